@@ -1,0 +1,10 @@
+// Where `#lib/file.js` is written: package.json sends it to dist, this to its source.
+const path = require('node:path');
+const libs = ['grants', 'introspection', 'directory', 'service', 'testing'];
+
+module.exports = {
+  resolve: {
+    alias: Object.fromEntries(libs.map((lib) => [`#${lib}`, path.join(__dirname, 'libs', lib, 'src')])),
+    extensionAlias: { '.js': ['.ts', '.js'] },
+  },
+};

@@ -1,0 +1,26 @@
+// Tests are ES modules compiled one by one by swc; the libraries are read from
+// their sources, so that a test run needs no build.
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev'],
+  testMatch: ['**/test/**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^#(\\w+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  testTimeout: 30_000,
+};
