@@ -1,0 +1,150 @@
+import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
+import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason } from './grant.js';
+import { grantId } from './grant-id.js';
+import type { GrantStore, Transition } from './grant.store.js';
+import type { TokenKind } from './key-ring.js';
+import { grantTtl, type Lifetimes } from './lifetimes.js';
+import type { Token, TokenCodec } from './token-codec.js';
+import type { TokenIssuer } from './token-issuer.js';
+
+/** What an access or refresh token stands for right now. */
+export interface LiveToken {
+  readonly outcome: 'live';
+  readonly grantId: string;
+  readonly grant: ActiveGrant;
+  readonly token: Token;
+}
+
+export interface GrantEngineParts {
+  readonly store: GrantStore;
+  readonly codec: TokenCodec;
+  readonly issuer: TokenIssuer;
+  readonly lifetimes: Lifetimes;
+  readonly durable: DurableGrants;
+  readonly announce: AnnounceRevocation;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
+
+/**
+ * The life of a grant (DESIGN 3): `pending ──redeem──► active ──refresh──► active`, and `revoked` from anywhere.
+ *
+ * Redis decides each transition in one script; PostgreSQL is asked only when Redis has lost the grant, and told
+ * only when it is revoked. Refusals are values; what throws is a store that did not answer.
+ */
+export class GrantEngine {
+  constructor(private readonly parts: GrantEngineParts) {}
+
+  /** Exchanges a code for the first pair. A replayed code and a wrong verifier revoke the grant. */
+  async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
+    const token = this.#authentic(code, 'code');
+    if ('outcome' in token) return token;
+    const { store, clock, lifetimes } = this.parts;
+    // An expired code still goes to the store: it may be a replay of one that was redeemed in time.
+    const transition = await store.redeem(
+      grantId(token.handle),
+      redemption,
+      clock(),
+      this.#expired(token),
+      grantTtl(lifetimes),
+    );
+    // What has no key any more was pending for longer than a code lives; a code is never restored.
+    return this.#conclude(
+      token,
+      transition.outcome === 'unknown' ? { ...transition, outcome: 'expired' } : transition,
+    );
+  }
+
+  /** Exchanges a refresh token for the next pair, or for the same one inside the retry window. Reuse revokes. */
+  async refresh(refreshToken: string, clientId: string): Promise<Granted | Refusal> {
+    const token = this.#authentic(refreshToken, 'refresh');
+    if ('outcome' in token) return token;
+    if (this.#expired(token)) return { outcome: 'expired', grantId: grantId(token.handle) };
+    const { store, clock, lifetimes } = this.parts;
+    const window = lifetimes.retryWindow * 1000;
+    const refresh = () =>
+      store.refresh(grantId(token.handle), clientId, token.generation, clock(), window, grantTtl(lifetimes));
+    return this.#conclude(token, await this.#restoring(token, refresh));
+  }
+
+  /** Says what an access or refresh token is good for. Malformed, forged and expired ones cost no I/O. */
+  async look(text: string): Promise<LiveToken | Refusal> {
+    const token = this.parts.codec.decode(text);
+    if (!token) return { outcome: 'not_ours' };
+    if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
+    const id = grantId(token.handle);
+    if (this.#expired(token)) return { outcome: 'expired', grantId: id };
+    const { store, lifetimes } = this.parts;
+    const look = () => store.look(id, token.generation, this.#issuedAt(token), grantTtl(lifetimes));
+    const transition = await this.#restoring(token, look);
+    return transition.outcome === 'active'
+      ? { outcome: 'live', grantId: id, grant: transition.grant, token }
+      : transition;
+  }
+
+  /**
+   * Ends a grant and every token of it: first durably, then in Redis, then in everybody's cache. An error means
+   * that it may not hold yet; calling again is safe.
+   */
+  async revoke(id: string): Promise<void> {
+    await this.parts.durable.revoke(id);
+    await this.applyRevocation(id);
+  }
+
+  /** The part of a revocation that follows from the record: after a fail-over Redis may not know it any more. */
+  async applyRevocation(id: string): Promise<void> {
+    try {
+      await this.parts.store.revoke(id, grantTtl(this.parts.lifetimes));
+    } finally {
+      this.parts.announce(id);
+    }
+  }
+
+  #authentic(text: string, kind: TokenKind): Token | Refusal {
+    const token = this.parts.codec.decode(text);
+    if (!token) return { outcome: 'not_ours' };
+    return token.kind === kind
+      ? token
+      : { outcome: 'wrong_kind', grantId: grantId(token.handle), detail: token.kind };
+  }
+
+  async #conclude(token: Token, transition: Transition): Promise<Granted | Refusal> {
+    const id = grantId(token.handle);
+    if (transition.outcome === 'active') {
+      const pair = this.parts.issuer.pair(token.handle, transition.grant, this.parts.clock());
+      return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
+    }
+    if (REVOKING.includes(transition.outcome)) await this.revoke(id);
+    return transition;
+  }
+
+  /** Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. */
+  async #restoring(token: Token, transition: () => Promise<Transition>): Promise<Transition> {
+    const first = await transition();
+    if (first.outcome !== 'unknown') return first;
+    const id = grantId(token.handle);
+    const record = await this.parts.durable.find(id);
+    if (!record) return first;
+    if (record.revokedAt) return { outcome: 'revoked', grantId: id };
+    await this.parts.store.restore(
+      id,
+      record,
+      token.generation,
+      this.#issuedAt(token),
+      grantTtl(this.parts.lifetimes),
+    );
+    return transition();
+  }
+
+  #expired(token: Token): boolean {
+    return this.parts.clock() / 1000 > token.expiry + this.parts.lifetimes.clockSkew;
+  }
+
+  /** When the token's generation began, as far as its expiry tells (milliseconds). */
+  #issuedAt({ kind, expiry }: Token): number {
+    const { accessToken, refreshToken } = this.parts.lifetimes;
+    return (expiry - (kind === 'access' ? accessToken : refreshToken)) * 1000;
+  }
+}

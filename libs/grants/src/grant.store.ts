@@ -1,0 +1,132 @@
+import type { Redis } from 'ioredis';
+import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
+import type {
+  ActiveGrant,
+  Authorization,
+  PendingGrant,
+  Redemption,
+  Refusal,
+  RefusalReason,
+} from './grant.js';
+import { CREATE } from './scripts/create.script.js';
+import { LOOK } from './scripts/look.script.js';
+import { REDEEM } from './scripts/redeem.script.js';
+import { REFRESH } from './scripts/refresh.script.js';
+import { RESTORE } from './scripts/restore.script.js';
+import { REVOKE } from './scripts/revoke.script.js';
+
+type Script = (...args: (string | number)[]) => Promise<unknown>;
+type Scripts = Record<
+  'grantCreate' | 'grantRedeem' | 'grantRefresh' | 'grantLook' | 'grantRestore' | 'grantRevoke',
+  Script
+>;
+
+/** What a script answered: a grant that is active now, or a refusal with the value that explains it. */
+export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
+
+/**
+ * The grant state machine in Redis: one hash per grant, one script and one round trip per transition.
+ * Times are milliseconds since the epoch, TTLs seconds. Every method throws GrantStoreUnavailableError when Redis
+ * cannot answer, and then the transition may or may not have happened.
+ */
+export class GrantStore {
+  readonly #scripts: Scripts;
+
+  constructor(redis: Redis) {
+    const scripts = {
+      grantCreate: CREATE,
+      grantRedeem: REDEEM,
+      grantRefresh: REFRESH,
+      grantLook: LOOK,
+      grantRestore: RESTORE,
+      grantRevoke: REVOKE,
+    };
+    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 1, lua });
+    this.#scripts = redis as unknown as Scripts;
+  }
+
+  /** Begins a grant as a pending code that lives for `ttl` seconds. */
+  async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
+    const { clientId, userId, scope, redirectUri, challenge } = grant;
+    await this.#run('grantCreate', id, clientId, userId, scope, redirectUri, challenge ?? '', now, ttl);
+  }
+
+  /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
+  redeem(
+    id: string,
+    redemption: Redemption,
+    now: number,
+    expired: boolean,
+    ttl: number,
+  ): Promise<Transition> {
+    const { clientId, redirectUri, challenge } = redemption;
+    return this.#transition(
+      'grantRedeem',
+      id,
+      clientId,
+      redirectUri,
+      challenge ?? '',
+      now,
+      expired ? 1 : 0,
+      ttl,
+    );
+  }
+
+  /** active → active, one generation on; or the same generation again inside the retry window (milliseconds). */
+  refresh(
+    id: string,
+    clientId: string,
+    generation: number,
+    now: number,
+    window: number,
+    ttl: number,
+  ): Promise<Transition> {
+    return this.#transition('grantRefresh', id, clientId, generation, now, window, ttl);
+  }
+
+  /** Reads a grant on the word of an authentic token, and learns from it when Redis has lost a rotation. */
+  look(id: string, generation: number, issuedAt: number, ttl: number): Promise<Transition> {
+    return this.#transition('grantLook', id, generation, issuedAt, ttl);
+  }
+
+  /** Puts back a lost grant; leaves alone whatever stands there by now. */
+  async restore(
+    id: string,
+    { clientId, userId, scope }: Authorization,
+    generation: number,
+    rotatedAt: number,
+    ttl: number,
+  ): Promise<void> {
+    await this.#run('grantRestore', id, clientId, userId, scope, generation, rotatedAt, ttl);
+  }
+
+  /** Any state → revoked; calling it again changes nothing. */
+  async revoke(id: string, ttl: number): Promise<void> {
+    await this.#run('grantRevoke', id, ttl);
+  }
+
+  async #transition(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<Transition> {
+    const [outcome = '', ...fields] = (await this.#run(script, id, ...args)) as string[];
+    if (outcome !== 'active')
+      return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
+    const [clientId = '', userId, scope = '', generation, rotatedAt] = fields;
+    return {
+      outcome,
+      grant: {
+        clientId,
+        userId: Number(userId),
+        scope,
+        generation: Number(generation),
+        rotatedAt: Number(rotatedAt),
+      },
+    };
+  }
+
+  async #run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#scripts[script](`grant:${id}`, ...args);
+    } catch (cause) {
+      throw new GrantStoreUnavailableError(cause);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash, hkdfSync } from 'node:crypto';
+
+/** What a token is for; the byte is part of the token format and must never be reused. */
+export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
+export type TokenKind = keyof typeof TOKEN_KINDS;
+
+interface RingKey {
+  readonly id: number;
+  readonly subkeys: Readonly<Record<TokenKind, Buffer>>;
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * The keys that authenticate tokens: the first signs, all verify, so that a key
+ * is replaced in two deployments (add it last, then move it first) and no one is logged out.
+ *
+ * A key's id is derived from the key (SHA-256, 32 bits), so ids cannot be mixed up in
+ * configuration. Each kind of token has its own subkey (HKDF, RFC 5869): a code can never
+ * pass for a refresh token, whatever its bytes say.
+ */
+export class KeyRing {
+  readonly #signing: RingKey;
+  readonly #byId: ReadonlyMap<number, RingKey>;
+
+  /** @throws RangeError when there is no key, a key is not 32 bytes, or two keys share an id. */
+  constructor(keys: readonly Buffer[]) {
+    const ring = keys.map(deriveKey);
+    const [signing] = ring;
+    if (!signing) throw new RangeError('the key ring needs at least one key');
+    this.#signing = signing;
+    this.#byId = new Map(ring.map((key) => [key.id, key]));
+    if (this.#byId.size !== ring.length) throw new RangeError('the key ring holds the same key twice');
+  }
+
+  /** Parses comma-separated base64url keys, the signing one first. @throws RangeError as the constructor. */
+  static parse(text: string): KeyRing {
+    return new KeyRing(text.split(',').map((part) => Buffer.from(part.trim(), 'base64url')));
+  }
+
+  get signingKeyId(): number {
+    return this.#signing.id;
+  }
+
+  /** The MAC key of a kind under a key id; undefined when the ring does not hold that key. */
+  subkey(keyId: number, kind: TokenKind): Buffer | undefined {
+    return this.#byId.get(keyId)?.subkeys[kind];
+  }
+}
+
+function deriveKey(key: Buffer): RingKey {
+  if (key.length !== KEY_BYTES) {
+    throw new RangeError(
+      `a token key must be ${KEY_BYTES} random bytes in base64url, this one has ${key.length}`,
+    );
+  }
+  const subkey = (kind: TokenKind) => Buffer.from(hkdfSync('sha256', key, '', `token:${kind}`, KEY_BYTES));
+  const id = createHash('sha256').update('token key id').update(key).digest().readUInt32BE();
+  return { id, subkeys: { code: subkey('code'), access: subkey('access'), refresh: subkey('refresh') } };
+}
