@@ -1,0 +1,67 @@
+import { applyDecorators } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
+
+/** A variable that must be a URL of one of the protocols, without a trailing slash when it is one to append paths to. */
+export function UrlVariable(...protocols: string[]): PropertyDecorator {
+  const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
+  return ValidateBy({
+    name: 'url',
+    validator: {
+      validate: (value) =>
+        typeof value === 'string' &&
+        URL.canParse(value) &&
+        protocols.includes(new URL(value).protocol.slice(0, -1)),
+      defaultMessage: (argument) => `${argument?.property} must be a URL, ${wanted}`,
+    },
+  });
+}
+
+/** The public address of one of the services: an http(s) origin, to which paths are appended. */
+export function OriginVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'origin',
+    validator: {
+      validate: (value) =>
+        typeof value === 'string' &&
+        URL.canParse(value) &&
+        /^https?:$/.test(new URL(value).protocol) &&
+        new URL(value).origin === value,
+      defaultMessage: (argument) =>
+        `${argument?.property} must be an http(s) origin with no path and no slash at its end, such as https://auth.example.com`,
+    },
+  });
+}
+
+/** A whole number within bounds, read from text. */
+export function NumberVariable(least: number, most: number): PropertyDecorator {
+  const message = `$property must be a whole number from ${least} to ${most}`;
+  return applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value)),
+    IsInt({ message }),
+    Min(least, { message }),
+    Max(most, { message }),
+  );
+}
+
+/** One of a few words. */
+export function ChoiceVariable(...choices: string[]): PropertyDecorator {
+  return IsIn(choices, { message: `$property must be one of ${choices.join(', ')}` });
+}
+
+/** Base64url keys of 32 bytes, comma-separated, the signing one first (see KeyRing). */
+export function KeysVariable(): PropertyDecorator {
+  const keys = (value: unknown) =>
+    typeof value === 'string' ? value.split(',').map((key) => key.trim()) : [];
+  return ValidateBy({
+    name: 'keys',
+    validator: {
+      validate: (value) =>
+        keys(value).length > 0 &&
+        keys(value).every((key) => /^[A-Za-z0-9_-]{43}$/.test(key)) &&
+        new Set(keys(value)).size === keys(value).length,
+      defaultMessage: (argument) =>
+        `${argument?.property} must be one or more different keys of 32 random bytes in base64url, comma-separated (node -p "crypto.randomBytes(32).toString('base64url')")`,
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import 'reflect-metadata';
+import helmet from '@fastify/helmet';
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger } from 'nestjs-pino';
+import type { Listening } from '../configuration/listening.js';
+import { serveHealth } from '../health/health-server.js';
+import { Readiness } from '../health/readiness.js';
+import { acceptBodies } from './accept-bodies.js';
+
+const BODY_LIMIT = 64 * 1024;
+
+/** What an app adds to the ground all share: plugins, filters, transports. */
+export type Configure = (app: NestFastifyApplication) => Promise<void> | void;
+
+/**
+ * Makes an app with what every one of ours has: bounded bodies and headers, protective headers, nothing cached,
+ * JSON logs, an end that waits for open requests. It does not listen yet.
+ */
+export async function createService(
+  module: DynamicModule,
+  { TRUSTED_PROXIES }: Pick<Listening, 'TRUSTED_PROXIES'>,
+  configure?: Configure,
+): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    bodyLimit: BODY_LIMIT,
+    trustProxy: TRUSTED_PROXIES === '' ? false : TRUSTED_PROXIES,
+    forceCloseConnections: 'idle',
+    requestTimeout: 10_000,
+    routerOptions: { querystringParser: () => ({}) },
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bodyParser: false,
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(Logger));
+  const fastify = adapter.getInstance();
+  acceptBodies(fastify);
+  fastify.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      useDefaults: false,
+    },
+    referrerPolicy: { policy: 'no-referrer' },
+  });
+  await configure?.(app);
+  return app;
+}
+
+/** Runs a service until SIGTERM or SIGINT, with its health on the internal port. */
+export async function runService(
+  module: DynamicModule,
+  listening: Listening,
+  configure?: Configure,
+): Promise<NestFastifyApplication> {
+  const app = await createService(module, listening, configure);
+  app.enableShutdownHooks();
+  await app.startAllMicroservices();
+  await app.listen(listening.PORT, listening.HOST);
+  const health = await serveHealth(app.get(Readiness), listening.HOST, listening.INTERNAL_PORT);
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook?.('onClose', () => void health.close());
+  return app;
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { DynamicModule } from '@nestjs/common';
+import { LoggerModule } from 'nestjs-pino';
+import { outcomeOf } from './request-outcome.js';
+
+/** JSON logs, one line a request: method, path without its query, status, duration and what was noted on the way. */
+export class LoggingModule {
+  static forRoot(service: string, level: string): DynamicModule {
+    return {
+      module: LoggingModule,
+      imports: [
+        LoggerModule.forRoot({
+          pinoHttp: {
+            level,
+            base: { service },
+            // Made here and never taken from the request: it goes to the client as error_reference.
+            genReqId: () => randomBytes(9).toString('base64url'),
+            // Headers carry credentials and queries carry codes: neither is ever logged.
+            serializers: {
+              req: ({ id, method, url }: LoggedRequest) => ({ id, method, path: pathOf(url) }),
+              res: ({ statusCode }: { statusCode: number }) => ({ statusCode }),
+            },
+            quietReqLogger: true,
+            customAttributeKeys: { reqId: 'reference' },
+            customProps: (request) => outcomeOf(request),
+            customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
+            customSuccessMessage: (_request, response) =>
+              response.statusCode < 400 ? 'answered' : 'refused',
+            customErrorMessage: () => 'failed',
+          },
+        }),
+      ],
+    };
+  }
+}
+
+interface LoggedRequest {
+  id: unknown;
+  method: string;
+  url: string;
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+/** The id under which a request is logged. */
+export function referenceOf(request: IncomingMessage): string {
+  return typeof request.id === 'string' ? request.id : 'none';
+}
