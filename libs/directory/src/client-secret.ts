@@ -1,0 +1,26 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
+
+/**
+ * A new client secret: `scs_`, by which secret scanners find leaks, and base64url of 32 random bytes. Only the
+ * hash is stored: SHA-256, since a slow hash adds nothing to 256 random bits.
+ */
+export function generateClientSecret(random: (size: number) => Buffer = randomBytes): {
+  secret: string;
+  hash: Buffer;
+} {
+  const secret = `scs_${random(32).toString('base64url')}`;
+  return { secret, hash: sha256(secret) };
+}
+
+/**
+ * Whether the presented secret is one of the hashed ones. Every hash is compared, each in constant time: the
+ * duration tells neither which one matched nor how nearly.
+ *
+ * @param hashes SHA-256 digests, 32 bytes each
+ */
+export function verifyClientSecret(presented: string, hashes: readonly Buffer[]): boolean {
+  const digest = sha256(presented);
+  return hashes.reduce((matched, hash) => timingSafeEqual(digest, hash) || matched, false);
+}

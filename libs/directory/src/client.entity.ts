@@ -1,0 +1,24 @@
+import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+import type { ClientSecretEntity } from './client-secret.entity.js';
+import type { ClientType } from './client.js';
+
+@Entity('clients')
+export class ClientEntity {
+  @PrimaryColumn({ name: 'client_id', type: 'text' })
+  clientId: string;
+
+  @Column({ type: 'text' })
+  name: string;
+
+  @Column({ type: 'text' })
+  type: ClientType;
+
+  @Column({ name: 'redirect_uris', type: 'text', array: true })
+  redirectUris: string[];
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  createdAt: Date;
+
+  /** Filled by the store's join, which leaves revoked secrets out. */
+  secrets?: ClientSecretEntity[];
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { generateClientId } from './client-id.js';
+import { ClientSecretEntity } from './client-secret.entity.js';
+import { ClientEntity } from './client.entity.js';
+import type { Client, ClientType } from './client.js';
+import { DuplicateClientError } from './duplicate-client.error.js';
+import { violatedConstraint } from './violated-constraint.js';
+
+export interface NewClient {
+  name: string;
+  type: ClientType;
+  /** Each one passed `checkRedirectUri`. */
+  redirectUris: readonly string[];
+  /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
+  secretHash?: Buffer;
+  /** Generated when absent. */
+  clientId?: string;
+}
+
+/** The registered applications. */
+@Injectable()
+export class ClientStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The client with its live secrets, by one query; null when it is unknown. */
+  async find(clientId: string): Promise<Client | null> {
+    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
+    if (!/^[!-~]{1,255}$/.test(clientId)) return null;
+    const found = await this.withLiveSecrets().where('client.clientId = :clientId', { clientId }).getOne();
+    return found && toClient(found);
+  }
+
+  /** Every client, oldest first. */
+  async list(): Promise<Client[]> {
+    const found = await this.withLiveSecrets()
+      .orderBy('client.createdAt')
+      .addOrderBy('client.clientId')
+      .getMany();
+    return found.map(toClient);
+  }
+
+  /**
+   * Registers a client and its first secret in one transaction.
+   *
+   * @throws DuplicateClientError when the given identifier is taken
+   */
+  async create({
+    name,
+    type,
+    redirectUris,
+    secretHash,
+    clientId = generateClientId(),
+  }: NewClient): Promise<Client> {
+    if (type === 'public' && secretHash)
+      throw new Error('a public client has no secret: leave secretHash out');
+    return this.dataSource.transaction(async (manager) => {
+      const client = manager.create(ClientEntity, { clientId, name, type, redirectUris: [...redirectUris] });
+      await manager.insert(ClientEntity, client).catch((error: unknown) => {
+        throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
+      });
+      if (secretHash) {
+        client.secrets = [
+          manager.create(ClientSecretEntity, { id: randomUUID(), clientId, hash: secretHash }),
+        ];
+        await manager.insert(ClientSecretEntity, client.secrets);
+      }
+      return toClient(client);
+    });
+  }
+
+  private withLiveSecrets(): SelectQueryBuilder<ClientEntity> {
+    return this.dataSource
+      .createQueryBuilder(ClientEntity, 'client')
+      .leftJoinAndMapMany(
+        'client.secrets',
+        ClientSecretEntity,
+        'secret',
+        'secret.clientId = client.clientId AND secret.revokedAt IS NULL',
+      );
+  }
+}
+
+function toClient({ clientId, name, type, redirectUris, secrets = [], createdAt }: ClientEntity): Client {
+  return {
+    clientId,
+    name,
+    type,
+    redirectUris,
+    secrets: secrets.map(({ id, hash }) => ({ id, hash })),
+    createdAt,
+  };
+}

@@ -1,0 +1,14 @@
+/** RFC 6749 2.1: a public client cannot keep a secret and has none. */
+export type ClientType = 'confidential' | 'public';
+
+/** A registered third-party application. */
+export interface Client {
+  readonly clientId: string;
+  readonly name: string;
+  readonly type: ClientType;
+  /** Compared with a request's redirect_uri character by character. */
+  readonly redirectUris: readonly string[];
+  /** Those that are not revoked; hash is the SHA-256 of the secret. Empty for public clients. */
+  readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
+  readonly createdAt: Date;
+}

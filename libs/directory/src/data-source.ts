@@ -1,0 +1,51 @@
+import { Logger } from '@nestjs/common';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ClientSecretEntity } from './client-secret.entity.js';
+import { ClientEntity } from './client.entity.js';
+import { GrantRecordEntity } from './grant-record.entity.js';
+import { CreateDirectory1795219200000 } from './migrations/1795219200000-create-directory.js';
+import { UserEntity } from './user.entity.js';
+
+export interface DirectoryLimits {
+  /** Connections one process opens at most. */
+  poolSize: number;
+  /** Milliseconds to wait for a connection: a new one or a free one of the pool. */
+  connectTimeoutMs: number;
+  /** Milliseconds after which PostgreSQL cancels a statement; 0 never. */
+  statementTimeoutMs: number;
+}
+
+/** A request must fail before its caller gives up, and one process must not starve the others. */
+export const REQUEST_LIMITS: DirectoryLimits = {
+  poolSize: 10,
+  connectTimeoutMs: 3_000,
+  statementTimeoutMs: 5_000,
+};
+
+/** A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only. */
+export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS): DataSource {
+  const options: DataSourceOptions = {
+    type: 'postgres',
+    url: databaseUrl,
+    entities: [ClientEntity, ClientSecretEntity, UserEntity, GrantRecordEntity],
+    migrations: [CreateDirectory1795219200000],
+    migrationsTransactionMode: 'all',
+    synchronize: false,
+    installExtensions: false,
+    logging: false,
+    applicationName: 'scheduling-oauth',
+    poolSize: limits.poolSize,
+    connectTimeoutMS: limits.connectTimeoutMs,
+    // An idle connection may be cut at any time; the pool opens another one for the next query.
+    poolErrorHandler: (error: Error) =>
+      new Logger('Directory').warn(`database connection lost: ${error.message}`),
+    extra: {
+      keepAlive: true,
+      statement_timeout: limits.statementTimeoutMs,
+      // The server cannot cancel what a dead network hides from it, so the client gives up as well.
+      query_timeout: limits.statementTimeoutMs === 0 ? 0 : limits.statementTimeoutMs + 1_000,
+      idle_in_transaction_session_timeout: 30_000,
+    },
+  };
+  return new DataSource(options);
+}

@@ -1,0 +1,25 @@
+/** The database could not be reached. The message names the server, never the user's password. */
+export class DatabaseUnavailableError extends Error {
+  constructor(databaseUrl: string, cause: unknown) {
+    super(
+      `cannot use the database ${place(databaseUrl)}: ${reason(cause)}; check DATABASE_URL and that PostgreSQL is running`,
+      { cause },
+    );
+    this.name = 'DatabaseUnavailableError';
+  }
+}
+
+function place(databaseUrl: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(databaseUrl);
+    return `${hostname}:${port || '5432'}${pathname}`;
+  } catch {
+    return 'of DATABASE_URL, which is no URL';
+  }
+}
+
+function reason(cause: unknown): string {
+  const { message, code } = cause as { message?: string; code?: string };
+  // Node joins the failures of several addresses in an AggregateError, whose message is empty.
+  return message || code || 'no connection';
+}

@@ -1,0 +1,68 @@
+import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ClientStore } from './client.store.js';
+import { connect } from './connect.js';
+import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
+import { DirectoryHealthStore } from './directory-health.store.js';
+import { GrantRecordStore } from './grant-record.store.js';
+import { UserStore } from './user.store.js';
+
+export interface DirectoryOptions {
+  /** PostgreSQL connection URL of a migrated database. */
+  databaseUrl: string;
+  /** Connections one process opens at most; 10 when absent. */
+  poolSize?: number;
+  /** Milliseconds to keep trying to connect at start; 60 000 when absent, 0 tries once. */
+  retryForMs?: number;
+}
+
+export interface DirectoryAsyncOptions {
+  imports?: NonNullable<DynamicModule['imports']>;
+  inject?: NonNullable<FactoryProvider['inject']>;
+  useFactory: (...dependencies: never[]) => DirectoryOptions | Promise<DirectoryOptions>;
+}
+
+const STORES = [ClientStore, UserStore, GrantRecordStore, DirectoryHealthStore];
+const OPTIONS = Symbol('DirectoryOptions');
+
+/** Offers the stores over one connection pool; the data source itself stays inside. */
+@Module({})
+export class DirectoryModule implements OnApplicationShutdown {
+  constructor(private readonly dataSource: DataSource) {}
+
+  static forRoot(options: DirectoryOptions): DynamicModule {
+    return DirectoryModule.forRootAsync({ useFactory: () => options });
+  }
+
+  /** @throws DatabaseUnavailableError at start, when no connection is made in time */
+  static forRootAsync({ imports = [], inject = [], useFactory }: DirectoryAsyncOptions): DynamicModule {
+    return {
+      module: DirectoryModule,
+      imports,
+      providers: [
+        { provide: OPTIONS, inject, useFactory },
+        {
+          provide: DataSource,
+          inject: [OPTIONS],
+          useFactory: ({
+            databaseUrl,
+            poolSize = REQUEST_LIMITS.poolSize,
+            retryForMs = 60_000,
+          }: DirectoryOptions) =>
+            connect(
+              directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize }),
+              databaseUrl,
+              retryForMs,
+            ),
+        },
+        ...STORES,
+      ],
+      exports: STORES,
+    };
+  }
+
+  /** Last of all shutdown steps: requests in flight may still need the stores. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}

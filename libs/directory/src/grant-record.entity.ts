@@ -1,0 +1,32 @@
+import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('grants')
+export class GrantRecordEntity {
+  @PrimaryColumn({ type: 'text' })
+  id: string;
+
+  @Column({ name: 'user_id', type: 'integer' })
+  userId: number;
+
+  @Column({ name: 'client_id', type: 'text' })
+  clientId: string;
+
+  @Column({ type: 'text' })
+  scope: string;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  createdAt: Date;
+
+  /** How long the grant lives without being used. */
+  @Column({ type: 'interval', select: false })
+  lifetime: unknown;
+
+  @Column({ name: 'expires_at', type: 'timestamptz' })
+  expiresAt: Date;
+
+  @Column({ name: 'last_used_on', type: 'date', nullable: true })
+  lastUsedOn: string | null;
+
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
+  revokedAt: Date | null;
+}

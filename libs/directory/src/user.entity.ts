@@ -1,0 +1,43 @@
+import { Column, CreateDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity('users')
+export class UserEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'integer', generatedIdentity: 'BY DEFAULT' })
+  id: number;
+
+  @Column({ type: 'text' })
+  username: string;
+
+  @Column({ type: 'text' })
+  email: string;
+
+  @Column({ type: 'text' })
+  name: string;
+
+  @Column({ name: 'password_hash', type: 'text' })
+  passwordHash: string;
+
+  @Column({ name: 'avatar_url', type: 'text', nullable: true })
+  avatarUrl: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  bio: string | null;
+
+  @Column({ name: 'time_format', type: 'smallint', default: 12 })
+  timeFormat: 12 | 24;
+
+  @Column({ name: 'default_schedule_id', type: 'integer', nullable: true })
+  defaultScheduleId: number | null;
+
+  @Column({ name: 'week_start', type: 'text', default: 'Sunday' })
+  weekStart: string;
+
+  @Column({ name: 'time_zone', type: 'text', default: 'UTC' })
+  timeZone: string;
+
+  @Column({ name: 'organization_id', type: 'integer', nullable: true })
+  organizationId: number | null;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  createdAt: Date;
+}
