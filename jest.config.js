@@ -1,3 +1,5 @@
+import { swcOptions } from './libs/testing/jest/swc-options.mjs';
+
 // Tests are ES modules compiled one by one by swc; the libraries are read from
 // their sources, so that a test run needs no build.
 export default {
@@ -9,18 +11,8 @@ export default {
     '^#(\\w+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
-        },
-        module: { type: 'es6' },
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
+  globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
   testTimeout: 30_000,
 };

@@ -1,0 +1,77 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { runCommand, type SystemUser } from './run-command.js';
+import { serverEnvironment } from './server-environment.js';
+
+/** A server program of this machine that runs. */
+export interface FoundServer {
+  name: 'postgres' | 'redis-server' | 'nats-server';
+  command: string;
+  /** What it says of its version: "postgres (PostgreSQL) 15.20". */
+  version: string;
+  /** Where an unpacked package keeps its shared libraries. */
+  libraryPath?: string;
+}
+
+/** Where servers are looked for. Tests hide a machine's own servers by giving other places. */
+export interface Lookup {
+  /** Folders separated like PATH. */
+  path: string;
+  /** Standard folders beside it. */
+  folders: readonly string[];
+  /** Root of `<version>/bin` folders of PostgreSQL. */
+  postgresRoots: readonly string[];
+}
+
+/** The places of this machine: PATH, the folders that users' PATH often lacks, and PostgreSQL's own. */
+export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
+  return {
+    path: env['PATH'] ?? '',
+    folders: ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin'],
+    postgresRoots: ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'],
+  };
+}
+
+/** Every program of that name that the user can run, PATH first, then PostgreSQL's folders from the newest version on. */
+export async function findServers(
+  name: FoundServer['name'],
+  lookup: Lookup,
+  user?: SystemUser,
+): Promise<FoundServer[]> {
+  const folders = [...lookup.path.split(delimiter), ...lookup.folders];
+  if (name === 'postgres') folders.push(...(await postgresFolders(lookup.postgresRoots)));
+  const commands = new Set<string>();
+  for (const folder of folders) {
+    if (!folder.startsWith('/')) continue;
+    // PostgreSQL's initdb stands beside the real file, which PATH may only link to.
+    const command = await realpath(join(folder, name)).catch(() => undefined);
+    // Redis is one program under many names: what it is called decides what it does.
+    if (command) commands.add(name === 'redis-server' ? join(folder, name) : command);
+  }
+  const found = await Promise.all([...commands].map((command) => checkServer(name, command, user)));
+  return found.filter((server) => server !== undefined);
+}
+
+/** The program if it runs (as the user, with the given libraries), else undefined. */
+export async function checkServer(
+  name: FoundServer['name'],
+  command: string,
+  user?: SystemUser,
+  libraryPath?: string,
+): Promise<FoundServer | undefined> {
+  const env = serverEnvironment(libraryPath);
+  const { code, stdout, stderr } = await runCommand(command, ['--version'], { user, env, timeout: 10_000 });
+  if (code !== 0) return undefined;
+  return { name, command, version: (stdout || stderr).trim(), ...(libraryPath ? { libraryPath } : {}) };
+}
+
+async function postgresFolders(roots: readonly string[]): Promise<string[]> {
+  const found: { version: number; folder: string }[] = [];
+  for (const root of roots) {
+    for (const entry of await readdir(root).catch(() => [])) {
+      const version = Number(/^(?:postgresql@)?(\d+(?:\.\d+)?)$/.exec(entry)?.[1] ?? Number.NaN);
+      if (!Number.isNaN(version)) found.push({ version, folder: join(root, entry, 'bin') });
+    }
+  }
+  return found.sort((a, b) => b.version - a.version).map(({ folder }) => folder);
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { SystemUser } from './run-command.js';
+
+/** What to run, and how it is ended. */
+export interface GuardedCommand {
+  /** Shown in messages. */
+  name: string;
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  user?: SystemUser | undefined;
+  /** Receives everything the process prints; appended to, readable by its owner only. */
+  logFile: string;
+  /** Also receives everything the process prints, as it comes. */
+  onOutput?: (text: string) => void;
+  /** The signal that asks for the end. */
+  signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
+  /** Milliseconds between that signal and SIGKILL. */
+  grace: number;
+  /** Paths deleted after the end, however it came about. */
+  remove?: readonly string[];
+}
+
+/** A process that ends with the one that started it. */
+export interface GuardedProcess {
+  readonly pid: number;
+  /** Resolves, and never rejects, with how it ended: "exit code 1", "SIGKILL", "its guard was killed". */
+  readonly ended: Promise<string>;
+  /** Asks for the end, forces it after the grace, and resolves when nothing is left. May be called again. */
+  stop(): Promise<void>;
+}
+
+// The process waits for its guard to exist: were we killed in between, it would read the end of the pipe and leave.
+const LAUNCH = 'read -r go && exec "$@" </dev/null';
+
+// Waits for our pipe to close, which the kernel does however we die, and ends the process group then.
+const GUARD = `
+trap '' HUP INT TERM
+group=$1 signal=$2 rounds=$3; shift 3
+read -r word
+[ "$word" = over ] && exit 0
+kill -s "$signal" -- "-$group" 2>/dev/null
+while [ "$rounds" -gt 0 ] && kill -s 0 -- "-$group" 2>/dev/null; do rounds=$((rounds - 1)); sleep 0.1; done
+kill -s KILL -- "-$group" 2>/dev/null
+[ "$#" -eq 0 ] || rm -rf -- "$@"
+`;
+
+/**
+ * Starts a process in a session of its own, so that a terminal's Ctrl-C reaches only us, beside a guard
+ * that ends it when we die, by SIGKILL too. Whichever of the three is killed, the other two end.
+ */
+export function startGuarded(options: GuardedCommand): GuardedProcess {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const output = options.onOutput ? 'pipe' : log;
+  const child = spawn('/bin/sh', ['-c', LAUNCH, 'launch', options.command, ...options.args], {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: ['pipe', output, output],
+    ...options.user,
+  });
+  const pid = child.pid;
+  if (pid === undefined) {
+    closeSync(log);
+    throw new Error(`${options.name} could not be started: /bin/sh cannot be run as the chosen user`);
+  }
+  const rounds = String(Math.ceil(options.grace / 100));
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'guard', String(pid), options.signal.slice(3), rounds, ...(options.remove ?? [])],
+    { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  );
+  for (const stream of [child.stdin, guard.stdin]) stream?.on('error', ignoreClosedPipe);
+  forwardOutput(child, log, options.onOutput);
+  child.stdin?.end('go\n');
+
+  let reason: string | undefined;
+  guard.once('exit', () => {
+    // Only a killed guard ends before the process: without it our own death would leave the process behind.
+    reason ??= 'its guard was killed';
+    signalGroup(pid, 'SIGKILL');
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => {
+      reason ??= signal ?? `exit code ${code}`;
+      signalGroup(pid, 'SIGKILL');
+      resolve(reason);
+    });
+  });
+  const cleaned = ended.then(async () => {
+    guard.stdin?.end('over\n');
+    await Promise.all(
+      (options.remove ?? []).map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })),
+    );
+  });
+
+  return {
+    pid,
+    ended,
+    async stop() {
+      signalGroup(pid, options.signal);
+      const force = setTimeout(() => signalGroup(pid, 'SIGKILL'), options.grace);
+      await ended;
+      clearTimeout(force);
+      await cleaned;
+    },
+  };
+}
+
+function forwardOutput(child: ChildProcess, log: number, onOutput: GuardedCommand['onOutput']): void {
+  if (!onOutput) {
+    closeSync(log);
+    return;
+  }
+  // Written at once: what a process says last is what explains its end.
+  const forward = (data: Buffer): void => {
+    writeSync(log, data);
+    onOutput(data.toString());
+  };
+  child.stdout?.on('data', forward);
+  child.stderr?.on('data', forward);
+  child.once('close', () => closeSync(log));
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone, which is what a signal asks for.
+  }
+}
+
+function ignoreClosedPipe(): void {
+  // The reader ended first; its exit is reported on its own.
+}

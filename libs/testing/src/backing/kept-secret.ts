@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** 256 random bits in URL-safe characters: needs no escaping in a URL or a configuration file. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/**
+ * The secret kept in a file that its owner alone may read; made by the first call.
+ * Two first calls at once return the same one.
+ */
+export async function keptSecret(file: string, make: () => string = newSecret): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const folder = await mkdtemp(`${file}-`);
+  try {
+    const draft = join(folder, 'secret');
+    await writeFile(draft, `${make()}\n`, { mode: 0o600 });
+    // A link appears whole or not at all, and never over a file that is there.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return (await readFile(file, 'utf8')).trim();
+}

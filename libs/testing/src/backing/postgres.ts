@@ -1,0 +1,125 @@
+import { access, chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import type { FoundServer } from './find-server.js';
+import { startGuarded } from './guarded-process.js';
+import { keptSecret } from './kept-secret.js';
+import { runCommand, type SystemUser } from './run-command.js';
+import { serverEnvironment } from './server-environment.js';
+import { keptFolder, temporaryFolder } from './service-folder.js';
+import type { ServiceOptions } from './service-options.js';
+import { clearStalePid } from './stale-postmaster.js';
+import { type BackingService, lastLines, startService } from './started-service.js';
+import { unprivilegedUser } from './system-user.js';
+
+const COMMON = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  timezone: 'GMT',
+  log_timezone: 'GMT',
+  jit: 'off',
+};
+
+// Nothing of a test run survives it, so nothing has to reach the disk.
+const THROWN_AWAY = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  autovacuum: 'off',
+};
+
+/** Starts a private PostgreSQL with a generated password; the URL names its superuser and its database `postgres`. */
+export async function startPostgres(options: ServiceOptions): Promise<BackingService> {
+  const user = await unprivilegedUser();
+  const marker = join('postgres', 'data');
+  const kept = options.persistent ? await keptFolder(options.directory, user, marker) : undefined;
+  const folder = kept ? join(kept, 'postgres') : await temporaryFolder('postgres', user);
+  await mkdir(folder, { recursive: true });
+  // Passed through by the server's user, changed by us alone.
+  await chmod(folder, 0o711);
+
+  const packages = kept ?? (await keptFolder(options.directory, user, marker));
+  const server = await sameMajor(await options.find('postgres', packages), join(folder, 'data'));
+  const password = await keptSecret(join(folder, 'password'));
+  const data = join(folder, 'data');
+  if (!(await exists(data))) await initialize(server, folder, password, user);
+  await clearStalePid(data);
+
+  const settings = { ...COMMON, ...(options.persistent ? {} : THROWN_AWAY) };
+  const logFile = join(folder, 'postgres.log');
+  return startService('PostgreSQL', logFile, async (port) => {
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const process = startGuarded({
+      name: 'PostgreSQL',
+      command: server.command,
+      args: [
+        '-D',
+        data,
+        ...Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      cwd: data,
+      env: serverEnvironment(server.libraryPath),
+      user,
+      logFile,
+      // Fast shutdown: open sessions are ended and what they committed is written.
+      signal: options.persistent ? 'SIGINT' : 'SIGQUIT',
+      grace: 5_000,
+      remove: options.persistent ? [] : [folder],
+    });
+    return { url, process, connect: () => connect(url) };
+  });
+}
+
+async function initialize(
+  server: FoundServer,
+  folder: string,
+  password: string,
+  user: SystemUser | undefined,
+): Promise<void> {
+  // Made beside its place and moved there whole: a start that is killed here leaves nothing half done.
+  const draft = await mkdtemp(join(folder, 'draft-'));
+  const data = join(draft, 'data');
+  const passwordFile = join(draft, 'password');
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)));
+  const args = ['-D', data, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+  args.push('--encoding=UTF8', '--locale=C', '--no-sync');
+  const env = serverEnvironment(server.libraryPath);
+  const made = await runCommand(join(dirname(server.command), 'initdb'), args, { user, env, cwd: draft });
+  if (made.code !== 0) {
+    throw new Error(`PostgreSQL's initdb failed:\n${lastLines(made.stdout + made.stderr, 12)}`);
+  }
+  await rename(data, join(folder, 'data'));
+  await rm(draft, { recursive: true });
+}
+
+async function sameMajor(servers: FoundServer[], data: string): Promise<FoundServer> {
+  const wanted = (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  const found = servers.find(({ version }) => !wanted || version.includes(` ${wanted}.`));
+  if (found) return found;
+  throw new Error(
+    `${data} was made by PostgreSQL ${wanted}, and this machine has ${servers.map(({ version }) => version).join(', ')}: ` +
+      `install PostgreSQL ${wanted}, or remove that folder to begin anew`,
+  );
+}
+
+async function connect(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  // A server that is still starting may cut the connection after the error that we already report.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { access, chmod, lstat, mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runCommand, type SystemUser } from './run-command.js';
+
+const NAME = 'scheduling-oauth';
+
+/**
+ * A folder that the given user can reach, for files that must be kept: `directory`, or `/var/tmp/scheduling-oauth-<hash
+ * of directory>` when it lies in a folder that only we may enter. A folder where `marker` already exists goes first,
+ * so that a later change of permissions never makes data look lost.
+ */
+export async function keptFolder(
+  directory: string,
+  user: SystemUser | undefined,
+  marker: string,
+): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  if (!user) return directory;
+  const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
+  const fallback = join('/var/tmp', `${NAME}-${hash}`);
+  if (await exists(join(fallback, marker))) return ownFolder(fallback);
+  if (await canEnter(directory, user)) return directory;
+  if (await exists(join(directory, marker))) {
+    throw new Error(
+      `the data in ${join(directory, marker)} cannot be reached by the user nobody (PostgreSQL refuses to run as root): ` +
+        'give that folder and those above it the permission to be entered (chmod o+x), or move the data away',
+    );
+  }
+  return ownFolder(fallback);
+}
+
+/** A new folder of ours, mode 0700, for files that are thrown away; in a place that the given user can reach. */
+export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
+  for (const base of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (user && !(await canEnter(base, user))) continue;
+    return mkdtemp(join(base, `${NAME}-${role}-`));
+  }
+  throw new Error('no temporary folder can be used: set TMPDIR to one that every user may enter');
+}
+
+/** Makes a folder that others may pass through and only we may change; refuses what somebody else put there. */
+async function ownFolder(path: string): Promise<string> {
+  await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const found = await lstat(path);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
+    throw new Error(`${path} is not a folder of ours: remove it, another user of this machine made it`);
+  }
+  await chmod(path, 0o711);
+  return path;
+}
+
+async function canEnter(folder: string, user: SystemUser): Promise<boolean> {
+  return (await runCommand('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { user })).code === 0;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

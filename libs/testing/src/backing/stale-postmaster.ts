@@ -1,0 +1,35 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from './run-command.js';
+
+/**
+ * Makes way for a server on a data folder whose last one was killed. PostgreSQL refuses to start while the number in
+ * postmaster.pid belongs to a living process, even one that has nothing to do with it: then the file goes. A postmaster of
+ * this very folder is ended first.
+ */
+export async function clearStalePid(data: string): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return;
+  for (let tries = 0; tries < 50; tries += 1) {
+    const { code, stdout } = await runCommand('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
+    if (code !== 0) return;
+    if (!stdout.includes(data)) {
+      await rm(file, { force: true });
+      return;
+    }
+    // Immediate shutdown; the next start recovers from the log.
+    if (tries === 0) signal(pid, 'SIGQUIT');
+    if (tries === 40) signal(pid, 'SIGKILL');
+    await sleep(100);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself.
+  }
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { withDatabase, withDatabaseName } from './admin-client.js';
+import { templateDatabase } from './template-database.js';
+import type { TestServices } from './test-services.js';
+
+/** A new database, copied from the run's migrated template, and its end. */
+export async function ownDatabase(services: TestServices): Promise<{ url: string; drop(): Promise<void> }> {
+  const template = await templateDatabase(services);
+  const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
+  await withDatabase(services.databaseUrl, (admin) =>
+    admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
+  );
+  return {
+    url: withDatabaseName(services.databaseUrl, name),
+    async drop() {
+      await withDatabase(services.databaseUrl, (admin) =>
+        admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      );
+    },
+  };
+}

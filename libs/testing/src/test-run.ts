@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { withDatabase } from './admin-client.js';
+import { startBackingServices } from './backing/backing-services.js';
+import { publishTestServices } from './test-services.js';
+
+/** Starts what a test run needs, tells the workers by the environment, and returns what ends it. */
+export async function startTestServices(): Promise<() => Promise<void>> {
+  const { DATABASE_URL: givenDatabase } = process.env;
+  const services = await startBackingServices({
+    env: process.env,
+    directory: fileURLToPath(new URL('../../../.local/', import.meta.url)),
+    persistent: false,
+    progress: (text) => process.stderr.write(`${text}\n`),
+  });
+  const { databaseUrl, redisUrl, natsUrl } = services;
+  const run = randomBytes(4).toString('hex');
+  publishTestServices({ run, databaseUrl, redisUrl, natsUrl });
+  return async () => {
+    // A server that outlives the run keeps nothing of it.
+    if (givenDatabase) await dropDatabases(givenDatabase, run);
+    await services.stop();
+  };
+}
+
+async function dropDatabases(url: string, run: string): Promise<void> {
+  await withDatabase(url, async (admin) => {
+    const { rows } = await admin.query<{ datname: string }>(
+      'SELECT datname FROM pg_database WHERE datname LIKE $1 OR datname LIKE $2',
+      [`oauth\\_template\\_${run}%`, `oauth\\_test\\_${run}\\_%`],
+    );
+    for (const { datname } of rows) await admin.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`);
+  });
+}

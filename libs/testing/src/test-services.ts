@@ -1,0 +1,26 @@
+/** The backing services of one test run, as the global set-up hands them to jest's workers. */
+export interface TestServices {
+  /** Tells apart what several runs make on the same servers. */
+  run: string;
+  databaseUrl: string;
+  redisUrl: string;
+  natsUrl: string;
+}
+
+const VARIABLE = 'OAUTH_TEST_SERVICES';
+
+/** Leaves the services where workers, which inherit our environment, find them. */
+export function publishTestServices(services: TestServices): void {
+  process.env[VARIABLE] = JSON.stringify(services);
+}
+
+/** The services of this test run. */
+export function testServices(): TestServices {
+  const value = process.env[VARIABLE];
+  if (!value) {
+    throw new Error(
+      'no backing services: run the tests by "npm test" or "npx jest", whose global set-up starts them',
+    );
+  }
+  return JSON.parse(value) as TestServices;
+}
