@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from 'typeorm';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
@@ -22,6 +22,19 @@ export const REQUEST_LIMITS: DirectoryLimits = {
   statementTimeoutMs: 5_000,
 };
 
+const logger = new Logger('Directory');
+const nothing = (): void => undefined;
+
+/** TypeORM writes to stdout, which belongs to logs and to answers; failures reach us as errors anyway. */
+const QUIET: TypeOrmLogger = {
+  logQuery: nothing,
+  logQueryError: nothing,
+  logQuerySlow: nothing,
+  logSchemaBuild: nothing,
+  logMigration: nothing,
+  log: (level, message) => (level === 'warn' ? logger.warn(message) : undefined),
+};
+
 /** A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only. */
 export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS): DataSource {
   const options: DataSourceOptions = {
@@ -33,12 +46,12 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
     synchronize: false,
     installExtensions: false,
     logging: false,
+    logger: QUIET,
     applicationName: 'scheduling-oauth',
     poolSize: limits.poolSize,
     connectTimeoutMS: limits.connectTimeoutMs,
     // An idle connection may be cut at any time; the pool opens another one for the next query.
-    poolErrorHandler: (error: Error) =>
-      new Logger('Directory').warn(`database connection lost: ${error.message}`),
+    poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,

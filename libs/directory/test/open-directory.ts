@@ -1,0 +1,40 @@
+import type { DataSource, Logger } from 'typeorm';
+import { directoryDataSource } from '#directory/data-source.js';
+import { isolate } from '#testing/isolate.js';
+
+export interface OpenDirectory {
+  databaseUrl: string;
+  dataSource: DataSource;
+  /** The statements that `work` sends, transaction control included. */
+  statementsOf(work: () => Promise<unknown>): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** A migrated database of its own, connected to as the services do. */
+export async function openDirectory(): Promise<OpenDirectory> {
+  const isolated = await isolate();
+  const dataSource = await directoryDataSource(isolated.databaseUrl).initialize();
+  return {
+    databaseUrl: isolated.databaseUrl,
+    dataSource,
+    async statementsOf(work) {
+      const quiet = dataSource.logger;
+      const statements: string[] = [];
+      const ignore = () => undefined;
+      dataSource.logger = {
+        logQuery: (query) => void statements.push(query),
+        logQueryError: ignore,
+        logQuerySlow: ignore,
+        logSchemaBuild: ignore,
+        logMigration: ignore,
+        log: ignore,
+      } satisfies Logger;
+      await work().finally(() => (dataSource.logger = quiet));
+      return statements;
+    },
+    async close() {
+      await dataSource.destroy();
+      await isolated.close();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { DuplicateUserError } from '#directory/duplicate-user.error.js';
+import { hashPassword } from '#directory/password.js';
+import { UserStore } from '#directory/user.store.js';
+import { openDirectory, type OpenDirectory } from './open-directory.js';
+
+describe('UserStore', () => {
+  let directory: OpenDirectory;
+  let users: UserStore;
+  let passwordHash: string;
+
+  beforeAll(async () => {
+    directory = await openDirectory();
+    users = new UserStore(directory.dataSource);
+    passwordHash = await hashPassword('correct horse');
+    await users.create({ email: 'Ada@Example.com', username: 'Ada', name: 'Ada Lovelace', passwordHash });
+  });
+  afterAll(() => directory.close());
+
+  it('gives a new user what /v2/me needs', async () => {
+    const email = 'grace@example.com';
+    const created = await users.create({
+      email,
+      username: 'grace',
+      name: 'Grace',
+      timeZone: 'Europe/Berlin',
+      passwordHash,
+    });
+    expect(created).toEqual({
+      id: expect.any(Number),
+      email,
+      username: 'grace',
+      name: 'Grace',
+      timeZone: 'Europe/Berlin',
+      avatarUrl: null,
+      bio: null,
+      timeFormat: 12,
+      weekStart: 'Sunday',
+      defaultScheduleId: null,
+      organizationId: null,
+    });
+    expect(await users.find(created.id)).toEqual(created);
+  });
+
+  it('takes UTC for the time zone of a user who has none', async () => {
+    expect((await users.findByLogin('ada'))?.user.timeZone).toBe('UTC');
+  });
+
+  it.each(['Ada@Example.com', 'ADA@EXAMPLE.COM', 'ada@example.com', 'Ada', 'aDA'])(
+    'finds a user by %s, with the password hash apart from the user',
+    async (login) => {
+      const found = await users.findByLogin(login);
+      expect(found).toMatchObject({ user: { username: 'Ada' }, passwordHash });
+      expect(JSON.stringify(found?.user)).not.toContain('argon2');
+    },
+  );
+
+  it('finds a user by one query', async () => {
+    expect(await directory.statementsOf(() => users.findByLogin('ada'))).toHaveLength(1);
+  });
+
+  it.each(['nobody', 'nobody@example.com', '', 'ada\0', 'a'.repeat(255), '%', "' OR 1=1 --"])(
+    'knows no user %j',
+    async (login) => {
+      expect(await users.findByLogin(login)).toBeNull();
+    },
+  );
+
+  it('knows no user of an unknown id', async () => {
+    expect(await users.find(2_000_000_000)).toBeNull();
+  });
+
+  it.each([
+    [{ email: 'ADA@example.com', username: 'other' }, ['email']],
+    [{ email: 'other@example.com', username: 'ADA' }, ['username']],
+    [{ email: 'ada@EXAMPLE.com', username: 'ada' }, ['email', 'username']],
+  ])('refuses %j, which another user has, and names %j', async (taken, fields) => {
+    const error = await users.create({ ...taken, name: 'X', passwordHash }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(DuplicateUserError);
+    expect(error).toMatchObject({ fields });
+  });
+
+  it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])('stores no username %j', async (username) => {
+    const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
+    await expect(create).rejects.toThrow('users_username_check');
+  });
+
+  it('stores no password that is not hashed', async () => {
+    const create = users.create({
+      email: 'new@example.com',
+      username: 'new',
+      name: 'X',
+      passwordHash: 'plain',
+    });
+    await expect(create).rejects.toThrow('users_password_hash_check');
+  });
+});
