@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache';
+import type { TokenServiceConnection } from './token-service.connection.js';
+
+interface Entry<V> {
+  readonly value: V;
+  readonly tags: readonly string[];
+}
+
+interface Options<V> {
+  readonly max: number;
+  /** Fetches what is not cached. */
+  readonly fetch: (key: string, reference: string) => Promise<V>;
+  /** The names under which a broadcast makes the value stale. */
+  readonly tags: (value: V, key: string) => readonly string[];
+  /** For how long a value may be kept, in milliseconds; 0 keeps it not at all. */
+  readonly ttl: (value: V) => number;
+}
+
+/** Longer than any fetch takes: a fetch must not bring back what was made stale while it was under way. */
+const STALE_MEMORY_MS = 15_000;
+const ATTEMPTS = 3;
+
+/**
+ * A bounded cache that broadcasts evict from at once, and that is not believed when broadcasts cannot arrive.
+ * Concurrent misses of one key are one fetch.
+ */
+export class TrustedCache<V> {
+  readonly #entries: LRUCache<string, Entry<V>>;
+  readonly #keysByTag = new Map<string, Set<string>>();
+  readonly #pending = new Map<string, Promise<V>>();
+  readonly #stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
+  #clears = 0;
+  #events = 0;
+
+  constructor(
+    private readonly connection: TokenServiceConnection,
+    private readonly options: Options<V>,
+  ) {
+    this.#entries = new LRUCache({
+      max: options.max,
+      dispose: (entry, key) => this.#unindex(key, entry.tags),
+    });
+    connection.onStale((tag) => (tag === null ? this.#clear() : this.#evict(tag)));
+  }
+
+  /** The value of a key, cached or fetched. Rejects as the fetch does. `reference` names the request in logs. */
+  async get(key: string, reference = ''): Promise<V> {
+    const entry = this.connection.trusted ? this.#entries.get(key) : undefined;
+    if (entry) return entry.value;
+    const pending = this.#pending.get(key);
+    if (pending) return pending;
+    const fetched = this.#fetch(key, reference).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, fetched);
+    return fetched;
+  }
+
+  async #fetch(key: string, reference: string): Promise<V> {
+    let value!: V;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const [clears, events] = [this.#clears, this.#events];
+      value = await this.options.fetch(key, reference);
+      const tags = this.options.tags(value, key);
+      if (clears === this.#clears && !tags.some((tag) => (this.#stale.get(tag) ?? 0) > events)) {
+        this.#store(key, value, tags);
+        return value;
+      }
+    }
+    return value;
+  }
+
+  #store(key: string, value: V, tags: readonly string[]): void {
+    const ttl = this.options.ttl(value);
+    if (ttl <= 0) return;
+    this.#entries.set(key, { value, tags }, { ttl });
+    for (const tag of tags) {
+      const keys = this.#keysByTag.get(tag) ?? new Set();
+      this.#keysByTag.set(tag, keys.add(key));
+    }
+  }
+
+  #evict(tag: string): void {
+    this.#stale.set(tag, ++this.#events);
+    for (const key of this.#keysByTag.get(tag) ?? []) this.#entries.delete(key);
+  }
+
+  #clear(): void {
+    this.#clears++;
+    this.#entries.clear();
+  }
+
+  #unindex(key: string, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const keys = this.#keysByTag.get(tag);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#keysByTag.delete(tag);
+    }
+  }
+}
