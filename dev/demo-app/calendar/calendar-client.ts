@@ -1,0 +1,106 @@
+import * as oauth from 'openid-client';
+import type { DemoConfiguration } from '../demo.configuration.js';
+import type { Attempt, Connection, Person } from '../session/session.js';
+import { toFailure } from './calendar-failure.js';
+import { readPerson } from './read-person.js';
+
+const SECONDS_TO_WAIT = 10;
+
+/** Everything this application asks of the calendar service, by a standard OAuth library. */
+export class CalendarClient {
+  private readonly server: oauth.Configuration;
+
+  constructor(private readonly configuration: DemoConfiguration) {
+    const { AUTH_URL, BASE_URL, CLIENT_ID, CLIENT_SECRET } = configuration;
+    this.server = new oauth.Configuration(
+      {
+        issuer: BASE_URL,
+        authorization_endpoint: `${AUTH_URL}/auth/oauth2/authorize`,
+        token_endpoint: `${BASE_URL}/api/auth/oauth/token`,
+        revocation_endpoint: `${BASE_URL}/api/auth/oauth/revoke`,
+        // RFC 9207 2.4: an answer without `iss`, or with another's, is then refused.
+        authorization_response_iss_parameter_supported: true,
+      },
+      CLIENT_ID,
+      CLIENT_SECRET,
+    );
+    this.server.timeout = SECONDS_TO_WAIT;
+    // Only for a service on this machine; anywhere else tokens travel over https.
+    if (/^http:\/\/(localhost|127\.0\.0\.1)(:|$)/.test(BASE_URL)) oauth.allowInsecureRequests(this.server);
+  }
+
+  /** Where to send the browser, and what its answer must fit (RFC 6749 4.1.1, RFC 7636). */
+  async begin(): Promise<{ url: string; attempt: Attempt }> {
+    const attempt = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
+    const url = oauth.buildAuthorizationUrl(this.server, {
+      redirect_uri: this.configuration.REDIRECT_URI,
+      state: attempt.state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(attempt.codeVerifier),
+      code_challenge_method: 'S256',
+    });
+    return { url: url.href, attempt };
+  }
+
+  /**
+   * Exchanges the code of the answer for tokens, after checking state and iss.
+   *
+   * @param query the callback's query as it came
+   * @throws Failure
+   */
+  async finish(query: string, attempt: Attempt): Promise<Connection> {
+    const answer = new URL(this.configuration.REDIRECT_URI);
+    answer.search = query;
+    const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
+    return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
+  }
+
+  /** The next tokens; the ones before are then used up. @throws Failure */
+  async refresh({ refreshToken }: Connection): Promise<Connection> {
+    const next = await this.tokens('refresh', () => oauth.refreshTokenGrant(this.server, refreshToken));
+    return { ...next, refreshedAt: new Date() };
+  }
+
+  /** Gives the user's permission back (RFC 7009). @throws Failure, with status 404 when the server cannot revoke */
+  async revoke({ refreshToken }: Connection): Promise<void> {
+    await oauth
+      .tokenRevocation(this.server, refreshToken, { token_type_hint: 'refresh_token' })
+      .catch((error: unknown) => {
+        throw toFailure('revoke', error);
+      });
+  }
+
+  /** Whose calendar it is; null when the access token is not accepted any more. @throws Failure */
+  async me({ accessToken }: Connection): Promise<Person | null> {
+    try {
+      const response = await fetch(`${this.configuration.API_URL}/v2/me`, {
+        headers: { Authorization: `Bearer ${accessToken}` },
+        redirect: 'error',
+        signal: AbortSignal.timeout(SECONDS_TO_WAIT * 1_000),
+      });
+      if (response.status === 401) return null;
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      return readPerson(await response.json());
+    } catch (error) {
+      throw toFailure('me', error);
+    }
+  }
+
+  private async tokens(
+    during: 'connect' | 'refresh',
+    ask: () => ReturnType<typeof oauth.refreshTokenGrant>,
+  ): Promise<Connection> {
+    try {
+      const answer = await ask();
+      if (!answer.refresh_token) throw new Error('the answer has no refresh_token');
+      // Absent expires_in means that we cannot know (RFC 6749 5.1): then the first 401 tells.
+      const lifetimeMs = (answer.expires_in ?? 0) * 1_000;
+      return {
+        accessToken: answer.access_token,
+        refreshToken: answer.refresh_token,
+        expiresAt: new Date(Date.now() + lifetimeMs),
+      };
+    } catch (error) {
+      throw toFailure(during, error);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
+import { Failure } from '../failure.js';
+
+/** What the application was doing when the calendar service failed it. */
+export type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
+
+const ENDED = {
+  connect: {
+    title: 'That took too long',
+    text: 'The permission could not be used any more: it is valid for a minute, and once. Please connect again.',
+  },
+  refresh: {
+    title: 'Your calendar is not connected any more',
+    text: 'The permission has expired or was taken back. You can connect again at any time.',
+  },
+};
+
+/**
+ * An error of the library as a page for a person. The error itself goes no further: it holds what was sent.
+ *
+ * @returns a Failure whose `log.error` is the OAuth error code when the service gave one
+ */
+export function toFailure(doing: Doing, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof AuthorizationResponseError) return refusedAtConsent(error);
+  if (error instanceof ResponseBodyError) return refusedByServer(doing, error);
+  const { name, code, cause } = error as { name?: string; code?: string; cause?: unknown };
+  const status = cause instanceof Response ? cause.status : undefined;
+  return new Failure(
+    doing === 'revoke' && status === 404 ? 404 : 502,
+    {
+      title: 'The calendar service does not answer',
+      text: 'We could not reach it, or did not understand its answer. Please try again in a moment.',
+    },
+    { doing, name, code, answered: status, reason: (cause as { code?: string } | undefined)?.code },
+  );
+}
+
+/** RFC 6749 4.1.2.1 */
+function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
+  return new Failure(
+    error === 'temporarily_unavailable' || error === 'server_error' ? 502 : 400,
+    {
+      title: error === 'access_denied' ? 'You did not connect your calendar' : 'Connecting was refused',
+      text: `The calendar service answered “${oneWord(error)}”. Please try again; if it happens again, tell us.`,
+    },
+    { doing: 'connect', error: oneWord(error) },
+  );
+}
+
+/** RFC 6749 5.2 */
+function refusedByServer(doing: Doing, { error, status, cause }: ResponseBodyError): Failure {
+  const log = {
+    doing,
+    error: oneWord(error),
+    answered: status,
+    reference: oneWord(cause['error_reference']),
+  };
+  if (error === 'invalid_grant' && (doing === 'connect' || doing === 'refresh')) {
+    return new Failure(400, ENDED[doing], log);
+  }
+  return new Failure(
+    doing === 'revoke' && status === 404 ? 404 : 502,
+    {
+      title: 'The calendar service refused us',
+      text: `It answered “${log.error}”. This is not your mistake: please tell us, with the reference ${log.reference}.`,
+    },
+    log,
+  );
+}
+
+/** Codes and references are short words; anything else from the network is not shown. */
+function oneWord(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : '(none)';
+}

@@ -1,0 +1,68 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import helmet from '@fastify/helmet';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { CalendarClient } from './calendar/calendar-client.js';
+import type { DemoConfiguration } from './demo.configuration.js';
+import { describeFailure } from './failure.js';
+import { messagePage } from './page/message-page.js';
+import { STYLE_SOURCE } from './page/style.js';
+import { connectRoutes } from './routes/connect.js';
+import { connectionRoutes } from './routes/connection.js';
+import { Sessions } from './session/sessions.js';
+
+/** The demo application, ready to listen: "Connect your calendar", as a careful developer would write it. */
+export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {
+  // Request lines are not logged: the callback's has the code in it.
+  const app = Fastify({
+    logger: { level: configuration.LOG_LEVEL },
+    disableRequestLogging: true,
+    bodyLimit: 8 * 1024,
+    forceCloseConnections: 'idle',
+  });
+  await app.register(cookie);
+  await app.register(formbody);
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        styleSrc: [STYLE_SOURCE],
+        // Chromium holds the redirect after a form to this directive too: "Connect" leads to the log-in page.
+        formAction: ["'self'", configuration.AUTH_URL],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    // The callback's address holds the code: it is never told to another page.
+    referrerPolicy: { policy: 'no-referrer' },
+    strictTransportSecurity: false,
+    xFrameOptions: { action: 'deny' },
+  });
+  app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
+
+  const context = {
+    client: new CalendarClient(configuration),
+    sessions: new Sessions(configuration.REDIRECT_URI.startsWith('https:')),
+  };
+  connectRoutes(app, context);
+  connectionRoutes(app, context);
+
+  app.setNotFoundHandler((_request, reply) =>
+    reply
+      .code(404)
+      .type('text/html')
+      .send(
+        messagePage({
+          title: 'Nothing here',
+          text: 'This page does not exist.',
+        }),
+      ),
+  );
+  app.setErrorHandler((error, request, reply) => {
+    const { status, message, log } = describeFailure(error);
+    request.log[status >= 500 ? 'error' : 'warn']({ status, ...log }, message.title);
+    return reply.code(status).type('text/html').send(messagePage(message));
+  });
+  return app;
+}

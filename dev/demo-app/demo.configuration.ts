@@ -1,0 +1,40 @@
+import { IsNotEmpty } from 'class-validator';
+import {
+  ChoiceVariable,
+  NumberVariable,
+  OriginVariable,
+  UrlVariable,
+} from '#service/configuration/variables.js';
+
+/** What an application developer gets from the operator, and where this page is served. */
+export class DemoConfiguration {
+  readonly HOST: string = '127.0.0.1';
+
+  @NumberVariable(1, 65_535)
+  readonly PORT: number = 3000;
+
+  @ChoiceVariable('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
+  readonly LOG_LEVEL: string = 'info';
+
+  @IsNotEmpty({ message: 'CLIENT_ID must be the client id that the operator issued' })
+  readonly CLIENT_ID: string;
+
+  @IsNotEmpty({ message: 'CLIENT_SECRET must be the client secret that the operator issued' })
+  readonly CLIENT_SECRET: string;
+
+  /** Exactly as registered; its path is /callback. */
+  @UrlVariable('http', 'https')
+  readonly REDIRECT_URI: string;
+
+  /** Where users log in and allow. */
+  @OriginVariable()
+  readonly AUTH_URL: string;
+
+  /** Where tokens are issued; the issuer (RFC 9207). */
+  @OriginVariable()
+  readonly BASE_URL: string;
+
+  /** The API that the access token opens. */
+  @OriginVariable()
+  readonly API_URL: string;
+}

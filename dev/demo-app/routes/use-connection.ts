@@ -1,0 +1,42 @@
+import type { CalendarClient } from '../calendar/calendar-client.js';
+import { Failure } from '../failure.js';
+import type { Connection, Person, Session } from '../session/session.js';
+
+/**
+ * Whose calendar is connected, with new tokens when the access token has expired.
+ *
+ * @throws Failure; when the permission has ended, the session is no longer connected
+ */
+export async function look(client: CalendarClient, session: Session): Promise<Person | null> {
+  if (!session.connection) return null;
+  const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
+  if (person) return person;
+  throw new Failure(502, {
+    title: 'The calendar service refused us',
+    text: 'It does not accept the token that it gave us a moment ago. Please try again in a moment.',
+  });
+}
+
+/**
+ * Replaces the session's tokens by the next ones. Requests that arrive together share one refresh.
+ *
+ * @throws Failure; when the permission has ended, the session is no longer connected
+ */
+export async function refresh(client: CalendarClient, session: Session): Promise<Connection> {
+  session.refreshing ??= exchange(client, session).finally(() => delete session.refreshing);
+  return session.refreshing;
+}
+
+async function exchange(client: CalendarClient, session: Session): Promise<Connection> {
+  const used = session.connection;
+  if (!used) throw new Error('nothing is connected');
+  try {
+    const next = await client.refresh(used);
+    // Disconnected meanwhile: the answer came too late to be kept.
+    if (session.connection === used) session.connection = next;
+    return next;
+  } catch (error) {
+    if (error instanceof Failure && error.log['error'] === 'invalid_grant') delete session.connection;
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { access } from 'node:fs/promises';
+import { type Browser, chromium } from 'playwright-core';
+import { type Chromium, machineChromium, packagedChromium } from './chromium.js';
+
+/**
+ * Starts a headless Chromium: the machine's own, else the one of the npm package, with the shared libraries it
+ * brings when this machine lacks them. It ends with `close()`, and with this process.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  const own = await machineChromium();
+  if (own) return launch(own);
+  const packaged = await packagedChromium(!(await hasFonts()));
+  try {
+    return await launch(packaged);
+  } catch (error) {
+    if (!/error while loading shared libraries/.test(String(error))) throw error;
+    return launch(await packagedChromium(true));
+  }
+}
+
+function launch({ path, env }: Chromium): Promise<Browser> {
+  return chromium.launch({
+    executablePath: path,
+    env: { ...process.env, ...env },
+    // It visits our own pages only; its sandbox needs rights that root in a container, and many machines, do not give.
+    chromiumSandbox: false,
+    args: ['--font-render-hinting=none'],
+  });
+}
+
+function hasFonts(): Promise<boolean> {
+  return access('/etc/fonts/fonts.conf').then(
+    () => true,
+    () => false,
+  );
+}
