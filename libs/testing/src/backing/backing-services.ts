@@ -58,7 +58,9 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
   );
   const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const started = running.filter((one): one is BackingService => 'process' in one);
+  let stopping = false;
   const stop = async (): Promise<void> => {
+    stopping = true;
     await Promise.all(started.map((one) => one.process.stop()));
   };
   const failure = results.find((result) => result.status === 'rejected');
@@ -67,14 +69,19 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
     throw failure.reason;
   }
   const [databaseUrl = '', redisUrl = '', natsUrl = ''] = running.map(({ url }) => url);
-  return { databaseUrl, redisUrl, natsUrl, stop, died: firstDeath(running) };
+  return { databaseUrl, redisUrl, natsUrl, stop, died: firstDeath(running, () => stopping) };
 }
 
-function firstDeath(services: readonly ({ url: string } | BackingService)[]): Promise<string> {
+function firstDeath(
+  services: readonly ({ url: string } | BackingService)[],
+  expected: () => boolean,
+): Promise<string> {
   return new Promise((resolve) => {
     services.forEach((service, index) => {
       if (!('process' in service)) return;
-      void service.process.ended.then((how) => resolve(`${SERVICES[index]?.name} ended: ${how}`));
+      void service.process.ended.then((how) => {
+        if (!expected()) resolve(`${SERVICES[index]?.name} ended: ${how}`);
+      });
     });
   });
 }

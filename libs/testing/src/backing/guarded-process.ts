@@ -36,15 +36,25 @@ export interface GuardedProcess {
 // The process waits for its guard to exist: were we killed in between, it would read the end of the pipe and leave.
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
-// Waits for our pipe to close, which the kernel does however we die, and ends the process group then.
+// Waits for our pipe to close, which the kernel does however we die, and ends the process group then; "over" says that the
+// process has ended already, so that a number that may belong to another one by now is not signalled.
 const GUARD = `
 trap '' HUP INT TERM
+alive() {
+  [ -r /proc/self/stat ] || { kill -s 0 -- "-$group"; return; }
+  # A dead process stays listed until somebody asks for its exit code, which in a container may be nobody.
+  read -r stat <"/proc/$group/stat" || return 1
+  case "\${stat##*) }" in Z* | X*) return 1 ;; esac
+}
 group=$1 signal=$2 rounds=$3; shift 3
 read -r word
-[ "$word" = over ] && exit 0
-kill -s "$signal" -- "-$group" 2>/dev/null
-while [ "$rounds" -gt 0 ] && kill -s 0 -- "-$group" 2>/dev/null; do rounds=$((rounds - 1)); sleep 0.1; done
-kill -s KILL -- "-$group" 2>/dev/null
+if [ "$word" = over ]; then
+  read -r word
+else
+  kill -s "$signal" -- "-$group" 2>/dev/null
+  while [ "$rounds" -gt 0 ] && { alive; } 2>/dev/null; do rounds=$((rounds - 1)); sleep 0.1; done
+  kill -s KILL -- "-$group" 2>/dev/null
+fi
 [ "$#" -eq 0 ] || rm -rf -- "$@"
 `;
 
@@ -62,10 +72,14 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     stdio: ['pipe', output, output],
     ...options.user,
   });
+  child.on('error', ignore);
+  child.stdin?.on('error', ignore);
   const pid = child.pid;
   if (pid === undefined) {
     closeSync(log);
-    throw new Error(`${options.name} could not be started: /bin/sh cannot be run as the chosen user`);
+    throw new Error(
+      `${options.name} could not be started: /bin/sh cannot be run in ${options.cwd} as its user`,
+    );
   }
   const rounds = String(Math.ceil(options.grace / 100));
   const guard = spawn(
@@ -73,40 +87,47 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     ['-c', GUARD, 'guard', String(pid), options.signal.slice(3), rounds, ...(options.remove ?? [])],
     { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   );
-  for (const stream of [child.stdin, guard.stdin]) stream?.on('error', ignoreClosedPipe);
+  guard.on('error', ignore);
+  guard.stdin.on('error', ignore);
   forwardOutput(child, log, options.onOutput);
-  child.stdin?.end('go\n');
+  if (guard.pid) child.stdin?.end('go\n');
+  else child.stdin?.end();
 
   let reason: string | undefined;
-  guard.once('exit', () => {
-    // Only a killed guard ends before the process: without it our own death would leave the process behind.
-    reason ??= 'its guard was killed';
-    signalGroup(pid, 'SIGKILL');
-  });
-  const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => {
-      reason ??= signal ?? `exit code ${code}`;
+  const guardEnded = new Promise<void>((resolve) => {
+    guard.once('exit', () => {
+      resolve();
+      if (reason !== undefined) return;
+      // Without its guard the process would survive our own death.
+      reason = 'its guard was killed';
       signalGroup(pid, 'SIGKILL');
-      resolve(reason);
     });
   });
-  const cleaned = ended.then(async () => {
-    guard.stdin?.end('over\n');
-    await Promise.all(
-      (options.remove ?? []).map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })),
-    );
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      reason ??= signal ?? `exit code ${code}`;
+      // What it started in its own group goes with it.
+      signalGroup(pid, 'SIGKILL');
+      guard.stdin.write('over\n');
+      resolve(reason);
+    });
   });
 
   return {
     pid,
     ended,
     async stop() {
-      signalGroup(pid, options.signal);
-      const force = setTimeout(() => signalGroup(pid, 'SIGKILL'), options.grace);
+      const signal = (name: NodeJS.Signals): void => {
+        if (reason === undefined) signalGroup(pid, name);
+      };
+      signal(options.signal);
+      const force = setTimeout(signal, options.grace, 'SIGKILL');
       await ended;
       clearTimeout(force);
-      await cleaned;
+      const removal = { recursive: true, force: true, maxRetries: 5 };
+      await Promise.all((options.remove ?? []).map((path) => rm(path, removal)));
+      guard.stdin.end();
+      await guardEnded;
     },
   };
 }
@@ -134,6 +155,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function ignoreClosedPipe(): void {
-  // The reader ended first; its exit is reported on its own.
+function ignore(): void {
+  // A pipe whose reader has ended, or a program that could not run: the exit that follows is what is reported.
 }

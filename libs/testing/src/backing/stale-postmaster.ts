@@ -6,16 +6,16 @@ import { runCommand } from './run-command.js';
 /**
  * Makes way for a server on a data folder whose last one was killed. PostgreSQL refuses to start while the number in
  * postmaster.pid belongs to a living process, even one that has nothing to do with it: then the file goes. A postmaster of
- * this very folder is ended first.
+ * this very folder is ended first, at most 5 seconds.
  */
 export async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
   if (!Number.isInteger(pid) || pid <= 1) return;
   for (let tries = 0; tries < 50; tries += 1) {
-    const { code, stdout } = await runCommand('ps', ['-ww', '-o', 'args=', '-p', String(pid)]);
-    if (code !== 0) return;
-    if (!stdout.includes(data)) {
+    const args = await commandLine(pid);
+    if (args === '') return;
+    if (!args.includes(data)) {
       await rm(file, { force: true });
       return;
     }
@@ -24,6 +24,13 @@ export async function clearStalePid(data: string): Promise<void> {
     if (tries === 40) signal(pid, 'SIGKILL');
     await sleep(100);
   }
+}
+
+/** The command line of a living process, its arguments separated by spaces; empty when there is none. */
+async function commandLine(pid: number): Promise<string> {
+  const listed = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (listed !== undefined) return listed.replaceAll('\0', ' ').trim();
+  return (await runCommand('ps', ['-ww', '-o', 'args=', '-p', String(pid)])).stdout.trim();
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import type { GuardedProcess } from './guarded-process.js';
 
+const HANGS = 'no answer in 30 s';
+
 /** A backing service that answers. */
 export interface BackingService {
   url: string;
@@ -26,35 +28,41 @@ export async function startService(
   attempt: (port: number) => Promise<Attempt>,
 ): Promise<BackingService> {
   let reason = '';
+  const failed: GuardedProcess[] = [];
+  const stopFailed = async (): Promise<void> => {
+    await Promise.all(failed.map((process) => process.stop()));
+  };
   for (let tries = 0; tries < 3; tries += 1) {
     const { url, process, ...checks } = await attempt(await freePort());
-    const outcome = await Promise.race([
-      process.ended.then((how) => `it ended: ${how}`),
-      answers(process, () => checks.connect()),
-    ]);
-    if (outcome === undefined) return { url, process };
-    reason = outcome;
-    await process.stop();
+    const over = new AbortController();
+    const early = process.ended.then((how) => `it ended: ${how}`);
+    const problem = await Promise.race([early, answers(() => checks.connect(), over.signal)]);
+    over.abort();
+    if (problem === undefined) {
+      const stop = async (): Promise<void> => void (await Promise.all([process.stop(), stopFailed()]));
+      return { url, process: { pid: process.pid, ended: process.ended, stop } };
+    }
+    reason = problem;
+    failed.push(process);
+    if (problem === HANGS) break;
   }
   const log = await readFile(logFile, 'utf8').catch(() => '');
+  await stopFailed();
   throw new Error(`${name} did not start (${reason}). The end of ${logFile}:\n${lastLines(log, 12)}`);
 }
 
-async function answers(process: GuardedProcess, connect: () => Promise<void>): Promise<string | undefined> {
+/** Resolves with undefined once it answers, with what is wrong when it does not in 30 s, and is given up by the signal. */
+async function answers(connect: () => Promise<void>, over: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + 30_000;
-  let ended = false;
-  let last: unknown;
-  void process.ended.then(() => (ended = true));
-  while (!ended && Date.now() < deadline) {
+  while (!over.aborted && Date.now() < deadline) {
     try {
       await connect();
       return undefined;
-    } catch (error) {
-      last = error;
+    } catch {
       await sleep(25);
     }
   }
-  return `no answer in 30 s: ${String(last)}`;
+  return HANGS;
 }
 
 /** The last lines of a text. */
