@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { CookieJar } from './cookie-jar.js';
+import { type Answer, exchange } from './exchange.js';
+import { findForm } from './page-form.js';
+import type { RunFile } from './run-file.js';
+import { mustBe, StepFailure } from './step-failure.js';
+import type { Transcript } from './transcript.js';
+
+/**
+ * The browser's part: from the authorization URL through login and consent to the code.
+ *
+ * @returns the code that the application would receive at its redirect URI
+ * @throws StepFailure
+ */
+export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
+  const browser = new CookieJar();
+  const state = randomBytes(24).toString('base64url');
+  transcript.secrets.add(state);
+  const authorizationUrl = new URL(`${run.auth_url}/auth/oauth2/authorize`);
+  authorizationUrl.searchParams.set('client_id', run.client.client_id);
+  authorizationUrl.searchParams.set('redirect_uri', run.client.redirect_uri);
+  authorizationUrl.searchParams.set('state', state);
+
+  const loginUrl = await transcript.step(
+    'The application sends the browser to ask for permission',
+    async () => {
+      const answer = await exchange(transcript, { url: authorizationUrl, browser });
+      return { proof: 'nobody is logged in: to the log-in page', value: redirect(answer, run.auth_url) };
+    },
+  );
+
+  const loginPage = await transcript.step('The browser opens the log-in page', async () => {
+    const answer = await exchange(transcript, { url: loginUrl, browser });
+    mustBe('status', 200, answer.status);
+    const form = findForm(answer.text, loginUrl, 'password');
+    hide(transcript, form.fields);
+    return { proof: 'a form for username and password', value: form };
+  });
+
+  const consentUrl = await transcript.step('The user logs in', async () => {
+    const form = { ...loginPage.fields, username: run.user.email, password: run.user.password };
+    const answer = await exchange(transcript, { method: 'POST', url: loginPage.action, form, browser });
+    return { proof: 'logged in: back to where they were going', value: redirect(answer, run.auth_url) };
+  });
+
+  const consentPage = await transcript.step('The browser opens the consent page', async () => {
+    const answer = await exchange(transcript, { url: consentUrl, browser });
+    mustBe('status', 200, answer.status);
+    const form = findForm(answer.text, consentUrl, 'decision=allow');
+    hide(transcript, form.fields);
+    return { proof: 'a form with Allow', value: form };
+  });
+
+  return transcript.step('The user clicks Allow', async () => {
+    const form = { ...consentPage.fields, decision: 'allow' };
+    const answer = await exchange(transcript, { method: 'POST', url: consentPage.action, form, browser });
+    const target = redirect(answer, new URL(run.client.redirect_uri).origin);
+    mustBe('redirect to', run.client.redirect_uri, `${target.origin}${target.pathname}`);
+    mustBe('state', state, target.searchParams.get('state'));
+    // RFC 9207 2.4
+    mustBe('iss', run.base_url, target.searchParams.get('iss'));
+    const code = target.searchParams.get('code');
+    if (!code)
+      throw new StepFailure('a code at the redirect URI', `error ${target.searchParams.get('error')}`);
+    return { proof: 'a code for the application, with its own state and the issuer', value: code };
+  });
+}
+
+/** The target of a 303 that stays with the expected origin. */
+function redirect({ status, location }: Answer, origin: string): URL {
+  mustBe('status', 303, status);
+  if (location?.origin !== origin) throw new StepFailure(`Location at ${origin}`, location?.href ?? '(none)');
+  return location;
+}
+
+/** Hidden fields hold tokens against forged requests. */
+function hide(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
+  for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
+}

@@ -1,0 +1,104 @@
+import type { CookieJar } from './cookie-jar.js';
+import { StepFailure } from './step-failure.js';
+import type { Transcript } from './transcript.js';
+
+const TIME_OUT_MS = 10_000;
+
+/** One request, as it is sent and shown. */
+export interface Request {
+  method?: 'GET' | 'POST';
+  url: string | URL;
+  bearer?: string;
+  /** Sent as application/x-www-form-urlencoded. */
+  form?: Readonly<Record<string, string>>;
+  /** When a browser asks: it holds the cookies, and its HTML is not shown. */
+  browser?: CookieJar;
+}
+
+/** One answer; redirects are never followed. */
+export interface Answer {
+  status: number;
+  /** Absolute; null when the answer is no redirect. */
+  location: URL | null;
+  text: string;
+  /** The JSON object of the answer; empty when it is none. */
+  json: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Sends one request and prints both ways of it.
+ *
+ * @throws StepFailure when nobody answers within ten seconds
+ */
+export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
+  const { method = 'GET', bearer, form, browser } = request;
+  const url = new URL(request.url);
+  const cookies = browser?.header(url);
+  const sent: [string, string][] = [...url.searchParams];
+  if (bearer !== undefined) sent.push(['Authorization', `Bearer ${bearer}`]);
+  if (form) sent.push(...Object.entries(form));
+  transcript.traffic('→', `${method} ${url.origin}${url.pathname}`, sent);
+
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIME_OUT_MS),
+      headers: {
+        Accept: browser ? 'text/html' : 'application/json',
+        ...(cookies !== undefined && { Cookie: cookies }),
+        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+      },
+      ...(form && { body: new URLSearchParams(form) }),
+    });
+    text = await response.text();
+  } catch (cause) {
+    const { code, name } = ((cause as Error).cause ?? cause) as { code?: string; name: string };
+    throw new StepFailure(
+      `an answer from ${url.origin}`,
+      `none (${code ?? name}): is npm start still running?`,
+      {
+        cause,
+      },
+    );
+  }
+
+  const target = response.headers.get('location');
+  const answer: Answer = {
+    status: response.status,
+    location: target === null ? null : new URL(target, url),
+    text,
+    json: parse(text),
+  };
+  const names = browser?.store(url, response.headers) ?? [];
+  transcript.traffic('←', `${response.status} ${response.statusText}`.trim(), got(answer, names));
+  return answer;
+}
+
+function got({ location, text, json }: Answer, cookies: readonly string[]): [string, string][] {
+  const parts: [string, string][] = cookies.map((name) => ['Set-Cookie', `${name}=…`]);
+  if (location) parts.push(['Location', location.href]);
+  const title = /<title>(.*?)<\/title>/is.exec(text)?.[1];
+  if (title !== undefined) parts.push(['page', title.trim()]);
+  return [...parts, ...fields(json)];
+}
+
+/** Fields of nested objects as `data.name`. */
+function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
+  return Object.entries(json).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'object' && value !== null
+      ? fields(value as Record<string, unknown>, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, String(value)]],
+  );
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What a running `npm start` writes down about itself. */
+export interface RunFile {
+  auth_url: string;
+  base_url: string;
+  api_url: string;
+  client: { client_id: string; client_secret: string; redirect_uri: string };
+  user: { email: string; password: string };
+}
+
+/** Nothing to drive. */
+export class NotRunningError extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(
+      `${why}\nRun "npm start" in another terminal, wait until it says that it is ready, then try again.`,
+      options,
+    );
+    this.name = 'NotRunningError';
+  }
+}
+
+/**
+ * Reads `.local/run.json`; LOCAL_DIR names another folder than `.local`.
+ *
+ * @throws NotRunningError when there is none, or it is not complete
+ */
+export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
+  const path = join(env['LOCAL_DIR'] || '.local', 'run.json');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      throw new NotRunningError(`The product is not running: there is no ${path}.`, { cause });
+    throw new NotRunningError(`${path} cannot be read (${code}): run this as the user who ran npm start.`, {
+      cause,
+    });
+  }
+  const run = parse(text);
+  if (!run) throw new NotRunningError(`${path} is not complete.`);
+  return run;
+}
+
+function parse(text: string): RunFile | undefined {
+  try {
+    const { auth_url, base_url, api_url, client, user } = JSON.parse(text) as RunFile;
+    const { client_id, client_secret, redirect_uri } = client;
+    const all = [
+      auth_url,
+      base_url,
+      api_url,
+      client_id,
+      client_secret,
+      redirect_uri,
+      user.email,
+      user.password,
+    ];
+    if (!all.every((value) => typeof value === 'string' && value !== '')) return undefined;
+    return { auth_url, base_url, api_url, client, user };
+  } catch {
+    return undefined;
+  }
+}

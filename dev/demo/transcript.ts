@@ -1,0 +1,70 @@
+import { Secrets } from './secrets.js';
+import type { StepFailure as Failure } from './step-failure.js';
+import { StepFailure } from './step-failure.js';
+
+const WIDTH = 100;
+
+/** Prints the demonstration: numbered steps, what was sent and got, and how each step ended. */
+export class Transcript {
+  readonly secrets = new Secrets();
+  private count = 0;
+  private before = performance.now();
+
+  /**
+   * @param write takes one line, without its line end
+   * @param colour whether lines may have ANSI colours
+   */
+  constructor(
+    private readonly write: (line: string) => void,
+    private readonly colour = false,
+  ) {}
+
+  /** Runs one step; its result is told in the sentence it returns along. @throws StepFailure that names the step */
+  async step<T>(name: string, run: () => Promise<{ proof: string; value: T }>): Promise<T> {
+    this.count += 1;
+    const title = `${String(this.count).padStart(2)}. ${name}`;
+    this.line('');
+    this.line(title, 1);
+    this.before = performance.now();
+    try {
+      const { proof, value } = await run();
+      this.line(`    ✓ ${proof} (${Math.round(performance.now() - this.before)} ms)`, 32);
+      return value;
+    } catch (error) {
+      const failure =
+        error instanceof StepFailure ? error : new StepFailure('an answer', reason(error), { cause: error });
+      failure.step = title.trim();
+      throw failure;
+    }
+  }
+
+  /** One thing that was sent or got, and its parts below it. */
+  traffic(mark: '→' | '←', head: string, parts: readonly (readonly [string, string])[] = []): void {
+    this.line(`    ${mark} ${head}`);
+    for (const [name, value] of parts) this.line(`        ${name}: ${value}`, 2);
+  }
+
+  line(text: string, code?: number): void {
+    const safe = visible(this.secrets.shorten(text));
+    const short = safe.length > WIDTH * 2 ? `${safe.slice(0, WIDTH * 2)}…` : safe;
+    this.write(this.colour && code !== undefined ? `\u001B[${code}m${short}\u001B[0m` : short);
+  }
+
+  failed({ step, expected, got }: Failure): void {
+    this.line('');
+    this.line(`✗ Step ${step} failed`, 31);
+    this.line(`    expected: ${expected}`);
+    this.line(`    got:      ${got}`);
+  }
+}
+
+/** A server's answer must not move the terminal's cursor. */
+function visible(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '·');
+}
+
+function reason(error: unknown): string {
+  const { message, cause } = error as Error;
+  const { code } = (cause ?? {}) as { code?: string };
+  return code === undefined ? message : `${message} (${code})`;
+}
