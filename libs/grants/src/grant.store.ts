@@ -15,6 +15,9 @@ import { REFRESH } from './scripts/refresh.script.js';
 import { RESTORE } from './scripts/restore.script.js';
 import { REVOKE } from './scripts/revoke.script.js';
 
+/** The Redis client the grant store works on. */
+export type GrantRedis = Redis;
+
 type Script = (...args: (string | number)[]) => Promise<unknown>;
 type Scripts = Record<
   'grantCreate' | 'grantRedeem' | 'grantRefresh' | 'grantLook' | 'grantRestore' | 'grantRevoke',
@@ -32,7 +35,7 @@ export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGra
 export class GrantStore {
   readonly #scripts: Scripts;
 
-  constructor(redis: Redis) {
+  constructor(redis: GrantRedis) {
     const scripts = {
       grantCreate: CREATE,
       grantRedeem: REDEEM,

@@ -45,7 +45,7 @@ export class TokenCodec {
    * without I/O. Expiry is the caller's to judge, because it knows what an expired token still tells.
    */
   decode(text: string): Token | null {
-    if (!TOKEN_TEXT.test(text)) return null;
+    if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
     if (bytes[AT.version] !== VERSION || bytes[AT.kind] !== TOKEN_KINDS[kind]) return null;

@@ -51,7 +51,7 @@ export class TokenServiceConnection {
     this.#listen(nats, SUBJECTS.userChanged, (message) => tagOf.user(message.json<UserChanged>().user_id));
     void this.#watch(nats);
     this.#heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
-    await this.ping();
+    await this.ping().catch(() => undefined);
   }
 
   async close(): Promise<void> {

@@ -18,7 +18,10 @@ export async function serveHealth(readiness: Readiness, host: string, port: numb
   return server;
 }
 
-async function answer(path: string | undefined, readiness: Readiness): Promise<[status: number, body: object]> {
+async function answer(
+  path: string | undefined,
+  readiness: Readiness,
+): Promise<[status: number, body: object]> {
   if (path === '/healthz') return [200, { status: 'ok' }];
   if (path !== '/readyz') return [404, { status: 'not found' }];
   const missing = await readiness.missing();

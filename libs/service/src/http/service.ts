@@ -58,12 +58,13 @@ export async function runService(
 ): Promise<NestFastifyApplication> {
   const app = await createService(module, listening, configure);
   app.enableShutdownHooks();
-  await app.startAllMicroservices();
-  await app.listen(listening.PORT, listening.HOST);
+  // First of all: a process that waits for its dependencies is alive, and says what it waits for.
   const health = await serveHealth(app.get(Readiness), listening.HOST, listening.INTERNAL_PORT);
   app
     .getHttpAdapter()
     .getInstance()
-    .addHook?.('onClose', () => void health.close());
+    .addHook('onClose', async () => void health.close());
+  await app.listen(listening.PORT, listening.HOST);
+  await app.startAllMicroservices();
   return app;
 }

@@ -1,9 +1,8 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { Readiness } from '../health/readiness.js';
-
-/** Injection token of the process's one Redis connection. */
-export const REDIS = Symbol('redis');
+import { RedisConnection } from './redis.connection.js';
+import { REDIS } from './redis.token.js';
 
 /** One connection, made for transitions that must not be carried out twice behind our back. */
 @Module({})
@@ -16,7 +15,7 @@ export class RedisModule implements OnApplicationShutdown {
       inject: [Readiness],
       useFactory: (readiness: Readiness) => connect(url, readiness),
     };
-    return { module: RedisModule, providers: [provider], exports: [REDIS] };
+    return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
   }
 
   onApplicationShutdown(): void {

@@ -1,0 +1,46 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { allowedMethods } from '#service/http/allowed-methods.js';
+import { noteError } from '#service/http/note-error.js';
+import { toOAuthError } from '#service/http/to-oauth-error.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+
+/** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+/** Answers every error in the shape of the product's API: `{status, timestamp, path, error: {code, message}}`. */
+@Catch()
+export class ResourceErrorFilter implements ExceptionFilter {
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = allowedMethods.refine(this.#errorOf(thrown), request);
+    noteError(request.raw, error);
+    void reply
+      .status(error.status)
+      .headers(error.headers)
+      .send({
+        status: 'error',
+        timestamp: new Date().toISOString(),
+        path: request.url.split('?', 1)[0],
+        error: { code: CODES[error.status] ?? 'INTERNAL_SERVER_ERROR', message: error.description },
+      });
+  }
+
+  /** The guard's refusals keep their words, which are ours; the framework's may quote the request. */
+  #errorOf(thrown: unknown): OAuthError {
+    const ours = thrown instanceof HttpException && [400, 401, 403, 503].includes(thrown.getStatus());
+    return ours
+      ? new OAuthError('invalid_request', thrown.getStatus(), thrown.message, { cause: thrown.cause })
+      : toOAuthError(thrown);
+  }
+}

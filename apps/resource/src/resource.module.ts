@@ -1,0 +1,37 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { IntrospectionModule } from '#introspection/introspection.module.js';
+import { HealthModule } from '#service/health/health.module.js';
+import { LoggingModule } from '#service/logging/logging.module.js';
+import { MeController } from './me/me.controller.js';
+import { ProfileCache } from './me/profile-cache.js';
+import { METADATA_PATH, MetadataController } from './metadata/metadata.controller.js';
+import { ResourceErrorFilter } from './resource-error.filter.js';
+import { ResourceReadiness } from './resource-readiness.js';
+import { ResourceConfiguration } from './resource.configuration.js';
+
+/** The resource app: an API of the product, protected as any other would be. */
+@Module({})
+export class ResourceModule {
+  static forRoot(configuration: ResourceConfiguration): DynamicModule {
+    return {
+      module: ResourceModule,
+      imports: [
+        LoggingModule.forRoot('resource', configuration.LOG_LEVEL),
+        HealthModule,
+        IntrospectionModule.forRoot({
+          natsUrl: configuration.NATS_URL,
+          name: 'resource',
+          resourceMetadata: `${configuration.API_URL}/${METADATA_PATH}`,
+        }),
+      ],
+      controllers: [MeController, MetadataController],
+      providers: [
+        { provide: ResourceConfiguration, useValue: configuration },
+        { provide: APP_FILTER, useClass: ResourceErrorFilter },
+        ProfileCache,
+        ResourceReadiness,
+      ],
+    };
+  }
+}

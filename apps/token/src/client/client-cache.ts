@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { ClientStore } from '#directory/client.store.js';
+import type { Client } from '#directory/client.js';
+import { tagOf, TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { TrustedCache } from '#introspection/trusted-cache.js';
+
+const KEPT_MS = 30_000;
+const KEPT_CLIENTS = 10_000;
+const CLIENT_ID = /^[!-~]{1,255}$/;
+
+/** Clients as token requests need them: from memory, until the operator changes one. */
+@Injectable()
+export class ClientCache {
+  readonly #clients: TrustedCache<Client | null>;
+
+  constructor(store: ClientStore, connection: TokenServiceConnection) {
+    this.#clients = new TrustedCache<Client | null>(connection, {
+      max: KEPT_CLIENTS,
+      fetch: (clientId) => store.find(clientId),
+      tags: (_client, clientId) => [tagOf.client(clientId)],
+      ttl: () => KEPT_MS,
+    });
+  }
+
+  /** The client, or null when it is unknown. */
+  async find(clientId: string): Promise<Client | null> {
+    return CLIENT_ID.test(clientId) ? this.#clients.get(clientId) : null;
+  }
+}

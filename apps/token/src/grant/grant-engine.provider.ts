@@ -1,0 +1,30 @@
+import type { FactoryProvider } from '@nestjs/common';
+import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
+import { type GrantRedis, GrantStore } from '#grants/grant.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import type { Lifetimes } from '#grants/lifetimes.js';
+import { TokenCodec } from '#grants/token-codec.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import { SUBJECTS } from '#introspection/contract.js';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { REDIS } from '#service/redis/redis.token.js';
+
+/** The grant engine over this process's stores; `keys` as KeyRing.parse takes them. */
+export function grantEngineProvider(keys: string, lifetimes: Lifetimes): FactoryProvider<GrantEngine> {
+  const codec = new TokenCodec(KeyRing.parse(keys));
+  return {
+    provide: GrantEngine,
+    inject: [REDIS, GrantRecordStore, TokenServiceConnection],
+    useFactory: (redis: GrantRedis, durable: GrantRecordStore, connection: TokenServiceConnection) =>
+      new GrantEngine({
+        store: new GrantStore(redis),
+        codec,
+        issuer: new TokenIssuer(codec, lifetimes),
+        lifetimes,
+        durable,
+        announce: (id) => connection.publish(SUBJECTS.grantRevoked, { grant_id: id }),
+        clock: Date.now,
+      }),
+  };
+}

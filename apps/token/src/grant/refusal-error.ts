@@ -1,0 +1,28 @@
+import type { Refusal, RefusalReason } from '#grants/grant.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+
+/** What each refusal of the grant engine tells the client: what is wrong, never what is secret. */
+const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
+  not_ours: 'this is not a code or token of this service',
+  wrong_kind: 'this is a token of another kind than is due here',
+  expired: 'it has expired; ask the user to authorize again',
+  unknown: 'it is not valid any more; ask the user to authorize again',
+  revoked: 'it has been revoked; ask the user to authorize again',
+  other_client: 'it was issued to another client',
+  redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
+  verifier_missing:
+    "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
+  verifier_unexpected:
+    "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
+  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is void now",
+  code_replayed: 'the code was used before; every token that came of it is revoked now',
+  refresh_token_reused:
+    'the refresh token was used before; every token of its grant is revoked now, ask the user to authorize again',
+};
+
+/** RFC 6749 5.2: everything that is wrong with a grant is invalid_grant. */
+export function refusalError({ outcome, grantId, detail }: Refusal): OAuthError {
+  return OAuthError.invalidGrant(DESCRIPTIONS[outcome], {
+    detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) },
+  });
+}

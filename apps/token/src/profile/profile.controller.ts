@@ -1,0 +1,16 @@
+import { Controller } from '@nestjs/common';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { UserStore } from '#directory/user.store.js';
+import { type ProfileReply, type ProfileRequest, SUBJECTS } from '#introspection/contract.js';
+
+/** Answers `oauth.user.profile`: what a user's profile says. */
+@Controller()
+export class ProfileController {
+  constructor(private readonly users: UserStore) {}
+
+  @MessagePattern(SUBJECTS.profile)
+  async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
+    const user = Number.isSafeInteger(id) ? await this.users.find(id) : null;
+    return { user: user && { ...user } };
+  }
+}

@@ -1,0 +1,44 @@
+import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { readParameters } from '#service/oauth/read-parameters.js';
+import { type HttpRequest, TokenRequest } from '../token/token-request.js';
+import { GrantTypeDto, LIMITS, RefreshTokenDto, type TokenAnswer } from '../token/token.dto.js';
+import { TokenService } from '../token/token.service.js';
+import { type BearerRefreshRequest, RefreshTokenGuard } from './refresh-token.guard.js';
+
+/** `POST /api/auth/oauth/refreshToken`: specification 4.3. The refresh token comes as Bearer, or in the body. */
+@Controller('api/auth/oauth/refreshToken')
+export class RefreshController {
+  constructor(
+    private readonly request: TokenRequest,
+    private readonly tokens: TokenService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Header('Pragma', 'no-cache')
+  @UseGuards(RefreshTokenGuard)
+  async refresh(@Req() request: HttpRequest & BearerRefreshRequest): Promise<TokenAnswer> {
+    if (readParameters(GrantTypeDto, request.body).grant_type !== 'refresh_token') {
+      throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
+    }
+    const refreshToken = one(request.bearer, readParameters(RefreshTokenDto, request.body).refresh_token);
+    return this.request.answer(request, (client) => this.tokens.refresh(client, refreshToken));
+  }
+}
+
+/** RFC 6750 2: a token is sent by one method in a request. */
+function one(bearer: string | undefined, body: string | undefined): string {
+  const token = bearer ?? body;
+  if (token === undefined)
+    throw OAuthError.invalidRequest(
+      'the refresh token is missing: send it as Authorization: Bearer <refresh token>',
+    );
+  if (bearer !== undefined && body !== undefined)
+    throw OAuthError.invalidRequest(
+      'the refresh token was sent twice: in the Authorization header and in the body',
+    );
+  if (token.length > LIMITS.token)
+    throw OAuthError.invalidRequest(`the refresh token is longer than ${LIMITS.token} characters`);
+  return token;
+}

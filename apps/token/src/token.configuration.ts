@@ -1,0 +1,41 @@
+import {
+  ChoiceVariable,
+  KeysVariable,
+  NumberVariable,
+  OriginVariable,
+  UrlVariable,
+} from '#service/configuration/variables.js';
+import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+
+const YEAR = 366 * 24 * 60 * 60;
+
+/** Environment of the token app. */
+export class TokenConfiguration {
+  HOST = '0.0.0.0';
+  @NumberVariable(0, 65_535) PORT = 3002;
+  @NumberVariable(0, 65_535) INTERNAL_PORT = 9002;
+  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
+  TRUSTED_PROXIES = '';
+  /** {base_url}: the issuer, and where this app is reached. */
+  @OriginVariable() BASE_URL: string;
+  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
+  @UrlVariable('redis', 'rediss') REDIS_URL: string;
+  @UrlVariable('nats', 'tls') NATS_URL: string;
+  @KeysVariable() TOKEN_KEYS: string;
+  /** Seconds, as all that follow. */
+  @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
+  @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
+  @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
+  @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
+  @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
+}
+
+export function lifetimesOf(configuration: TokenConfiguration): Lifetimes {
+  return {
+    code: configuration.CODE_LIFETIME,
+    accessToken: configuration.ACCESS_TOKEN_LIFETIME,
+    refreshToken: configuration.REFRESH_TOKEN_LIFETIME,
+    retryWindow: configuration.RETRY_WINDOW,
+    clockSkew: configuration.CLOCK_SKEW,
+  };
+}

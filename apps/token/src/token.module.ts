@@ -1,0 +1,54 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { PassportModule } from '@nestjs/passport';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { ConnectionModule } from '#introspection/connection.module.js';
+import { HealthModule } from '#service/health/health.module.js';
+import { LoggingModule } from '#service/logging/logging.module.js';
+import { OAuthErrorFilter } from '#service/oauth/oauth-error.filter.js';
+import { RedisModule } from '#service/redis/redis.module.js';
+import { ClientAuthenticator } from './client/client-authenticator.service.js';
+import { ClientCache } from './client/client-cache.js';
+import { grantEngineProvider } from './grant/grant-engine.provider.js';
+import { RevocationKeeper } from './grant/revocation-keeper.service.js';
+import { TokenReadiness } from './health/token-readiness.js';
+import { IntrospectController } from './introspect/introspect.controller.js';
+import { ProfileController } from './profile/profile.controller.js';
+import { RefreshTokenStrategy } from './refresh/refresh-token.strategy.js';
+import { RefreshController } from './refresh/refresh.controller.js';
+import { lifetimesOf, type TokenConfiguration } from './token.configuration.js';
+import { TokenRequest } from './token/token-request.js';
+import { TokenController } from './token/token.controller.js';
+import { TokenService } from './token/token.service.js';
+import { UsageRecorder } from './usage/usage-recorder.service.js';
+
+/** The token app: token endpoints over HTTP, introspection and profiles over NATS. */
+@Module({})
+export class TokenModule {
+  static forRoot(configuration: TokenConfiguration): DynamicModule {
+    return {
+      module: TokenModule,
+      imports: [
+        LoggingModule.forRoot('token', configuration.LOG_LEVEL),
+        HealthModule,
+        PassportModule,
+        DirectoryModule.forRoot({ databaseUrl: configuration.DATABASE_URL }),
+        RedisModule.forRoot(configuration.REDIS_URL),
+        ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token' }),
+      ],
+      controllers: [TokenController, RefreshController, IntrospectController, ProfileController],
+      providers: [
+        { provide: APP_FILTER, useClass: OAuthErrorFilter },
+        grantEngineProvider(configuration.TOKEN_KEYS, lifetimesOf(configuration)),
+        RevocationKeeper,
+        TokenReadiness,
+        ClientCache,
+        ClientAuthenticator,
+        UsageRecorder,
+        TokenService,
+        TokenRequest,
+        RefreshTokenStrategy,
+      ],
+    };
+  }
+}

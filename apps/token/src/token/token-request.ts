@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import type { Client } from '#directory/client.js';
+import type { Granted } from '#grants/grant.js';
+import { noteOutcome } from '#service/logging/request-outcome.js';
+import { readParameters } from '#service/oauth/read-parameters.js';
+import { ClientAuthenticator } from '../client/client-authenticator.service.js';
+import { readCredentials } from '../client/client-credentials.js';
+import { ClientDto, type TokenAnswer } from './token.dto.js';
+
+export interface HttpRequest {
+  readonly headers: { readonly authorization?: string };
+  readonly body: unknown;
+  readonly raw: IncomingMessage;
+}
+
+/** The frame of every token request: who asks, and the answer's wire names and log line. */
+@Injectable()
+export class TokenRequest {
+  constructor(private readonly authenticator: ClientAuthenticator) {}
+
+  async answer(
+    { headers, body, raw }: HttpRequest,
+    grant: (client: Client) => Promise<Granted>,
+  ): Promise<TokenAnswer> {
+    const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
+    noteOutcome(raw, { client_id: credentials.clientId });
+    const { grantId, grant: active, pair } = await grant(await this.authenticator.authenticate(credentials));
+    noteOutcome(raw, { grant_id: grantId, user_id: active.userId, generation: active.generation });
+    return {
+      access_token: pair.accessToken,
+      refresh_token: pair.refreshToken,
+      token_type: 'Bearer',
+      expires_in: pair.expiresIn,
+      scope: pair.scope,
+    };
+  }
+}

@@ -1,0 +1,44 @@
+import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import type { Client } from '#directory/client.js';
+import type { Granted } from '#grants/grant.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { readParameters } from '#service/oauth/read-parameters.js';
+import { type HttpRequest, TokenRequest } from './token-request.js';
+import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
+import { TokenService } from './token.service.js';
+
+/** `POST /api/auth/oauth/token`: specification 4.2, RFC 6749 4.1.3 and 6. */
+@Controller('api/auth/oauth/token')
+export class TokenController {
+  constructor(
+    private readonly request: TokenRequest,
+    private readonly tokens: TokenService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Header('Pragma', 'no-cache')
+  async token(@Req() request: HttpRequest): Promise<TokenAnswer> {
+    const grant = this.#grantOf(request.body);
+    return this.request.answer(request, grant);
+  }
+
+  #grantOf(body: unknown): (client: Client) => Promise<Granted> {
+    switch (readParameters(GrantTypeDto, body).grant_type) {
+      case 'authorization_code': {
+        const code = readParameters(CodeDto, body);
+        return (client) => this.tokens.exchange(client, code);
+      }
+      case 'refresh_token': {
+        const { refresh_token: refreshToken } = readParameters(RefreshTokenDto, body);
+        if (refreshToken === undefined)
+          throw OAuthError.invalidRequest("the parameter 'refresh_token' is missing");
+        return (client) => this.tokens.refresh(client, refreshToken);
+      }
+      default:
+        throw OAuthError.unsupportedGrantType(
+          "the parameter 'grant_type' must be authorization_code or refresh_token",
+        );
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { Parameter } from '#service/oauth/parameter.decorator.js';
+
+/** Longest values this service takes; its own codes and tokens have 88 characters. */
+export const LIMITS = {
+  clientId: 255,
+  clientSecret: 255,
+  token: 512,
+  redirectUri: 2000,
+  grantType: 64,
+  verifier: 128,
+  scope: 1000,
+} as const;
+
+/** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
+export class ClientDto {
+  @Parameter({ max: LIMITS.clientId, required: false }) client_id?: string;
+  @Parameter({ max: LIMITS.clientSecret, required: false }) client_secret?: string;
+}
+
+/** What every token request has. */
+export class GrantTypeDto {
+  @Parameter({ max: LIMITS.grantType }) grant_type: string;
+}
+
+/** RFC 6749 4.1.3, RFC 7636 4.5. */
+export class CodeDto {
+  @Parameter({ max: LIMITS.token }) code: string;
+  @Parameter({ max: LIMITS.redirectUri }) redirect_uri: string;
+  @Parameter({ max: LIMITS.verifier, required: false }) code_verifier?: string;
+}
+
+/** RFC 6749 6; the token is absent where it came as Bearer. */
+export class RefreshTokenDto {
+  @Parameter({ max: LIMITS.token, required: false }) refresh_token?: string;
+}
+
+/** RFC 6749 5.1. */
+export interface TokenAnswer {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: number;
+  readonly scope: string;
+}
