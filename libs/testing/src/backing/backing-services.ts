@@ -2,6 +2,7 @@ import { debianServer } from './debian-package.js';
 import { findServers, type FoundServer, type Lookup, machineLookup } from './find-server.js';
 import { startNats } from './nats.js';
 import { startPostgres } from './postgres.js';
+import type { SystemUser } from './run-command.js';
 import { startRedis } from './redis.js';
 import type { ServiceOptions } from './service-options.js';
 import type { BackingService } from './started-service.js';
@@ -47,7 +48,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
   const find: ServiceOptions['find'] = async (server, folder) => {
     const user = server === 'postgres' ? await unprivilegedUser() : undefined;
     const found = await findServers(server, lookup, user);
-    return found.length > 0 ? found : [await fromPackage(server, folder, options)];
+    return found.length > 0 ? found : [await fromPackage(server, folder, user, options)];
   };
   const service = { directory: options.directory, persistent: options.persistent, find };
   const results = await Promise.allSettled(
@@ -89,10 +90,11 @@ function firstDeath(
 async function fromPackage(
   server: FoundServer['name'],
   folder: string,
+  user: SystemUser | undefined,
   options: BackingOptions,
 ): Promise<FoundServer> {
   try {
-    return await debianServer(server, folder, options.progress);
+    return await debianServer(server, folder, user, options.progress);
   } catch (error) {
     const variable = { postgres: 'DATABASE_URL', 'redis-server': 'REDIS_URL', 'nats-server': 'NATS_URL' }[
       server

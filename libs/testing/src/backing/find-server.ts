@@ -32,11 +32,16 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/** Every program of that name that the user can run, PATH first, then PostgreSQL's folders from the newest version on. */
+/**
+ * Every program of that name that the user can run, PATH first, then PostgreSQL's folders from the newest version on.
+ *
+ * @param libraryPath where an unpacked package keeps its shared libraries
+ */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,
   user?: SystemUser,
+  libraryPath?: string,
 ): Promise<FoundServer[]> {
   const folders = [...lookup.path.split(delimiter), ...lookup.folders];
   if (name === 'postgres') folders.push(...(await postgresFolders(lookup.postgresRoots)));
@@ -48,12 +53,14 @@ export async function findServers(
     // Redis is one program under many names: what it is called decides what it does.
     if (command) commands.add(name === 'redis-server' ? join(folder, name) : command);
   }
-  const found = await Promise.all([...commands].map((command) => checkServer(name, command, user)));
+  const found = await Promise.all(
+    [...commands].map((command) => checkServer(name, command, user, libraryPath)),
+  );
   return found.filter((server) => server !== undefined);
 }
 
 /** The program if it runs (as the user, with the given libraries), else undefined. */
-export async function checkServer(
+async function checkServer(
   name: FoundServer['name'],
   command: string,
   user?: SystemUser,
