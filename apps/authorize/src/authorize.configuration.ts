@@ -1,0 +1,64 @@
+import { IsString } from 'class-validator';
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import type { Listening } from '#service/configuration/listening.js';
+import {
+  ChoiceVariable,
+  KeysVariable,
+  NumberVariable,
+  OriginVariable,
+  UrlVariable,
+} from '#service/configuration/variables.js';
+
+const isString = IsString({ message: '$property must be text' });
+
+/** The environment of the authorize app. Lifetimes are seconds. */
+export class AuthorizeConfiguration implements Listening {
+  @ChoiceVariable('development', 'test', 'production')
+  NODE_ENV = 'development';
+
+  @isString
+  HOST = '0.0.0.0';
+
+  @NumberVariable(0, 65_535)
+  PORT = 3001;
+
+  @NumberVariable(0, 65_535)
+  INTERNAL_PORT = 9001;
+
+  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
+  LOG_LEVEL = 'info';
+
+  @isString
+  TRUSTED_PROXIES = '';
+
+  /** Where browsers reach this app; https makes cookies Secure and turns HSTS on. */
+  @OriginVariable()
+  AUTH_URL: string;
+
+  /** The issuer (RFC 9207). */
+  @OriginVariable()
+  BASE_URL: string;
+
+  @UrlVariable('postgres', 'postgresql')
+  DATABASE_URL: string;
+
+  @UrlVariable('redis', 'rediss')
+  REDIS_URL: string;
+
+  @KeysVariable()
+  TOKEN_KEYS: string;
+
+  @NumberVariable(1, 600)
+  CODE_LIFETIME = DEFAULT_LIFETIMES.code;
+
+  /** Only for how long a user's permission is recorded; the token app counts the tokens. */
+  @NumberVariable(1, 366 * 24 * 60 * 60)
+  REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
+
+  @NumberVariable(0, 300)
+  CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
+
+  /** How long a login outlives the last request made with it. */
+  @NumberVariable(60, 30 * 24 * 60 * 60)
+  SESSION_IDLE_LIFETIME = 12 * 60 * 60;
+}

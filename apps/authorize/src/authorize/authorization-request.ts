@@ -1,0 +1,19 @@
+import type { Client } from '#directory/client.js';
+
+/** Where an answer goes, and what must come back with it. */
+export interface ReturnAddress {
+  /** A registered redirect URI of the client, as the request wrote it. */
+  readonly redirectUri: string;
+  /** Null when the request had none that could be returned. */
+  readonly state: string | null;
+}
+
+/** An authorization request (RFC 6749 4.1.1, RFC 7636 4.3) that passed every check. */
+export interface AuthorizationRequest extends ReturnAddress {
+  readonly client: Client;
+  readonly state: string;
+  /** Space-separated, never empty. */
+  readonly scope: string;
+  /** S256 challenge; null when a confidential client sent none. */
+  readonly challenge: string | null;
+}

@@ -1,0 +1,37 @@
+import type { Client } from '#directory/client.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { LIMITS } from './limits.js';
+import type { QueryParameters } from './query-parameters.js';
+
+/**
+ * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost
+ * redirection URIs of native apps". Normalising either side would open a gap between what was registered and where
+ * the browser goes.
+ */
+export function checkRedirectUri(parameters: QueryParameters, client: Client): string {
+  const detail = { check: 'redirect_uri', client_id: client.clientId, registered: client.redirectUris };
+  const redirectUri = parameters.get('redirect_uri', LIMITS.redirect_uri);
+  if (redirectUri === undefined)
+    throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
+  const matches = client.redirectUris.some(
+    (registered) =>
+      registered === redirectUri || (client.type === 'public' && differInPortOnly(registered, redirectUri)),
+  );
+  if (!matches)
+    throw OAuthError.invalidRequest(
+      'the redirect_uri is not, character by character, one that is registered for this application',
+      { detail: { ...detail, redirect_uri: redirectUri } },
+    );
+  return redirectUri;
+}
+
+// IP literals only: what "localhost" resolves to is not certain (RFC 8252 8.3).
+const LOOPBACK = /^http:\/\/(?<host>127\.0\.0\.1|\[::1\])(?::(?<port>[1-9]\d{0,4}))?(?<rest>[/?].*)?$/;
+
+/** RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". */
+function differInPortOnly(registered: string, requested: string): boolean {
+  const ours = LOOPBACK.exec(registered)?.groups;
+  const theirs = LOOPBACK.exec(requested)?.groups;
+  if (!ours || !theirs || Number(theirs['port'] ?? 80) > 65_535) return false;
+  return ours['host'] === theirs['host'] && ours['rest'] === theirs['rest'];
+}

@@ -1,0 +1,12 @@
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { LIMITS } from './limits.js';
+import type { QueryParameters } from './query-parameters.js';
+
+/** RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: the specification has no response_type, so absent means code. */
+export function checkResponseType(parameters: QueryParameters): void {
+  const responseType = parameters.get('response_type', LIMITS.response_type);
+  if (responseType === undefined || responseType === 'code') return;
+  throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {
+    detail: { check: 'response_type', response_type: responseType },
+  });
+}

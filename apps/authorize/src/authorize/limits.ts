@@ -1,0 +1,10 @@
+/** Longest accepted values of the authorization request's parameters, in characters. */
+export const LIMITS = {
+  client_id: 255,
+  redirect_uri: 2_000,
+  response_type: 100,
+  state: 1_024,
+  scope: 1_000,
+  code_challenge: 128,
+  code_challenge_method: 100,
+} as const;

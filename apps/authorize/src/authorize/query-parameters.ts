@@ -1,0 +1,71 @@
+import { OAuthError } from '#service/oauth/oauth-error.js';
+
+/** A value that is no string: `state[a]=b`, or bytes that are not percent-encoded UTF-8. */
+type Unreadable = { readonly problem: string };
+
+const CONTROL = /\p{Cc}/u;
+
+/**
+ * The parameters of an authorization request. Reading does not judge: what is wrong with a parameter comes out when
+ * it is asked for, since some problems may be told to the client by a redirect and some may not.
+ */
+export class QueryParameters {
+  readonly #values = new Map<string, (string | Unreadable)[]>();
+
+  private constructor(query: string) {
+    for (const pair of query.split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+      if (typeof name !== 'string') continue; // no name of ours, and unknown parameters are ignored
+      const [plain = '', nested] = name.split('[', 2);
+      const value = nested === undefined ? decode(equals < 0 ? '' : pair.slice(equals + 1)) : NESTED;
+      const values = this.#values.get(plain);
+      if (values) values.push(value);
+      else this.#values.set(plain, [value]);
+    }
+  }
+
+  /** @param query by `rawQuery` */
+  static parse(query: string): QueryParameters {
+    return new QueryParameters(query);
+  }
+
+  /** Names that came more than once. */
+  get repeated(): string[] {
+    return [...this.#values].filter(([, values]) => values.length > 1).map(([name]) => name);
+  }
+
+  /**
+   * The value of a parameter; undefined when there is none. "Parameters sent without a value MUST be treated as if
+   * they were omitted" (RFC 6749 3.1).
+   *
+   * @param max longest value in characters
+   * @throws OAuthError invalid_request that names the parameter and never quotes its value
+   */
+  get(name: string, max: number): string | undefined {
+    const [value = '', another] = this.#values.get(name) ?? [];
+    if (another !== undefined) throw invalid(name, 'is repeated');
+    if (typeof value !== 'string') throw invalid(name, value.problem);
+    if (value.length > max) throw invalid(name, `is longer than ${max} characters`, value.length);
+    if (CONTROL.test(value)) throw invalid(name, 'holds a control character');
+    return value === '' ? undefined : value;
+  }
+}
+
+const NESTED: Unreadable = { problem: 'must be a single string, not an array or an object' };
+const UNDECODABLE: Unreadable = { problem: 'is not valid percent-encoded UTF-8' };
+
+function decode(text: string): string | Unreadable {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return UNDECODABLE;
+  }
+}
+
+function invalid(name: string, problem: string, length?: number): OAuthError {
+  return OAuthError.invalidRequest(`the parameter '${name}' ${problem}`, {
+    detail: { check: 'parameters', parameter: name, ...(length !== undefined && { length }) },
+  });
+}

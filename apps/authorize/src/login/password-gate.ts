@@ -1,0 +1,34 @@
+import { OAuthError } from '#service/oauth/oauth-error.js';
+
+/**
+ * Bounds how many password verifications one process does at once. Each takes 19 MiB and a thread of Node's pool;
+ * without a bound a flood of logins would take all of both. A bounded number waits, the rest is told to come back.
+ */
+export class PasswordGate {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly atOnce = 4,
+    private readonly queue = 64,
+  ) {}
+
+  /** @throws OAuthError temporarily_unavailable (503) when as many are waiting as may. */
+  async run<T>(verify: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.atOnce) {
+      if (this.#waiting.length >= this.queue)
+        throw OAuthError.unavailable({ detail: { check: 'password_gate', waiting: this.#waiting.length } });
+      // Who leaves hands its place on, so the number of running ones stays.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await verify();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
