@@ -1,0 +1,260 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchBrowser } from '#testing/browser.js';
+import { type RunningProduct, startProduct } from './running-product.js';
+
+let product: RunningProduct;
+let browser: Browser;
+
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await product?.close();
+});
+
+/** A person's browser. What it complains about (a blocked style, a refused form) is collected. */
+async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<{
+  page: Page;
+  context: BrowserContext;
+  complaints: string[];
+  code: () => string;
+}> {
+  const context = await browser.newContext({ locale: 'en', ...options });
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  let code = '';
+  page.on('console', (message) => void complaints.push(message.text()));
+  page.on('pageerror', (error) => void complaints.push(error.message));
+  page.on('request', (request) => {
+    code = new URL(request.url()).searchParams.get('code') ?? code;
+  });
+  await page.goto(product.demoUrl);
+  return { page, context, complaints, code: () => code };
+}
+
+async function logIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Connect your calendar' }).click();
+  await page.locator('input[name=username]').fill(product.run.user.email);
+  await page.locator('input[name=password]').fill(product.run.user.password);
+  await page.locator('form button').first().click();
+}
+
+async function connect(page: Page): Promise<void> {
+  await logIn(page);
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await heading(page, 'Your calendar is connected');
+}
+
+async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+}
+
+const expiry = (page: Page) => page.locator('time').first().getAttribute('datetime');
+
+describe.each([
+  { name: 'with JavaScript', javaScriptEnabled: true },
+  { name: 'without JavaScript', javaScriptEnabled: false },
+])('a calendar $name', ({ javaScriptEnabled }) => {
+  it('is connected by log-in and Allow, refreshed and disconnected by a click', async () => {
+    const { page, context, complaints } = await visit({ javaScriptEnabled });
+    await connect(page);
+
+    expect(page.url()).toBe(`${product.demoUrl}/`);
+    const shown = await page.locator('dl').innerText();
+    expect(shown).toContain('Ada <b>Lovelace</b>');
+    expect(shown).toContain('ada@example.com');
+    expect(shown).toContain('Europe/London');
+    const before = await expiry(page);
+    expect(Date.parse(before ?? '')).toBeGreaterThan(Date.now());
+
+    await page.getByRole('button', { name: 'Refresh tokens' }).click();
+    await page.getByText('Tokens refreshed').waitFor();
+    expect(Date.parse((await expiry(page)) ?? '')).toBeGreaterThan(Date.parse(before ?? ''));
+
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await heading(page, 'Your calendar is disconnected');
+    await page.getByRole('link', { name: 'Back to the start' }).click();
+    await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('stays unconnected when the person denies, who may try again', async () => {
+    const { page, context, complaints } = await visit({ javaScriptEnabled });
+    await logIn(page);
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await heading(page, 'You did not connect your calendar');
+    expect(page.url()).toBe(`${product.demoUrl}/denied`);
+
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await heading(page, 'Your calendar is connected');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+it('can be connected with the keyboard alone', async () => {
+  const { page, context } = await visit();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('input[name=username]').waitFor();
+  await page.locator('input[name=username]').focus();
+  await page.keyboard.type(product.run.user.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(product.run.user.password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Allow' }).focus();
+  await page.keyboard.press('Enter');
+  await heading(page, 'Your calendar is connected');
+  await context.close();
+});
+
+it('no page, address or cookie of the application has a token, a code or the secret in it', async () => {
+  const { page, context } = await visit();
+  const seen: string[] = [];
+  page.on('response', (response) => {
+    if (!response.url().startsWith(product.demoUrl)) return;
+    seen.push(JSON.stringify(response.headers()));
+    if (response.status() === 200) void response.text().then((text) => seen.push(text));
+  });
+  await connect(page);
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await page.getByText('Tokens refreshed').waitFor();
+  seen.push(await page.content(), JSON.stringify(await context.cookies()), page.url());
+  expect(seen.join('\n')).not.toMatch(/s(ac|at|rt|cs)_\w/);
+  await context.close();
+});
+
+it('says that the calendar is not connected any more once the permission was taken back', async () => {
+  const { page, context, code } = await visit();
+  await connect(page);
+  // RFC 6749 4.1.2: a code that comes twice revokes what it gave.
+  const again = await fetch(`${product.run.base_url}/api/auth/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'authorization_code', code: code(), ...product.run.client }),
+  });
+  expect(again.status).toBe(400);
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await heading(page, 'Your calendar is not connected any more');
+  await page.getByRole('link', { name: 'Back to the start' }).click();
+  await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
+  await context.close();
+});
+
+it('gives a page, and keeps the connection, while the API does not answer', async () => {
+  const other = await startProduct();
+  try {
+    const { page, context } = await visit();
+    await page.goto(other.demoUrl);
+    await page.getByRole('button', { name: 'Connect your calendar' }).click();
+    await page.locator('input[name=username]').fill(other.run.user.email);
+    await page.locator('input[name=password]').fill(other.run.user.password);
+    await page.locator('form button').first().click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await heading(page, 'Your calendar is connected');
+    await other.stop('resource');
+    const response = await page.goto(other.demoUrl);
+    expect(response?.status()).toBe(502);
+    await heading(page, 'The calendar service does not answer');
+    expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
+    await context.close();
+  } finally {
+    await other.close();
+  }
+}, 60_000);
+
+describe('an answer at /callback', () => {
+  /** A browser that clicked Connect, and the state that it was sent with. */
+  async function begun(): Promise<{ cookie: string; state: string }> {
+    const start = await fetch(product.demoUrl);
+    const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const formToken = /name="form_token" value="([^"]+)"/.exec(await start.text())?.[1] ?? '';
+    const sent = await fetch(`${product.demoUrl}/connect`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ form_token: formToken }),
+      redirect: 'manual',
+    });
+    const url = new URL(sent.headers.get('location') ?? '');
+    expect(url.searchParams.get('code_challenge_method')).toBe('S256');
+    return { cookie, state: url.searchParams.get('state') ?? '' };
+  }
+
+  function answer(cookie: string, query: Record<string, string>): Promise<Response> {
+    return fetch(`${product.demoUrl}/callback?${new URLSearchParams(query).toString()}`, {
+      headers: { cookie },
+      redirect: 'manual',
+    });
+  }
+
+  it('is refused in another browser', async () => {
+    const [victim, thief] = await Promise.all([begun(), begun()]);
+    const response = await answer(victim.cookie, {
+      code: 'x',
+      state: thief.state,
+      iss: product.run.base_url,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('We did not expect this answer');
+  });
+
+  it('is refused a second time', async () => {
+    const { cookie, state } = await begun();
+    const query = { error: 'access_denied', state, iss: product.run.base_url };
+    expect((await answer(cookie, query)).headers.get('location')).toBe('/denied');
+    expect((await answer(cookie, query)).status).toBe(400);
+  });
+
+  it.each([['https://evil.example.com'], [undefined]])('is refused with the issuer %s', async (iss) => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
+    expect(response.status).toBe(502);
+    expect(response.headers.get('location')).toBeNull();
+  });
+
+  it('with a code that is no code leads to a page that says what to do', async () => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('Please connect again');
+  });
+
+  it('with another error names its code only, and echoes nothing', async () => {
+    const { cookie, state } = await begun();
+    const response = await answer(cookie, {
+      error: 'invalid_scope',
+      error_description: '<script>alert(1)</script>',
+      state,
+      iss: product.run.base_url,
+    });
+    const text = await response.text();
+    expect(text).toContain('invalid_scope');
+    expect(text).not.toContain('alert');
+  });
+});
+
+describe('a form', () => {
+  it.each(['/connect', '/refresh', '/disconnect'])('of another site is refused at %s', async (path) => {
+    const start = await fetch(product.demoUrl);
+    const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    for (const body of [new URLSearchParams(), new URLSearchParams({ form_token: 'guess' })]) {
+      const response = await fetch(product.demoUrl + path, { method: 'POST', headers: { cookie }, body });
+      expect(response.status).toBe(403);
+    }
+  });
+});
+
+it('every page forbids scripts, frames, caches and referrers', async () => {
+  for (const path of ['/', '/denied', '/disconnected/forgotten', '/callback', '/nowhere']) {
+    const { headers } = await fetch(product.demoUrl + path);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';style-src 'sha256-/);
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunFile } from '../demo/run-file.js';
+import { type RunningProduct, startProduct } from './running-product.js';
+
+const LOADER = fileURLToPath(new URL('../../libs/testing/jest/register-typescript.mjs', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../demo.ts', import.meta.url));
+
+let product: RunningProduct;
+let folder: string;
+
+beforeAll(async () => {
+  [product, folder] = await Promise.all([startProduct(), mkdtemp(join(tmpdir(), 'demo-'))]);
+}, 60_000);
+
+afterAll(async () => {
+  await product?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs the script as `npm run demo` does, against what the run file says; without one when absent. */
+async function demo(run?: RunFile | string): Promise<{ code: number | null; out: string; errors: string }> {
+  const path = join(folder, 'run.json');
+  await rm(path, { force: true });
+  if (run !== undefined) await writeFile(path, typeof run === 'string' ? run : JSON.stringify(run));
+  const child = spawn(process.execPath, ['--no-warnings', '--import', LOADER, SCRIPT], {
+    env: { ...process.env, LOCAL_DIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out, errors };
+}
+
+describe('npm run demo', () => {
+  it('shows every step of the flow, up to the revocation, and exits 0', async () => {
+    const { code, out, errors } = await demo(product.run);
+    expect(errors).toBe('');
+    expect(out).toContain('✓ Every step holds.');
+    expect(code).toBe(0);
+    expect(out.match(/^ ?\d+\. .*$/gm)).toHaveLength(11);
+    expect(out.match(/^ {4}✓/gm)).toHaveLength(11);
+    expect(out).toMatch(/error: invalid_grant/);
+    expect(out).toMatch(/← 401/);
+  });
+
+  it('can be run again', async () => {
+    expect((await demo(product.run)).code).toBe(0);
+  });
+
+  it('shows secrets by their first letters only, and no colours in a file', async () => {
+    const { out } = await demo(product.run);
+    expect(out).toMatch(/srt_..…/);
+    expect(out).not.toMatch(/s(ac|at|rt|cs)_[\w-]{3}/);
+    expect(out).not.toContain(product.run.user.password);
+    expect(out).not.toContain('\u001B');
+  });
+
+  it.each<[string, (run: RunFile) => RunFile, RegExp]>([
+    [
+      'a wrong password',
+      (run) => ({ ...run, user: { ...run.user, password: 'wrong' } }),
+      /✗ Step 3\. The user logs in failed\n +expected: status 303\n +got: +status 401/,
+    ],
+    [
+      'a redirect URI that is not registered',
+      (run) => ({ ...run, client: { ...run.client, redirect_uri: 'http://localhost:9/other' } }),
+      /✗ Step 1\. .* failed\n +expected: status 303\n +got: +status 400/,
+    ],
+    [
+      'a wrong client secret',
+      (run) => ({ ...run, client: { ...run.client, client_secret: 'wrong' } }),
+      /✗ Step 6\. .* failed\n +expected: status 200\n +got: +status 40[01]/,
+    ],
+    [
+      'an API that is not there',
+      (run) => ({ ...run, api_url: 'http://127.0.0.1:1' }),
+      /✗ Step 7\. .* failed\n +expected: an answer from http:\/\/127\.0\.0\.1:1/,
+    ],
+  ])('exits 1 and names the step that failed for %s', async (_name, breakIt, message) => {
+    const { code, out } = await demo(breakIt(product.run));
+    expect(out).toMatch(message);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    ['there is no run.json', undefined],
+    ['it is not complete', '{"auth_url":"http://localhost:3001"'],
+  ])('says how to start the product when %s', async (_name, text) => {
+    const { code, errors } = await demo(text);
+    expect(errors).toMatch(/run\.json.*\nRun "npm start"/);
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { ClientStore } from '#directory/client.store.js';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { hashPassword } from '#directory/password.js';
+import { UserStore } from '#directory/user.store.js';
+import { type Configure, createService } from '#service/http/service.js';
+import { freePort } from '#testing/backing/free-port.js';
+import { isolate } from '#testing/isolate.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { ResourceModule } from '../../apps/resource/src/resource.module.js';
+import { answerOverNats } from '../../apps/token/src/answer-over-nats.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { TokenModule } from '../../apps/token/src/token.module.js';
+import { createDemoApp } from '../demo-app/demo-app.js';
+import { DemoConfiguration } from '../demo-app/demo.configuration.js';
+import type { RunFile } from '../demo/run-file.js';
+
+/** The three apps and the demo application as `npm start` runs them, in this process and on services of their own. */
+export interface RunningProduct {
+  run: RunFile;
+  demoUrl: string;
+  /** Ends one app, as a crash would for those who ask it. */
+  stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startProduct(): Promise<RunningProduct> {
+  const services = await isolate();
+  const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
+    Array.from({ length: 4 }, freePort),
+  );
+  const demoUrl = `http://localhost:${demoPort}`;
+  const shared = {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    AUTH_URL: `http://localhost:${authorizePort}`,
+    BASE_URL: `http://localhost:${tokenPort}`,
+    API_URL: `http://localhost:${resourcePort}`,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+  };
+  const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
+  const authorize = Object.assign(new AuthorizeConfiguration(), shared, { PORT: authorizePort });
+  const token = Object.assign(new TokenConfiguration(), shared, { PORT: tokenPort });
+  const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
+  const apps = {
+    token: await listen(TokenModule.forRoot(token), token, answerOverNats(token.NATS_URL)),
+    authorize: await listen(AuthorizeModule.forRoot(authorize), authorize),
+    resource: await listen(ResourceModule.forRoot(resource), resource),
+  };
+  const demo = await createDemoApp(
+    Object.assign(new DemoConfiguration(), shared, {
+      PORT: demoPort,
+      CLIENT_ID: run.client.client_id,
+      CLIENT_SECRET: run.client.client_secret,
+      REDIRECT_URI: run.client.redirect_uri,
+    }),
+  );
+  await demo.listen({ host: '127.0.0.1', port: Number(demoPort) });
+  const stopped = new Set<string>();
+  const stop = async (name: keyof typeof apps): Promise<void> => {
+    if (stopped.has(name)) return;
+    stopped.add(name);
+    await apps[name].close();
+  };
+  return {
+    run,
+    demoUrl,
+    stop,
+    async close() {
+      await demo.close();
+      await stop('authorize');
+      await stop('resource');
+      await stop('token');
+      await services.close();
+    },
+  };
+}
+
+async function listen(
+  module: DynamicModule,
+  configuration: { HOST: string; PORT: number; TRUSTED_PROXIES: string },
+  configure?: Configure,
+): Promise<NestFastifyApplication> {
+  const app = await createService(module, configuration, configure);
+  await app.startAllMicroservices();
+  await app.listen(configuration.PORT, configuration.HOST);
+  return app;
+}
+
+/** What `npm start` seeds: an application and a user. */
+async function register(
+  databaseUrl: string,
+  urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
+  redirectUri: string,
+): Promise<RunFile> {
+  const directory = await NestFactory.createApplicationContext(DirectoryModule.forRoot({ databaseUrl }), {
+    logger: false,
+  });
+  const { secret, hash } = generateClientSecret();
+  const client = await directory.get(ClientStore).create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    redirectUris: [redirectUri],
+    secretHash: hash,
+  });
+  const password = randomBytes(18).toString('base64url');
+  const email = 'ada@example.com';
+  await directory.get(UserStore).create({
+    email,
+    username: 'ada',
+    name: 'Ada <b>Lovelace</b>',
+    timeZone: 'Europe/London',
+    passwordHash: await hashPassword(password),
+  });
+  await directory.close();
+  return {
+    auth_url: urls.AUTH_URL,
+    base_url: urls.BASE_URL,
+    api_url: urls.API_URL,
+    client: { client_id: client.clientId, client_secret: secret, redirect_uri: redirectUri },
+    user: { email, password },
+  };
+}
