@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
+import { natsOptions } from '#introspection/nats-options.js';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { generateClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { UserStore } from '#directory/user.store.js';
+import { grantId } from '#grants/grant-id.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenCodec } from '#grants/token-codec.js';
@@ -51,6 +55,7 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
   const codec = new TokenCodec(KeyRing.parse(configuration.TOKEN_KEYS));
   const issuer = new TokenIssuer(codec, lifetimesOf(configuration));
   const grants = new GrantStore(redis);
+  const nats = await connect(natsOptions(services.natsUrl, 'test'));
 
   return {
     app,
@@ -65,14 +70,12 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
 
     async client(): Promise<TestClient> {
       const { secret, hash } = generateClientSecret();
-      const client = await directory
-        .get(ClientStore)
-        .create({
-          name: 'Calendar Connect',
-          type: 'confidential',
-          redirectUris: [REDIRECT_URI],
-          secretHash: hash,
-        });
+      const client = await directory.get(ClientStore).create({
+        name: 'Calendar Connect',
+        type: 'confidential',
+        redirectUris: [REDIRECT_URI],
+        secretHash: hash,
+      });
       return { client_id: client.clientId, client_secret: secret };
     },
 
@@ -85,15 +88,44 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
 
     async user(): Promise<number> {
       const name = `ada${randomBytes(6).toString('hex')}`;
-      const user = await directory
-        .get(UserStore)
-        .create({
-          email: `${name}@example.com`,
-          username: name,
-          name: 'Ada Lovelace',
-          passwordHash: '$argon2id$nobody logs in here',
-        });
+      const user = await directory.get(UserStore).create({
+        email: `${name}@example.com`,
+        username: name,
+        name: 'Ada Lovelace',
+        passwordHash: '$argon2id$nobody logs in here',
+      });
       return user.id;
+    },
+
+    /** The id under which the stores know a token's grant. */
+    grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
+
+    /** A Nest request over NATS, as the introspection library sends it. */
+    async ask<T>(subject: string, data: object): Promise<T> {
+      const reply = await nats.request(subject, JSON.stringify({ pattern: subject, data, id: '1' }), {
+        timeout: 2000,
+      });
+      return reply.json<{ response: T }>().response;
+    },
+
+    /** Broadcasts an event and waits until the app has heard it. */
+    async announce(subject: string, event: object): Promise<void> {
+      nats.publish(subject, JSON.stringify(event));
+      await this.settled();
+    },
+
+    hear(subject: string, listener: (event: unknown) => void): () => void {
+      const subscription = nats.subscribe(subject, {
+        callback: (_error, message) => listener(message.json()),
+      });
+      return () => subscription.unsubscribe();
+    },
+
+    /** Resolves when everything published so far has arrived everywhere. */
+    async settled(): Promise<void> {
+      await nats.flush();
+      await app.get(TokenServiceConnection).ping();
+      await nats.flush();
     },
 
     /** What Allow does: a durable record, a pending grant, a code. */
@@ -121,6 +153,7 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
       await app.close();
       await directory.close();
       redis.disconnect();
+      await nats.close();
       await services.close();
     },
   };

@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { OAuthError } from '../oauth/oauth-error.js';
+import { missingDependency } from './missing-dependency.js';
 
 /**
  * Any error as the one error of the protocol: what the framework throws is given a standard code and words of our
@@ -25,9 +26,10 @@ export function toOAuthError(error: unknown): OAuthError {
       if (status !== undefined && status < 500)
         return new OAuthError('invalid_request', 400, 'the request is malformed', { cause: error });
   }
-  return isUnavailable(error)
-    ? OAuthError.unavailable({ cause: error, detail: { dependency: error.dependency } })
-    : OAuthError.serverError({ cause: error });
+  const dependency = missingDependency(error);
+  return dependency === undefined
+    ? OAuthError.serverError({ cause: error })
+    : OAuthError.unavailable({ cause: error, detail: { dependency } });
 }
 
 /** Fastify's own errors (bad content length, too large, …) carry a status code. */
@@ -35,9 +37,4 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
     ? error.statusCode
     : undefined;
-}
-
-/** Errors of our stores name the dependency that did not answer. */
-function isUnavailable(error: unknown): error is Error & { dependency: string } {
-  return error instanceof Error && 'dependency' in error && typeof error.dependency === 'string';
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { DynamicModule } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
@@ -14,8 +13,7 @@ export class LoggingModule {
           pinoHttp: {
             level,
             base: { service },
-            // Made here and never taken from the request: it goes to the client as error_reference.
-            genReqId: () => randomBytes(9).toString('base64url'),
+            genReqId: referenceOf,
             // Headers carry credentials and queries carry codes: neither is ever logged.
             serializers: {
               req: ({ id, method, url }: LoggedRequest) => ({ id, method, path: pathOf(url) }),
