@@ -61,7 +61,12 @@ export class Apt {
     const [state, cache] = [join(this.folder, 'state'), join(this.folder, 'cache')];
     await mkdir(join(state, 'lists', 'partial'), { recursive: true });
     await mkdir(join(cache, 'archives', 'partial'), { recursive: true });
-    this.options = [`Dir::State=${state}`, 'Dir::State::status=/var/lib/dpkg/status', `Dir::Cache=${cache}`];
+    this.options = [
+      `Dir::State=${state}`,
+      `Dir::State::lists=${join(state, 'lists')}`,
+      'Dir::State::status=/var/lib/dpkg/status',
+      `Dir::Cache=${cache}`,
+    ];
     await this.run('apt-get', ['update', '-q']);
   }
 

@@ -54,7 +54,10 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
   const results = await Promise.allSettled(
     SERVICES.map(async ({ variable, start }) => {
       const url = options.env[variable];
-      return url ? { url } : start(service);
+      if (url) return { url };
+      if (options.env['NODE_ENV'] === 'production')
+        throw new Error(`${variable} is not set: production starts no servers`);
+      return start(service);
     }),
   );
   const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

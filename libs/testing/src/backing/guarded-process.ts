@@ -16,10 +16,12 @@ export interface GuardedCommand {
   logFile: string;
   /** Also receives everything the process prints, as it comes. */
   onOutput?: (text: string) => void;
-  /** The signal that asks for the end. */
+  /** The signal by which `stop` asks for the end. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
-  /** Milliseconds between that signal and SIGKILL. */
+  /** Milliseconds between a signal and SIGKILL. */
   grace: number;
+  /** The signal when we die; SIGKILL when absent, so that a new start finds ports and files free at once. */
+  signalOnDeath?: 'SIGQUIT';
   /** Paths deleted after the end, however it came about. */
   remove?: readonly string[];
 }
@@ -84,7 +86,15 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
   const rounds = String(Math.ceil(options.grace / 100));
   const guard = spawn(
     '/bin/sh',
-    ['-c', GUARD, 'guard', String(pid), options.signal.slice(3), rounds, ...(options.remove ?? [])],
+    [
+      '-c',
+      GUARD,
+      'guard',
+      String(pid),
+      (options.signalOnDeath ?? 'SIGKILL').slice(3),
+      rounds,
+      ...(options.remove ?? []),
+    ],
     { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   );
   guard.on('error', ignore);

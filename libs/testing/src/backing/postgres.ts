@@ -67,6 +67,8 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
       // Fast shutdown: open sessions are ended and what they committed is written.
       signal: options.persistent ? 'SIGINT' : 'SIGQUIT',
       grace: 5_000,
+      // Immediate shutdown ends every session's process too, which SIGKILL would leave running for a while.
+      signalOnDeath: 'SIGQUIT',
       remove: options.persistent ? [] : [folder],
     });
     return { url, process, connect: () => connect(url) };

@@ -44,7 +44,7 @@ export async function startRedis(options: ServiceOptions): Promise<BackingServic
       env: serverEnvironment(server.libraryPath),
       logFile,
       signal: 'SIGTERM',
-      grace: 5_000,
+      grace: 3_000,
       remove: options.persistent ? [] : [folder],
     });
     const url = `redis://:${password}@127.0.0.1:${port}/0`;

@@ -1,0 +1,62 @@
+import type { BackingServices } from '#testing/backing/backing-services.js';
+import type { AppCommand } from './app.js';
+import type { Account } from './demo-account.js';
+import type { Settings } from './settings.js';
+
+// Handed to the apps that need them, and to no other.
+const SECRETS = new Set([
+  'DATABASE_URL',
+  'REDIS_URL',
+  'NATS_URL',
+  'TOKEN_KEYS',
+  'CLIENT_ID',
+  'CLIENT_SECRET',
+]);
+
+/** The product's processes with their environments. Other variables, such as lifetimes, pass through from ours. */
+export function appCommands(
+  settings: Settings,
+  account: Account,
+  services: BackingServices,
+  runFile: string,
+  env: NodeJS.ProcessEnv,
+): AppCommand[] {
+  const {
+    authUrl: AUTH_URL,
+    baseUrl: BASE_URL,
+    apiUrl: API_URL,
+    redirectUri: REDIRECT_URI,
+    ports,
+  } = settings;
+  const common = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !SECRETS.has(name))),
+    NODE_ENV: env['NODE_ENV'] || 'development',
+    LOG_LEVEL: env['LOG_LEVEL'] || 'info',
+    HOST: '127.0.0.1',
+    BASE_URL,
+  };
+  const NATS_URL = services.natsUrl;
+  const stateful = {
+    ...common,
+    AUTH_URL,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL,
+    TOKEN_KEYS: env['TOKEN_KEYS'] || account.tokenKeys,
+  };
+  const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
+  const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
+  return [
+    // Its guard also takes the run file away when we are killed.
+    { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: stateful, remove: [runFile] },
+    { ...app('token'), port: ports.TOKEN_PORT, env: stateful },
+    { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, NATS_URL } },
+    {
+      name: 'demo-app',
+      main: 'dev/demo-app/main',
+      internal: false,
+      port: ports.DEMO_PORT,
+      env: { ...common, ...client, AUTH_URL, API_URL },
+    },
+  ];
+}

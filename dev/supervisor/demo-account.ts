@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { generateClientId } from '#directory/client-id.js';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { keptSecret } from '#testing/backing/kept-secret.js';
+import type { Settings } from './settings.js';
+
+/** Everything secret of a development product, made once and kept in files that only their owner may read. */
+export interface Account {
+  /** One key of 32 bytes, base64url. */
+  tokenKeys: string;
+  clientId: string;
+  clientSecret: string;
+  email: string;
+  password: string;
+}
+
+/** Reads what an earlier start made, else makes it. */
+export async function demoAccount(settings: Settings): Promise<Account> {
+  const kept = (name: string, make: () => string): Promise<string> =>
+    keptSecret(join(settings.directory, name), make);
+  const [tokenKeys, clientId, clientSecret, password] = await Promise.all([
+    kept('token-keys', () => randomBytes(32).toString('base64url')),
+    // A client has fixed redirect URIs: on another port the demo application is another client.
+    kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
+    kept('demo-client-secret', () => generateClientSecret().secret),
+    // To be typed by a person: 80 random bits.
+    kept('demo-password', () => randomBytes(10).toString('hex')),
+  ]);
+  return { tokenKeys, clientId, clientSecret, email: 'ada@example.com', password };
+}

@@ -1,0 +1,30 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { BackingServices } from '#testing/backing/backing-services.js';
+import type { Account } from './demo-account.js';
+import type { Settings } from './settings.js';
+
+/** Tells other programs of this folder where the running product is. Whole or not at all, for its owner only. */
+export async function writeRunFile(
+  file: string,
+  settings: Settings,
+  account: Account,
+  services: BackingServices,
+): Promise<void> {
+  const content = {
+    auth_url: settings.authUrl,
+    base_url: settings.baseUrl,
+    api_url: settings.apiUrl,
+    client: {
+      client_id: account.clientId,
+      client_secret: account.clientSecret,
+      redirect_uri: settings.redirectUri,
+    },
+    user: { email: account.email, password: account.password },
+    database_url: services.databaseUrl,
+    redis_url: services.redisUrl,
+    nats_url: services.natsUrl,
+  };
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+}

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import { StartError } from './start.error.js';
+
+/** The addresses that browsers and applications use. */
+export interface Ports {
+  AUTHORIZE_PORT: number;
+  TOKEN_PORT: number;
+  RESOURCE_PORT: number;
+  DEMO_PORT: number;
+}
+
+/** What `npm start` takes from the environment. */
+export interface Settings {
+  /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
+  directory: string;
+  ports: Ports;
+  authUrl: string;
+  baseUrl: string;
+  apiUrl: string;
+  demoUrl: string;
+  redirectUri: string;
+}
+
+const DEFAULTS: Ports = { DEMO_PORT: 3000, AUTHORIZE_PORT: 3001, TOKEN_PORT: 3002, RESOURCE_PORT: 3003 };
+
+/** @throws StartError that lists every problem */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  if (env['NODE_ENV'] === 'production') {
+    throw new StartError(
+      'npm start is for development and NODE_ENV is production: start the apps themselves (see README.md)',
+    );
+  }
+  const problems: string[] = [];
+  const ports = { ...DEFAULTS };
+  const users = new Map<number, string>();
+  for (const name of Object.keys(DEFAULTS) as (keyof Ports)[]) {
+    const given = env[name] || String(DEFAULTS[name]);
+    const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+    if (port < 1 || port > 65_535) problems.push(`${name} must be a port from 1 to 65535, not "${given}"`);
+    else if (users.has(port))
+      problems.push(`${name} and ${users.get(port)} are both ${port}: give each its own`);
+    users.set(port, name);
+    ports[name] = port;
+  }
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const at = (port: number): string => `http://localhost:${port}`;
+  return {
+    directory: resolve(env['LOCAL_DIR'] || '.local'),
+    ports,
+    authUrl: at(ports.AUTHORIZE_PORT),
+    baseUrl: at(ports.TOKEN_PORT),
+    apiUrl: at(ports.RESOURCE_PORT),
+    demoUrl: at(ports.DEMO_PORT),
+    redirectUri: `${at(ports.DEMO_PORT)}/callback`,
+  };
+}

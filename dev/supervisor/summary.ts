@@ -1,0 +1,42 @@
+import type { Account } from './demo-account.js';
+import type { Settings } from './settings.js';
+
+/** What a person needs once the product runs. */
+export function summary(settings: Settings, account: Account): string {
+  const rows: [string, string][] = [
+    ['authorize', settings.authUrl],
+    ['token', settings.baseUrl],
+    ['resource', settings.apiUrl],
+  ];
+  const application: [string, string][] = [
+    ['client id', account.clientId],
+    ['client secret', account.clientSecret],
+    ['authorization URL', `${settings.authUrl}/auth/oauth2/authorize`],
+    ['access token URL', `${settings.baseUrl}/api/auth/oauth/token`],
+    ['refresh token URL', `${settings.baseUrl}/api/auth/oauth/refreshToken`],
+  ];
+  const login: [string, string][] = [
+    ['email', account.email],
+    ['password', account.password],
+  ];
+  return [
+    '',
+    'Services',
+    ...table(rows),
+    '',
+    'Demo application "Calendar Connect"',
+    ...table(application),
+    '',
+    'Demo user',
+    ...table(login),
+    '',
+    `Begin here:  ${settings.demoUrl}`,
+    'In another terminal: npm run demo, npm run -s operator -- --help',
+    'Press Ctrl-C to stop; the data are kept.',
+    '',
+  ].join('\n');
+}
+
+function table(rows: readonly [string, string][]): string[] {
+  return rows.map(([name, value]) => `  ${name.padEnd(18)}${value}`);
+}

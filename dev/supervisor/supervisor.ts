@@ -1,0 +1,103 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { migrate } from '#directory/migrate.js';
+import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
+import { type App, startApp } from './app.js';
+import { appCommands } from './apps.js';
+import { demoAccount } from './demo-account.js';
+import { writeRunFile } from './run-file.js';
+import { seed } from './seed.js';
+import { readSettings, type Settings } from './settings.js';
+import { becomeOnlyInstance, type Instance } from './single-instance.js';
+import { summary } from './summary.js';
+import { checkPorts } from './taken-port.js';
+
+// What a killed npm start leaves is ended by its guards; PostgreSQL takes longest.
+const PATIENCE_AFTER_KILL = 5_000;
+
+/** The whole product on this machine: what it consists of, from the first step to the last process's end. */
+export class Supervisor {
+  private readonly settings: Settings;
+  private readonly runFile: string;
+  private readonly began = performance.now();
+  private readonly apps: App[] = [];
+  private instance?: Instance;
+  private services?: BackingServices;
+  private stopping = false;
+
+  /** @throws StartError when the environment asks for what cannot be */
+  constructor(
+    private readonly env: NodeJS.ProcessEnv,
+    private readonly show: (line: string) => void,
+  ) {
+    this.settings = readSettings(env);
+    this.runFile = join(this.settings.directory, 'run.json');
+  }
+
+  /**
+   * Starts everything and prints what to do with it.
+   *
+   * @throws StartError, or what the backing services say, when something does not start; call `stop` then too
+   */
+  async start(): Promise<void> {
+    const { settings, env } = this;
+    await mkdir(settings.directory, { recursive: true });
+    this.instance = await becomeOnlyInstance(settings.directory);
+    await checkPorts(settings.ports, this.instance.tookOver ? PATIENCE_AFTER_KILL : 0);
+    await rm(this.runFile, { force: true });
+
+    this.step('starting PostgreSQL, Redis and NATS');
+    const progress = (text: string): void => this.step(text);
+    const services = await startBackingServices({
+      env,
+      directory: settings.directory,
+      persistent: true,
+      progress,
+    });
+    this.services = services;
+    this.step('migrating the database');
+    await migrate(services.databaseUrl);
+    this.step('seeding the demo application and the demo user');
+    const account = await demoAccount(settings);
+    await seed(services.databaseUrl, account, settings);
+
+    this.step('starting authorize, token, resource and the demo application');
+    const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
+      const app = await startApp(command, settings.directory, this.show);
+      this.apps.push(app);
+      await app.ready();
+      this.step(`${app.name} is ready`);
+    });
+    await Promise.all(started);
+    if (this.stopping) return;
+    await writeRunFile(this.runFile, settings, account, services);
+    this.step('ready');
+    this.show(summary(settings, account));
+  }
+
+  /** Resolves with a sentence when a part of the running product ends by itself. Call it after `start`. */
+  async firstDeath(): Promise<string> {
+    const deaths = this.apps.map(async (app) => {
+      const how = await app.process.ended;
+      return `${app.name} ended: ${how}. The end of its log:\n${await app.tail()}`;
+    });
+    return Promise.race([...deaths, ...(this.services ? [this.services.died] : [])]);
+  }
+
+  /** Ends everything, in the order that lets each part finish its work. May be called at any time. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    // Without the right to this folder what is there belongs to another one.
+    if (!this.instance) return;
+    await rm(this.runFile, { force: true });
+    await Promise.all(this.apps.map(({ process }) => process.stop()));
+    await this.services?.stop();
+    await this.instance.release();
+  }
+
+  private step(text: string): void {
+    if (this.stopping) return;
+    const seconds = ((performance.now() - this.began) / 1_000).toFixed(1);
+    this.show(`[${seconds.padStart(5)} s] ${text}`);
+  }
+}
