@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { CalendarClient } from './calendar/calendar-client.js';
 import type { DemoConfiguration } from './demo.configuration.js';
 import { describeFailure } from './failure.js';
@@ -16,7 +16,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   // Request lines are not logged: the callback's has the code in it.
   const app = Fastify({
     logger: { level: configuration.LOG_LEVEL },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 8 * 1024,
     forceCloseConnections: 'idle',
   });
@@ -51,7 +51,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   app.setNotFoundHandler((_request, reply) =>
     reply
       .code(404)
-      .type('text/html')
+      .type('text/html; charset=utf-8')
       .send(
         messagePage({
           title: 'Nothing here',
@@ -62,7 +62,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   app.setErrorHandler((error, request, reply) => {
     const { status, message, log } = describeFailure(error);
     request.log[status >= 500 ? 'error' : 'warn']({ status, ...log }, message.title);
-    return reply.code(status).type('text/html').send(messagePage(message));
+    return reply.code(status).type('text/html; charset=utf-8').send(messagePage(message));
   });
   return app;
 }

@@ -14,6 +14,14 @@ export class Failure extends Error {
   }
 }
 
+/** An authorization answer that this browser, or this application, did not ask for. */
+export function unexpectedAnswer(): Failure {
+  return new Failure(400, {
+    title: 'We did not expect this answer',
+    text: 'It was used already, or it belongs to another browser or another service. Please connect again.',
+  });
+}
+
 /** The page and the log line of any error; what is not a Failure says nothing about itself to the browser. */
 export function describeFailure(error: unknown): {
   status: number;

@@ -12,7 +12,7 @@ import type { Transcript } from './transcript.js';
  */
 export async function runDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const product = new Product(run, transcript);
-  transcript.secrets.add(run.user.password);
+  transcript.secrets.add(run.user.password, '…');
   transcript.line(`The OAuth flow against ${run.auth_url}, ${run.base_url} and ${run.api_url}.`);
   transcript.line('→ is sent, ← is answered; secrets are shown by their first letters.');
 

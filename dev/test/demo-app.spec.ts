@@ -113,6 +113,27 @@ it('can be connected with the keyboard alone', async () => {
   await context.close();
 });
 
+it('holds its session in a cookie that scripts cannot read, new once it is connected', async () => {
+  const { page, context } = await visit();
+  const session = async () =>
+    (await context.cookies(product.demoUrl)).find(({ name }) => name === 'demo_session');
+  const before = await session();
+  expect(before).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' });
+  await connect(page);
+  expect((await session())?.value).not.toBe(before?.value);
+  await context.close();
+});
+
+it('stays connected when two tabs refresh at once', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  const tab = await context.newPage();
+  await tab.goto(product.demoUrl);
+  await Promise.all([page, tab].map((one) => one.getByRole('button', { name: 'Refresh tokens' }).click()));
+  await Promise.all([page, tab].map((one) => one.getByText('Tokens refreshed').waitFor()));
+  await context.close();
+});
+
 it('no page, address or cookie of the application has a token, a code or the secret in it', async () => {
   const { page, context } = await visit();
   const seen: string[] = [];
@@ -212,8 +233,8 @@ describe('an answer at /callback', () => {
   it.each([['https://evil.example.com'], [undefined]])('is refused with the issuer %s', async (iss) => {
     const { cookie, state } = await begun();
     const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
-    expect(response.status).toBe(502);
-    expect(response.headers.get('location')).toBeNull();
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('We did not expect this answer');
   });
 
   it('with a code that is no code leads to a page that says what to do', async () => {

@@ -2,6 +2,7 @@ import * as oauth from 'openid-client';
 import type { DemoConfiguration } from '../demo.configuration.js';
 import type { Attempt, Connection, Person } from '../session/session.js';
 import { toFailure } from './calendar-failure.js';
+import { unexpectedAnswer } from '../failure.js';
 import { readPerson } from './read-person.js';
 
 const SECONDS_TO_WAIT = 10;
@@ -18,7 +19,6 @@ export class CalendarClient {
         authorization_endpoint: `${AUTH_URL}/auth/oauth2/authorize`,
         token_endpoint: `${BASE_URL}/api/auth/oauth/token`,
         revocation_endpoint: `${BASE_URL}/api/auth/oauth/revoke`,
-        // RFC 9207 2.4: an answer without `iss`, or with another's, is then refused.
         authorization_response_iss_parameter_supported: true,
       },
       CLIENT_ID,
@@ -50,6 +50,8 @@ export class CalendarClient {
   async finish(query: string, attempt: Attempt): Promise<Connection> {
     const answer = new URL(this.configuration.REDIRECT_URI);
     answer.search = query;
+    // RFC 9207 2.4: an answer of another server is refused, errors included, before its code is sent anywhere.
+    if (answer.searchParams.get('iss') !== this.configuration.BASE_URL) throw unexpectedAnswer();
     const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
   }

@@ -37,11 +37,10 @@ function row(term: string, value: string | Html): Html {
 
 /** A moment as its reader would write it. */
 function time(moment: Date, { timeZone, timeFormat }: Person): Html {
-  const text = new Intl.DateTimeFormat('en-GB', {
+  const text = new Intl.DateTimeFormat(timeFormat === 12 ? 'en-US' : 'en-GB', {
     dateStyle: 'medium',
     timeStyle: 'medium',
     timeZone,
-    hour12: timeFormat === 12,
   }).format(moment);
   return html`<time datetime="${moment.toISOString()}">${text}</time>`;
 }

@@ -27,8 +27,9 @@ main {
 h1 { margin: 0 0 0.75rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance; }
 p { margin: 0 0 1.25rem; overflow-wrap: anywhere; }
 .note, footer { margin: 1rem 0 0; font-size: 0.875rem; color: var(--quiet); }
-footer { max-width: 30rem; margin: 0; text-align: center; }
-a { color: var(--accent); display: inline-block; padding: 0.6rem 0; }
+footer { max-width: 30rem; margin: 0; text-align: center; text-wrap: balance; }
+main > :last-child { margin-bottom: 0; }
+a { color: var(--accent); display: inline-block; padding: 0.75rem 0; margin: -0.5rem 0; }
 dl { margin: 0 0 1.5rem; }
 dl div { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
 dt { font-size: 0.875rem; color: var(--quiet); }

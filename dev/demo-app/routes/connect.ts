@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { Failure } from '../failure.js';
+import { Failure, unexpectedAnswer } from '../failure.js';
 import { messagePage } from '../page/message-page.js';
 import type { Context } from './context.js';
 
@@ -18,12 +18,7 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const { state } = request.query;
     // RFC 6749 10.12: only the browser that asked may bring the answer.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
-    if (!attempt) {
-      throw new Failure(400, {
-        title: 'We did not expect this answer',
-        text: 'It was used already, or it belongs to another browser. Please connect again.',
-      });
-    }
+    if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));
     try {
       const connection = await client.finish(query, attempt);
@@ -38,7 +33,7 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
 
   app.get('/denied', async (request, reply) => {
     const formToken = sessions.formToken(sessions.open(request, reply));
-    return reply.type('text/html').send(
+    return reply.type('text/html; charset=utf-8').send(
       messagePage({
         title: 'You did not connect your calendar',
         text: 'That is fine: nothing was shared with us. You can change your mind at any time.',

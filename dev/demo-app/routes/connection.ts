@@ -18,7 +18,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
       session.connection && person
         ? connectedPage({ person, connection: session.connection, formToken })
         : startPage({ formToken });
-    return reply.type('text/html').send(page);
+    return reply.type('text/html; charset=utf-8').send(page);
   });
 
   app.post('/refresh', async (request, reply) => {
@@ -47,6 +47,6 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
 
   app.get<{ Params: { how: string } }>('/disconnected/:how', async (request, reply) => {
     const page = disconnectedPage(request.params.how);
-    return page === undefined ? reply.callNotFound() : reply.type('text/html').send(page);
+    return page === undefined ? reply.callNotFound() : reply.type('text/html; charset=utf-8').send(page);
   });
 }
