@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { fastifyCookie } from '@fastify/cookie';
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-
-const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * The one cookie of this app: 256 random bits. Before login nothing is stored of it, it only keys the CSRF tokens;
@@ -13,19 +10,20 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/;
 export class BrowserCookie {
   readonly #name: string;
   readonly #attributes: string;
+  readonly #inHeader: RegExp;
 
   constructor({ AUTH_URL }: AuthorizeConfiguration) {
     const secure = AUTH_URL.startsWith('https:');
     // The prefix keeps other hosts of the same domain from planting it (RFC 6265bis 4.1.3.2).
     this.#name = secure ? '__Host-session' : 'session';
+    this.#inHeader = new RegExp(`(?:^|;) *${this.#name}=([A-Za-z0-9_-]{43}) *(?:;|$)`);
     // Lax, since users come from other sites and must be recognised when they do.
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
   /** The value in a Cookie header; null when there is none, or one that this app did not make. */
   read(header: string | undefined): string | null {
-    const value = header === undefined ? undefined : fastifyCookie.parse(header)[this.#name];
-    return value !== undefined && VALUE.test(value) ? value : null;
+    return this.#inHeader.exec(header ?? '')?.[1] ?? null;
   }
 
   /** A new value. */

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { type Client, type ClientType } from '#directory/client.js';
+import { ClientStore } from '#directory/client.store.js';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { hashPassword } from '#directory/password.js';
+import { UserStore } from '#directory/user.store.js';
+import type { User } from '#directory/user.js';
+import { createService } from '#service/http/service.js';
+import { isolate } from '#testing/isolate.js';
+import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
+import { AuthorizeModule } from '../src/authorize.module.js';
+import { Browser } from './browser.js';
+
+export const BASE_URL = 'https://base.example.com';
+export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
+export const PASSWORD = 'correct horse <b>battery</b> staple';
+
+/** An authorize app on services of its own, and what an operator would have put into them. */
+export async function startAuthorizeApp(settings: Partial<AuthorizeConfiguration> = {}) {
+  const services = await isolate();
+  const directory = await NestFactory.createApplicationContext(
+    DirectoryModule.forRoot({ databaseUrl: services.databaseUrl }),
+    { logger: false },
+  );
+  const configuration = Object.assign(new AuthorizeConfiguration(), {
+    AUTH_URL: 'http://localhost:3001',
+    BASE_URL,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+  const app = await createService(AuthorizeModule.forRoot(configuration), configuration);
+  await app.listen(0, '127.0.0.1');
+  const redis = new Redis(services.redisUrl);
+  const passwordHash = await hashPassword(PASSWORD);
+
+  return {
+    configuration,
+    services,
+    redis,
+    records: directory.get(GrantRecordStore),
+    url: await app.getUrl(),
+
+    browser: (): Browser => new Browser(app.getHttpServer()),
+
+    /** A browser in which the user is logged in. */
+    async loggedIn(user: User): Promise<Browser> {
+      const browser = new Browser(app.getHttpServer());
+      const page = await browser.get('/auth/login');
+      await browser.submit(page, { username: user.email, password: PASSWORD });
+      return browser;
+    },
+
+    client(
+      { type = 'confidential', name = 'Calendar Connect' }: { type?: ClientType; name?: string } = {},
+      ...redirectUris: string[]
+    ): Promise<Client> {
+      const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
+      return directory.get(ClientStore).create({ type, name, redirectUris: uris });
+    },
+
+    user(name = 'Ada Lovelace'): Promise<User> {
+      const username = `ada${randomBytes(6).toString('hex')}`;
+      return directory
+        .get(UserStore)
+        .create({ email: `${username}@example.com`, username, name, passwordHash });
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await directory.close();
+      redis.disconnect();
+      await services.close();
+    },
+  };
+}
+
+export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
+
+/** The address of an authorization request; a parameter given as undefined is left out. */
+export function authorizeAddress(parameters: Readonly<Record<string, string | undefined>>): string {
+  const present = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
+}
+
+/** The parameters that a redirect hands to the client. */
+export function handedBack(location: string | undefined): Record<string, string> {
+  return Object.fromEntries(new URL(location ?? '').searchParams);
+}
