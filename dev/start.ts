@@ -19,11 +19,14 @@ process.exit();
 async function run(): Promise<number> {
   let ask: (why: string) => void = () => undefined;
   const asked = new Promise<string>((resolve) => (ask = resolve));
+  let askedAt: number | undefined;
   for (const signal of SIGNALS) {
-    process.once(signal, () => {
+    process.on(signal, () => {
       ask(signal);
-      // A second one does not wait: guards end everything once we are gone.
-      process.once(signal, () => process.exit(1));
+      askedAt ??= performance.now();
+      // A person who asks again does not want to wait: guards end everything once we are gone. What comes at once is
+      // the same Ctrl-C, from the terminal and from npm.
+      if (performance.now() - askedAt > 1_000) process.exit(1);
     });
   }
   await watchNpm(process.env, () => ask('npm is gone'));
