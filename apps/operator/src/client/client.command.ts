@@ -1,0 +1,21 @@
+import { Command, CommandRunner, Help } from 'nest-commander';
+import { refuseGroupAlone } from '../command-line/group.js';
+import { CreateClientCommand } from './create-client.command.js';
+import { ListClientsCommand } from './list-clients.command.js';
+import { ShowClientCommand } from './show-client.command.js';
+
+@Command({
+  name: 'client',
+  description: 'registered applications: create, list, show',
+  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand],
+})
+export class ClientCommand extends CommandRunner {
+  async run(parameters: string[]): Promise<void> {
+    refuseGroupAlone(this.command, parameters);
+  }
+
+  @Help('after')
+  examples(): string {
+    return '\nExample:\n  $ npm run -s operator -- client create --help';
+  }
+}

@@ -1,0 +1,100 @@
+import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { printFields, printJson, printLine } from '../command-line/output.js';
+import { validated } from '../command-line/validated.js';
+import { DirectoryConnection } from '../settings/directory.connection.js';
+import { SettingsReader } from '../settings/settings.reader.js';
+import { RegistrationSettings } from '../settings/settings.js';
+import { ClientChangedPublisher } from './client-changed.publisher.js';
+import { NewClientDto } from './new-client.dto.js';
+
+interface Options {
+  name?: string;
+  redirectUri?: string[];
+  public?: boolean;
+  json?: boolean;
+}
+
+/** Registers an application and prints the five things it needs (specification 1.2). */
+@SubCommand({ name: 'create', description: 'register an application and print the five things it needs' })
+export class CreateClientCommand extends CommandRunner {
+  constructor(
+    private readonly settings: SettingsReader,
+    private readonly directory: DirectoryConnection,
+    private readonly changed: ClientChangedPublisher,
+  ) {
+    super();
+  }
+
+  async run(_: string[], { json = false, ...options }: Options): Promise<void> {
+    const { name, redirectUri: redirectUris, public: isPublic = false } = validated(NewClientDto, options);
+    const { AUTH_URL, BASE_URL, NATS_URL } = this.settings.read(RegistrationSettings);
+    // RFC 6749 2.1: a public client could not keep a secret, and gets none.
+    const credential = isPublic ? null : generateClientSecret();
+    const { ClientStore } = await import('#directory/client.store.js');
+    const { clientId } = await this.directory.use((stores) =>
+      stores.get(ClientStore).create({
+        name,
+        type: isPublic ? 'public' : 'confidential',
+        redirectUris,
+        ...(credential && { secretHash: credential.hash }),
+      }),
+    );
+    const registered = {
+      client_id: clientId,
+      client_secret: credential?.secret ?? null,
+      authorization_url: `${AUTH_URL}/auth/oauth2/authorize`,
+      token_url: `${BASE_URL}/api/auth/oauth/token`,
+      refresh_url: `${BASE_URL}/api/auth/oauth/refreshToken`,
+    };
+    // Printed first: the secret exists nowhere else, and must not be lost to a slow broadcast.
+    if (json) printJson(registered);
+    else print(name, registered);
+    await this.changed.publish(NATS_URL, clientId);
+  }
+
+  @Option({ flags: '--name <name>', description: 'what users see when they are asked to allow access' })
+  parseName(name: string): string {
+    return name;
+  }
+
+  @Option({
+    flags: '--redirect-uri <uri>',
+    description: 'where users return to; repeat it for more than one',
+  })
+  parseRedirectUri(uri: string, previous: string[] = []): string[] {
+    return [...previous, uri];
+  }
+
+  @Option({
+    flags: '--public',
+    description: 'a phone, desktop or browser application: no secret, PKCE required',
+  })
+  parsePublic(): boolean {
+    return true;
+  }
+
+  @Option({ flags: '--json', description: 'print JSON' })
+  parseJson(): boolean {
+    return true;
+  }
+
+  @Help('after')
+  examples(): string {
+    return `
+A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; of a public client also com.example.app:/callback.
+It is compared character by character. The secret is printed this once only.
+
+Examples:
+  $ npm run -s operator -- client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
+  $ npm run -s operator -- client create --name Phone --redirect-uri com.example.app:/callback --public --json`;
+  }
+}
+
+function print(name: string, registered: Record<string, string | null>): void {
+  const secret = registered.client_secret ?? 'none: a public client proves itself by PKCE (S256)';
+  printLine(`Registered ${JSON.stringify(name)}. Hand these five things to the owner of the application:\n`);
+  printFields({ ...registered, client_secret: secret });
+  if (registered.client_secret)
+    printLine('\nThe client secret is shown this once only: it is stored as a hash.');
+}

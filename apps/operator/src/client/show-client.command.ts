@@ -1,0 +1,39 @@
+import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { InputError } from '../command-line/input.error.js';
+import { printFields, printJson } from '../command-line/output.js';
+import { DirectoryConnection } from '../settings/directory.connection.js';
+import { describeClient } from './describe-client.js';
+
+@SubCommand({
+  name: 'show',
+  arguments: '<id>',
+  argsDescription: { id: 'its client_id' },
+  description: 'show a registered application; never its secret, which nobody can read back',
+})
+export class ShowClientCommand extends CommandRunner {
+  constructor(private readonly directory: DirectoryConnection) {
+    super();
+  }
+
+  async run([clientId = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
+    const { ClientStore } = await import('#directory/client.store.js');
+    const client = await this.directory.use((stores) => stores.get(ClientStore).find(clientId));
+    if (!client) {
+      throw new InputError([`there is no client ${JSON.stringify(clientId.slice(0, 200))}: see client list`]);
+    }
+    const described = describeClient(client);
+    if (json) return printJson(described);
+    const { redirect_uris, live_secrets, ...fields } = described;
+    printFields({ ...fields, live_secrets: String(live_secrets), redirect_uris: redirect_uris.join(' ') });
+  }
+
+  @Option({ flags: '--json', description: 'print JSON' })
+  parseJson(): boolean {
+    return true;
+  }
+
+  @Help('after')
+  examples(): string {
+    return '\nExample:\n  $ npm run -s operator -- client show sc_abcdefghijklmnopqrstuvwx';
+  }
+}

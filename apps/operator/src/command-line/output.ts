@@ -1,0 +1,32 @@
+/** Writes one JSON document, the only thing on stdout with --json. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function printLine(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Writes names and values below each other, the values aligned. */
+export function printFields(fields: Readonly<Record<string, string>>): void {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  for (const [name, value] of Object.entries(fields)) printLine(`${name.padEnd(width)}  ${value}`);
+}
+
+/** Writes rows below a heading, in columns as wide as they need. */
+export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+  const all = [heading, ...rows];
+  const widths = heading.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  for (const row of all)
+    printLine(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
+
+/** A remark that is no part of the answer. */
+export function warn(text: string): void {
+  process.stderr.write(`warning: ${text}\n`);
+}

@@ -1,0 +1,49 @@
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { CommandRunner, InjectCommander } from 'nest-commander';
+import { ClientChangedPublisher } from './client/client-changed.publisher.js';
+import { ClientCommand } from './client/client.command.js';
+import { CreateClientCommand } from './client/create-client.command.js';
+import { ListClientsCommand } from './client/list-clients.command.js';
+import { ShowClientCommand } from './client/show-client.command.js';
+import { type CommanderCommand, strict } from './command-line/strict.js';
+import { MigrateCommand } from './migrate/migrate.command.js';
+import { DirectoryConnection } from './settings/directory.connection.js';
+import { SettingsReader } from './settings/settings.reader.js';
+import { CreateUserCommand } from './user/create-user.command.js';
+import { UserCommand } from './user/user.command.js';
+
+const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
+  ClientCommand,
+  CreateClientCommand,
+  ListClientsCommand,
+  ShowClientCommand,
+  UserCommand,
+  CreateUserCommand,
+  MigrateCommand,
+];
+
+/** The operator's command line. Nothing connects until a command with valid input needs it. */
+@Module({
+  providers: [...COMMANDS, SettingsReader, DirectoryConnection, ClientChangedPublisher],
+})
+export class OperatorModule implements OnApplicationBootstrap {
+  constructor(@InjectCommander() private readonly commander: CommanderCommand) {}
+
+  /** nest-commander has built every command by now. */
+  onApplicationBootstrap(): void {
+    this.commander
+      .name('operator')
+      .description('Registers applications and users of the OAuth 2.0 authorization service.')
+      .addHelpText(
+        'after',
+        `
+Settings, from the environment: DATABASE_URL; for client create also AUTH_URL, BASE_URL and NATS_URL.
+While "npm start" runs, none is needed.
+
+Examples:
+  $ npm run -s operator -- client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
+  $ npm run -s operator -- client create --help`,
+      );
+    strict(this.commander);
+  }
+}

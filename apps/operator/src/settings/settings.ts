@@ -1,0 +1,16 @@
+import { OriginVariable, UrlVariable } from '#service/configuration/variables.js';
+
+/** What every command needs. */
+export class DatabaseSettings {
+  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
+}
+
+/** What `client create` needs as well: the addresses it hands out, and whom it tells. */
+export class RegistrationSettings {
+  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
+  /** {auth_url} of the specification. */
+  @OriginVariable() AUTH_URL: string;
+  /** {base_url} of the specification. */
+  @OriginVariable() BASE_URL: string;
+  @UrlVariable('nats', 'tls') NATS_URL: string;
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const MAIN = resolve('dist/apps/operator/src/main.js');
+
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Runs the built command (`npm run build`, which `npm test` does first) as a process of its own.
+ *
+ * @param env the whole environment besides PATH
+ */
+export async function runOperator(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  stdin = '',
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  // A command that needs no input may end before it is written.
+  child.stdin.on('error', () => undefined).end(stdin);
+  const ended = new Promise<number | null>((done) => child.on('close', done));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,99 @@
+import { UserStore } from '#directory/user.store.js';
+import { directoryDataSource } from '#directory/data-source.js';
+import { verifyPassword } from '#directory/password.js';
+import { type OperatorBench, operatorBench } from './operator-bench.js';
+import { runOperator } from './run-operator.js';
+
+describe('operator user create', () => {
+  let bench: OperatorBench;
+  beforeAll(async () => {
+    bench = await operatorBench();
+  });
+  afterAll(() => bench.close());
+
+  const create = (args: string[], stdin?: string) =>
+    runOperator(['user', 'create', ...args], bench.env, stdin);
+  const named = (username: string) => [
+    '--email',
+    `${username}@example.com`,
+    '--username',
+    username,
+    '--name',
+    'A User',
+  ];
+  const logsIn = async (login: string, password: string) => {
+    const source = await directoryDataSource(bench.databaseUrl).initialize();
+    const found = await new UserStore(source).findByLogin(login);
+    await source.destroy();
+    return verifyPassword(password, found?.passwordHash ?? null);
+  };
+
+  it('generates a password, with which the user can log in, and prints it once', async () => {
+    const { code, stdout, stderr } = await create([
+      ...named('ada'),
+      '--time-zone',
+      'Europe/London',
+      '--json',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const created = JSON.parse(stdout) as { password: string };
+    expect(created).toEqual({
+      id: expect.any(Number),
+      email: 'ada@example.com',
+      username: 'ada',
+      name: 'A User',
+      time_zone: 'Europe/London',
+      password: expect.stringMatching(/^[\w-]{24}$/),
+    });
+    expect(await logsIn('ADA@example.com', created.password)).toBe(true);
+  });
+
+  it('takes the password from one line of stdin and does not repeat it', async () => {
+    const given: [string, string][] = [
+      ['correct horse battery\n', 'correct horse battery'],
+      ['correct horse staple\r\nignored', 'correct horse staple'],
+      ['pässwörd with no line ending', 'pässwörd with no line ending'],
+      [`${'x'.repeat(256)}\n`, 'x'.repeat(256)],
+    ];
+    const run = ([stdin]: [string, string], index: number) =>
+      create([...named(`user${index}`), '--password-stdin'], stdin);
+    for (const [index, { code, stdout, stderr }] of (await Promise.all(given.map(run))).entries()) {
+      const [, password] = given[index]!;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).not.toContain(password);
+      expect(await logsIn(`user${index}`, password)).toBe(true);
+    }
+  });
+
+  it('wrong input names every problem, exits with 2, writes nothing and repeats no password', async () => {
+    expect((await create([...named('grace')])).code).toBe(0);
+    const before = await bench.counts();
+    const wrong: [string[], string | undefined, RegExp[]][] = [
+      [[], undefined, [/--email must/, /--username must/, /--name must/]],
+      [
+        ['--email', 'x', '--username', 'a@b', '--name', '', '--time-zone', 'Mars/Base', '--password-stdin'],
+        'short\n',
+        [/--email must/, /--username must/, /--name must/, /--time-zone must be an IANA name/, /8 to 256/],
+      ],
+      [[...named('a'), '--time-zone', '+01:00'], undefined, [/--time-zone/]],
+      [[...named('b'), '--password-stdin'], '', [/8 to 256/]],
+      [[...named('c'), '--password-stdin'], `${'y'.repeat(257)}\n`, [/8 to 256/]],
+      [[...named('d'), '--password-stdin'], 'y'.repeat(100_000), [/8 to 256/]],
+      [[...named('e'), '--password-stdin'], 'with a nul \0\n', [/control/]],
+      [
+        ['--email', 'GRACE@example.com', '--username', 'Grace', '--name', 'G'],
+        undefined,
+        [/--email: another user/, /--username: another user/],
+      ],
+      [[...named('f'), '--password', 'on the command line'], undefined, [/unknown option '--password'/]],
+    ];
+    const outcomes = await Promise.all(wrong.map(([args, stdin]) => create(args, stdin)));
+    for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
+      const [, stdin, problems] = wrong[index]!;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      for (const problem of problems) expect(stderr).toMatch(problem);
+      if (stdin) expect(stderr).not.toContain(stdin.trim());
+    }
+    expect(await bench.counts()).toEqual(before);
+  });
+});
