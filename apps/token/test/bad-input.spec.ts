@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
-import { REDIRECT_URI, startTokenApp, type TestClient, type TokenApp } from './token-app.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
 
 const TOKEN = '/api/auth/oauth/token';
 const REFRESH = '/api/auth/oauth/refreshToken';

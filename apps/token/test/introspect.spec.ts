@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
-import { REDIRECT_URI, startTokenApp, type TestClient, type TokenApp } from './token-app.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
 let client: TestClient;

@@ -1,5 +1,6 @@
 import request from 'supertest';
-import { REDIRECT_URI, startTokenApp, type TestClient, type TokenApp } from './token-app.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
 
 interface Pair {
   access_token: string;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { REDIRECT_URI, startTokenApp, type TestClient, type TokenApp } from './token-app.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
 let client: TestClient;
@@ -120,6 +121,7 @@ describe('POST /api/auth/oauth/token', () => {
       secretHash: hash,
     });
     await app.announce('oauth.client.changed', { client_id: late.client_id });
+    await app.settled();
     expect((await post({ ...redemption('x'), ...late })).body.error).toBe('invalid_grant');
   });
 
@@ -183,7 +185,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   );
 
   it('gives a public client its tokens without a secret, and refuses one that sends a secret', async () => {
-    const open = await app.publicClient();
+    const open = await app.publicClient('com.example.pocket:/callback');
     const redirect_uri = 'com.example.pocket:/callback';
     const code = await app.code(open.client_id, userId, { challenge, redirectUri: redirect_uri });
     const body = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier, ...open };

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import request, { type Test } from 'supertest';
+import type { TestClient } from '#testing/fixture.js';
+import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
+
+const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"';
+
+let app: ResourceApp;
+let client: TestClient;
+let userId: number;
+let pair: Pair;
+
+beforeAll(async () => {
+  app = await startResourceApp();
+  client = await app.client();
+  userId = await app.user();
+  pair = await app.pair(client, userId);
+});
+
+afterAll(() => app.close());
+
+const me = (authorization?: string): Test => {
+  const sending = request(app.server).get('/v2/me');
+  return authorization === undefined ? sending : sending.set('Authorization', authorization);
+};
+
+describe('GET /v2/me', () => {
+  it('shows whose the access token is (specification 4.4, DESIGN 4)', async () => {
+    const user = await app.users.find(userId);
+    const answer = await me(`Bearer ${pair.access_token}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      status: 'success',
+      data: {
+        id: userId,
+        username: user?.username,
+        email: user?.email,
+        name: 'Ada Lovelace',
+        avatarUrl: null,
+        bio: null,
+        timeFormat: expect.any(Number),
+        defaultScheduleId: null,
+        weekStart: expect.any(String),
+        timeZone: expect.any(String),
+        organizationId: null,
+      },
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('takes the scheme in any case (RFC 9110 11.1)', async () => {
+    expect((await me(`bearer ${pair.access_token}`)).status).toBe(200);
+  });
+
+  it('answers a known token with no round trip', async () => {
+    await me(`Bearer ${pair.access_token}`);
+    const asked: unknown[] = [];
+    const stop = app.hear('oauth.>', (message) => asked.push(message));
+    await app.settled();
+    for (let i = 0; i < 20; i++) expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
+    await app.settled();
+    stop();
+    expect(asked).toEqual([]);
+  });
+
+  it('asks once for many requests with one unknown token', async () => {
+    const { access_token } = await app.pair(client, userId);
+    const asked: unknown[] = [];
+    const stop = app.hear('oauth.token.introspect', (message) => asked.push(message));
+    await app.settled();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => me(`Bearer ${access_token}`)));
+    await app.settled();
+    stop();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('refuses the token as soon as its grant is revoked, though it was cached', async () => {
+    const { access_token, code } = await app.pair(client, userId);
+    expect((await me(`Bearer ${access_token}`)).status).toBe(200);
+    await app.replay(client, code);
+    await app.settled();
+    expect((await me(`Bearer ${access_token}`)).status).toBe(401);
+  });
+
+  it('shows the user anew after a change', async () => {
+    await me(`Bearer ${pair.access_token}`);
+    const asked: unknown[] = [];
+    const stop = app.hear('oauth.user.profile', (message) => asked.push(message));
+    await app.announce('oauth.user.changed', { user_id: userId });
+    expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
+    await app.settled();
+    stop();
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('errors of /v2/me', () => {
+  type Case = [rule: string, send: () => Test, status: number, code: string, challenge: string | undefined];
+  const invalid = `Bearer error="invalid_token", ${METADATA}`;
+  const missing = `Bearer ${METADATA}`;
+  const malformed = `Bearer error="invalid_request", ${METADATA}`;
+
+  const cases: Case[] = [
+    ['no token: a challenge with no error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
+    [
+      'Basic where Bearer is due',
+      () => request(app.server).get('/v2/me').auth('a', 'b'),
+      401,
+      'UNAUTHORIZED',
+      missing,
+    ],
+    [
+      'a token in the URL is none',
+      () => request(app.server).get(`/v2/me?access_token=${pair.access_token}`),
+      401,
+      'UNAUTHORIZED',
+      missing,
+    ],
+    [
+      'a token in a body is none',
+      () => request(app.server).get('/v2/me').type('form').send(`access_token=${pair.access_token}`),
+      401,
+      'UNAUTHORIZED',
+      missing,
+    ],
+    ['a refresh token', () => me(`Bearer ${pair.refresh_token}`), 401, 'UNAUTHORIZED', invalid],
+    ['a malformed token', () => me('Bearer abc'), 401, 'UNAUTHORIZED', invalid],
+    [
+      'a forged token',
+      () => me(`Bearer sat_${randomBytes(63).toString('base64url')}`),
+      401,
+      'UNAUTHORIZED',
+      invalid,
+    ],
+    ['an over-long token', () => me(`Bearer ${'x'.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
+    ['a token outside b64token', () => me('Bearer <script>'), 401, 'UNAUTHORIZED', invalid],
+    ['more than one token in the header', () => me('Bearer a b'), 400, 'BAD_REQUEST', malformed],
+    ['Bearer and nothing', () => me('Bearer'), 400, 'BAD_REQUEST', malformed],
+    [
+      'a wrong method',
+      () => request(app.server).post('/v2/me').send({}),
+      405,
+      'METHOD_NOT_ALLOWED',
+      undefined,
+    ],
+    ['an unknown path', () => request(app.server).get('/v2/you'), 404, 'NOT_FOUND', undefined],
+    ['a path that cannot be decoded', () => request(app.server).get('/v2/%ff'), 404, 'NOT_FOUND', undefined],
+  ];
+
+  it.each(cases)('%s', async (_rule, sending, status, code, challenge) => {
+    const answer = await sending();
+    expect(answer.body).toEqual({
+      status: 'error',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      path: expect.stringMatching(/^\//),
+      error: { code, message: expect.stringMatching(/\w/) },
+    });
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([status, challenge]);
+    expect(answer.text).not.toContain(pair.access_token);
+  });
+
+  it('says in Allow which method the path answers', async () => {
+    expect((await request(app.server).post('/v2/me').send({})).headers.allow).toBe('GET');
+  });
+
+  it('refuses with 503 and Retry-After while nobody can tell, and serves again by itself', async () => {
+    await app.stopTokenApp();
+    const unknown = `Bearer sat_${randomBytes(63).toString('base64url')}`;
+    const answer = await me(unknown);
+    expect([answer.status, answer.headers['retry-after'], answer.body.error.code]).toEqual([
+      503,
+      '1',
+      'SERVICE_UNAVAILABLE',
+    ]);
+    await app.startTokenApp();
+    expect((await me(unknown)).status).toBe(401);
+    expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
+  });
+});
+
+describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
+  it('names the resource and its authorization server', async () => {
+    const answer = await request(app.server).get('/.well-known/oauth-protected-resource');
+    expect(answer.body).toEqual({
+      resource: 'https://api.example.com',
+      authorization_servers: ['https://base.example.com'],
+      bearer_methods_supported: ['header'],
+    });
+  });
+});

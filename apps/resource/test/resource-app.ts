@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { createService } from '#service/http/service.js';
+import { startApp } from '#testing/app-process.js';
+import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { isolate } from '#testing/isolate.js';
+import { ResourceConfiguration } from '../src/resource.configuration.js';
+import { ResourceModule } from '../src/resource.module.js';
+
+export interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** A resource app beside a real token app, on services of their own. */
+export async function startResourceApp() {
+  const services = await isolate();
+  const keys = randomBytes(32).toString('base64url');
+  const shared = {
+    BASE_URL: 'https://base.example.com',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+  };
+  const startToken = () => startApp('token', { ...shared, TOKEN_KEYS: keys, LOG_LEVEL: 'warn' });
+  let token = await startToken();
+  const settings = {
+    BASE_URL: shared.BASE_URL,
+    API_URL: 'https://api.example.com',
+    NATS_URL: services.natsUrl,
+    LOG_LEVEL: 'silent',
+  };
+  const configuration = Object.assign(new ResourceConfiguration(), settings);
+  const app = await createService(ResourceModule.forRoot(configuration), configuration);
+  await app.listen(0, '127.0.0.1');
+  const fixture = await openFixture(services, keys);
+  const post = (path: string, body: object) => request(token.url).post(`/api/auth/oauth/${path}`).send(body);
+
+  return {
+    ...fixture,
+    server: app.getHttpServer(),
+
+    async pair(client: TestClient, userId: number): Promise<Pair & { readonly code: string }> {
+      const code = await fixture.code(client.client_id, userId);
+      const answer = await post('token', {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: REDIRECT_URI,
+        ...client,
+      });
+      return { ...(answer.body as Pair), code };
+    },
+
+    /** Redeems a code again, upon which its grant is revoked. */
+    async replay(client: TestClient, code: string): Promise<void> {
+      await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client });
+    },
+
+    stopTokenApp: () => token.stop(),
+    async startTokenApp(): Promise<void> {
+      token = await startToken();
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await token.stop();
+      await fixture.close();
+      await services.close();
+    },
+  };
+}
+
+export type ResourceApp = Awaited<ReturnType<typeof startResourceApp>>;

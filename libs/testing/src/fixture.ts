@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { ClientStore } from '#directory/client.store.js';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { UserStore } from '#directory/user.store.js';
+import { grantId } from '#grants/grant-id.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+import { TokenCodec } from '#grants/token-codec.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import type { Isolated } from './isolate.js';
+
+export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7';
+
+export interface TestClient {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+/** What an operator and the authorize app put into the stores, and a look at what is in them. */
+export async function openFixture(
+  services: Isolated,
+  tokenKeys: string,
+  lifetimes: Lifetimes = DEFAULT_LIFETIMES,
+) {
+  const module = DirectoryModule.forRoot({ databaseUrl: services.databaseUrl });
+  const directory = await NestFactory.createApplicationContext(module, { logger: false });
+  const [clients, users, records] = [
+    directory.get(ClientStore),
+    directory.get(UserStore),
+    directory.get(GrantRecordStore),
+  ];
+  const redis = new Redis(services.redisUrl);
+  const nats = await connect(natsOptions(services.natsUrl, 'fixture'));
+  const codec = new TokenCodec(KeyRing.parse(tokenKeys));
+  const issuer = new TokenIssuer(codec, lifetimes);
+  const grants = new GrantStore(redis);
+
+  return {
+    clients,
+    users,
+    records,
+    redis,
+    codec,
+
+    async client(): Promise<TestClient> {
+      const { secret, hash } = generateClientSecret();
+      const registration = {
+        name: 'Calendar Connect',
+        type: 'confidential',
+        redirectUris: [REDIRECT_URI],
+      } as const;
+      const { clientId } = await clients.create({ ...registration, secretHash: hash });
+      return { client_id: clientId, client_secret: secret };
+    },
+
+    async publicClient(redirectUri: string): Promise<{ readonly client_id: string }> {
+      const { clientId } = await clients.create({
+        name: 'Pocket Calendar',
+        type: 'public',
+        redirectUris: [redirectUri],
+      });
+      return { client_id: clientId };
+    },
+
+    async user(): Promise<number> {
+      const username = `ada${randomBytes(6).toString('hex')}`;
+      const passwordHash = '$argon2id$nobody logs in with this';
+      const user = await users.create({
+        email: `${username}@example.com`,
+        username,
+        name: 'Ada Lovelace',
+        passwordHash,
+      });
+      return user.id;
+    },
+
+    /** What Allow does: a durable record, a pending grant, a code. */
+    async code(
+      clientId: string,
+      userId: number,
+      pending: { redirectUri?: string; challenge?: string } = {},
+    ): Promise<string> {
+      const { code, grantId: id } = issuer.code(Date.now());
+      const grant = { clientId, userId, scope: 'profile:read' };
+      await records.create({ id, ...grant, expiresAt: new Date(Date.now() + lifetimes.refreshToken * 1000) });
+      const { redirectUri = REDIRECT_URI, challenge = null } = pending;
+      await grants.create(id, { ...grant, redirectUri, challenge }, Date.now(), lifetimes.code);
+      return code;
+    },
+
+    /** The id under which the stores know a token's grant. */
+    grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
+
+    /** A Nest request over NATS, as the introspection library sends it. */
+    async ask<T>(subject: string, data: object): Promise<T> {
+      const packet = JSON.stringify({ pattern: subject, data, id: '1' });
+      return (await nats.request(subject, packet, { timeout: 2000 })).json<{ response: T }>().response;
+    },
+
+    /** Broadcasts an event; resolves when NATS has it. */
+    async announce(subject: string, event: object): Promise<void> {
+      nats.publish(subject, JSON.stringify(event));
+      await nats.flush();
+    },
+
+    hear(subject: string, listener: (event: unknown) => void): () => void {
+      const subscription = nats.subscribe(subject, {
+        callback: (_error, message) => listener(message.json()),
+      });
+      return () => subscription.unsubscribe();
+    },
+
+    /** Resolves when everything that others have published so far has arrived here. */
+    settled: () => nats.flush(),
+
+    async close(): Promise<void> {
+      await directory.close();
+      await nats.close();
+      redis.disconnect();
+    },
+  };
+}
+
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
