@@ -1,0 +1,173 @@
+import type { Client } from '#directory/client.js';
+import type { User } from '#directory/user.js';
+import {
+  type AuthorizeApp,
+  authorizeAddress,
+  PASSWORD,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from './authorize-app.js';
+import { formsOf } from './browser.js';
+
+let app: AuthorizeApp;
+let client: Client;
+let user: User;
+
+beforeAll(async () => {
+  app = await startAuthorizeApp();
+  client = await app.client();
+  user = await app.user();
+});
+
+afterAll(() => app.close());
+
+const WRONG = 'The user name or the password is not right.';
+
+describe('the login page', () => {
+  it('has labelled fields that password managers know', async () => {
+    const { status, text } = await app.browser().get('/auth/login');
+    expect(status).toBe(200);
+    expect(text).toMatch(/<label for="username">[\s\S]*<input\s+id="username"\s+name="username"/);
+    expect(text).toMatch(/autocomplete="username"/);
+    expect(text).toMatch(
+      /<label for="password">[\s\S]*name="password"\s+type="password"\s+autocomplete="current-password"/,
+    );
+    expect(text.match(/<h1>/g)).toHaveLength(1);
+    expect(text).toContain('<html lang="en">');
+    expect(text).not.toMatch(/<script|style="|on\w+="/);
+  });
+
+  it('is skipped by who is logged in already', async () => {
+    const browser = await app.loggedIn(user);
+    expect((await browser.get('/auth/login')).headers['location']).toBe('/auth/');
+    const query = 'client_id=x&state=a%20b';
+    expect((await browser.get(`/auth/login?${query}`)).headers['location']).toBe(
+      `/auth/oauth2/authorize?${query}`,
+    );
+  });
+});
+
+describe('logging in', () => {
+  it.each([
+    ['e-mail', () => user.email],
+    ['user name', () => user.username],
+    ['e-mail in another case, with blanks around it', () => `  ${user.email.toUpperCase()} `],
+  ])('works by %s', async (_case, username) => {
+    const browser = app.browser();
+    const answer = await browser.submit(await browser.get('/auth/login'), {
+      username: username(),
+      password: PASSWORD,
+    });
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toBe('/auth/');
+    expect((await browser.follow(answer)).text).toContain(user.email);
+  });
+
+  it('goes on to the consent page of the request that led there', async () => {
+    const browser = app.browser();
+    const address = authorizeAddress({
+      client_id: client.clientId,
+      redirect_uri: REDIRECT_URI,
+      state: 'a&+%"<',
+    });
+    const login = await browser.follow(await browser.get(address));
+    const answer = await browser.submit(login, { username: user.email, password: PASSWORD });
+    expect(answer.headers['location']).toBe(address);
+    expect((await browser.follow(answer)).text).toContain('Calendar Connect');
+  });
+
+  it('leads nowhere else, whatever the query says', async () => {
+    const browser = app.browser();
+    const login = await browser.get('/auth/login?return_to=https://evil.example/&next=//evil.example');
+    const answer = await browser.submit(login, { username: user.email, password: PASSWORD });
+    expect(answer.headers['location']).toBe('/auth/');
+  });
+});
+
+describe('a login that does not work', () => {
+  const attempt = async (username: string, password: string) => {
+    const browser = app.browser();
+    return browser.submit(await browser.get('/auth/login'), { username, password });
+  };
+
+  it.each([
+    ['a wrong password', () => attempt(user.email, `${PASSWORD}!`)],
+    ['an unknown user', () => attempt('nobody@example.com', PASSWORD)],
+    ['a NUL in the user name', () => attempt(`${user.email}\0`, PASSWORD)],
+    ['an SQL wildcard', () => attempt('%', PASSWORD)],
+  ])('is 401 with one message for %s', async (_case, send) => {
+    const page = await send();
+    expect(page.status).toBe(401);
+    expect(page.text).toContain(`<p role="alert" id="problem">${WRONG}</p>`);
+    expect(page.text).toContain('<title>Error: Log in</title>');
+    expect(page.text).toContain('aria-describedby="problem"');
+  });
+
+  it('keeps the user name, never the password', async () => {
+    const page = await attempt('nobody@example.com', 'my secret <word>');
+    expect(page.text).toContain('value="nobody@example.com"');
+    expect(page.text).not.toContain('my secret');
+    expect(page.text).not.toMatch(/type="password"[^>]*value=/);
+  });
+
+  it.each(['"><script>alert(1)</script>', "' autofocus onfocus='alert(1)", '</title><b>'])(
+    'shows the user name %s as text only',
+    async (username) => {
+      const page = await attempt(username, 'x');
+      expect(page.text).not.toContain(username);
+      expect(page.text).not.toMatch(/<script|<b>/);
+    },
+  );
+
+  it('keeps the authorization request', async () => {
+    const browser = app.browser();
+    const query = 'client_id=x&state=%22%3E%3Cb%3E&y=<b>';
+    const page = await browser.submit(await browser.get(`/auth/login?${query}`), {
+      username: 'x',
+      password: 'y',
+    });
+    expect(formsOf(page.text)[0]?.action).toBe(`/auth/login?${query.replace('<b>', '%3Cb%3E')}`);
+  });
+
+  it.each([
+    ['no user name', { username: '', password: 'x' }, 'Enter your'],
+    ['no password', { username: 'ada', password: '' }, 'Enter your'],
+    ['a long user name', { username: 'x'.repeat(255), password: 'x' }, 'longer than 254'],
+    ['a long password', { username: 'ada', password: 'x'.repeat(257) }, 'longer than 256'],
+    ['an object', { 'username[a]': 'x', password: 'x' }, 'Enter your'],
+  ])('is 400 with a clear message for %s', async (_case, fields, message) => {
+    const browser = app.browser();
+    const page = await browser.submit(await browser.get('/auth/login'), fields);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(message);
+  });
+
+  it('takes as long for an unknown user as for a wrong password', async () => {
+    const browser = app.browser();
+    const page = await browser.get('/auth/login');
+    const time = async (username: string) => {
+      const times: number[] = [];
+      for (let round = 0; round < 9; round += 1) {
+        const start = performance.now();
+        await browser.submit(page, { username, password: 'wrong' });
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[4] ?? 0;
+    };
+    const known = await time(user.email);
+    const unknown = await time('nobody@example.com');
+    // Without a verification the second would be some 20 ms shorter, a small part of the first.
+    expect(unknown).toBeGreaterThan(known * 0.5);
+  });
+});
+
+describe('the front page', () => {
+  it.each(['/auth/', '/auth'])('%s says who is logged in and logs out', async (path) => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(path);
+    expect(page.text).toContain(user.email);
+    const out = await browser.submit(page, {});
+    expect(out.headers['location']).toBe('/auth/login');
+    expect((await browser.get(path)).headers['location']).toBe('/auth/login');
+  });
+});

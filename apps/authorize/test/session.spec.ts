@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { User } from '#directory/user.js';
+import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from './authorize-app.js';
+
+let app: AuthorizeApp;
+let user: User;
+
+beforeAll(async () => {
+  app = await startAuthorizeApp({ SESSION_IDLE_LIFETIME: 600 });
+  user = await app.user();
+});
+
+afterAll(() => app.close());
+
+const keyOf = (cookie = '') => `session:${createHash('sha256').update(cookie).digest('base64url')}`;
+
+describe('a session', () => {
+  it('is named by 256 random bits in an HttpOnly, SameSite=Lax cookie', async () => {
+    const answer = await app.browser().get('/auth/login');
+    expect(answer.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
+    ]);
+  });
+
+  it('has a __Host- cookie that is Secure when the app is reached by https', async () => {
+    const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
+    try {
+      const answer = await secure.browser().get('/auth/login');
+      expect(answer.headers['set-cookie']).toEqual([
+        expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
+      ]);
+      const browser = await secure.loggedIn(await secure.user());
+      expect((await browser.get('/auth/')).status).toBe(200);
+    } finally {
+      await secure.close();
+    }
+  });
+
+  it('exists only after login, and then under a new cookie', async () => {
+    const browser = app.browser();
+    const page = await browser.get('/auth/login');
+    const before = browser.cookies.get('session');
+    expect(await app.redis.exists(keyOf(before))).toBe(0);
+    const answer = await browser.submit(page, { username: user.email, password: PASSWORD });
+    const after = browser.cookies.get('session');
+    expect(answer.headers['set-cookie']).toHaveLength(1);
+    expect(after).not.toBe(before);
+    expect(await app.redis.exists(keyOf(before))).toBe(0);
+    expect(JSON.parse((await app.redis.get(keyOf(after))) ?? '')).toEqual({
+      userId: user.id,
+      authTime: expect.any(Number),
+    });
+  });
+
+  it('is stored under a hash: the cookie is nowhere in Redis', async () => {
+    const browser = await app.loggedIn(user);
+    const cookie = browser.cookies.get('session') ?? '';
+    const keys = await app.redis.keys('*');
+    expect(keys).toContain(keyOf(cookie));
+    const values = await Promise.all(keys.map((key) => app.redis.get(key)));
+    expect(JSON.stringify([keys, values])).not.toContain(cookie);
+  });
+
+  it('lives on when it is used', async () => {
+    const browser = await app.loggedIn(user);
+    const key = keyOf(browser.cookies.get('session'));
+    await app.redis.expire(key, 10);
+    await browser.get('/auth/');
+    expect(await app.redis.ttl(key)).toBeGreaterThan(590);
+  });
+
+  it('ends at a second login, and another one begins', async () => {
+    const browser = await app.loggedIn(user);
+    const first = keyOf(browser.cookies.get('session'));
+    const account = await browser.get('/auth/');
+    const other = app.browser();
+    await other.get('/auth/login');
+    // A page that was open before the first login is out of date by now; a fresh one is not.
+    expect(account.status).toBe(200);
+    await browser.submit(account, {});
+    expect(await app.redis.exists(first)).toBe(0);
+    const answer = await browser.submit(await browser.get('/auth/login'), {
+      username: user.email,
+      password: PASSWORD,
+    });
+    expect(answer.status).toBe(303);
+    expect(keyOf(browser.cookies.get('session'))).not.toBe(first);
+  });
+
+  it('ends at logout, in Redis and in the browser', async () => {
+    const browser = await app.loggedIn(user);
+    const key = keyOf(browser.cookies.get('session'));
+    const out = await browser.submit(await browser.get('/auth/'), {});
+    expect(out.headers['set-cookie']).toEqual([expect.stringMatching(/^session=; .*Max-Age=0/)]);
+    expect(await app.redis.exists(key)).toBe(0);
+  });
+
+  it.each(['', 'x', 'x'.repeat(43), '"', '%00', `${'x'.repeat(43)}; session=y`, 'é'])(
+    'is not made by a cookie of one’s own: %j',
+    async (value) => {
+      const browser = app.browser();
+      browser.cookies.set('session', encodeURI(value));
+      expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
+      expect((await browser.get('/auth/login')).status).toBe(200);
+    },
+  );
+
+  it('costs one round trip to read', async () => {
+    const browser = await app.loggedIn(user);
+    const calls = async () => {
+      const stats = await app.redis.info('commandstats');
+      return [...stats.matchAll(/cmdstat_(\w+):calls=(\d+)/g)]
+        .filter(([, command]) => !['info', 'ping', 'select', 'client', 'config'].includes(command ?? ''))
+        .reduce((sum, [, , count]) => sum + Number(count), 0);
+    };
+    // The server is shared with other suites: some run without anything else in between.
+    const costs: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const before = await calls();
+      await browser.get('/auth/');
+      costs.push((await calls()) - before);
+    }
+    expect(Math.min(...costs)).toBe(1);
+  });
+});
