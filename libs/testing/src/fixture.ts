@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { generateClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
@@ -36,6 +37,7 @@ export async function openFixture(
     directory.get(UserStore),
     directory.get(GrantRecordStore),
   ];
+  const database = new pg.Pool({ connectionString: services.databaseUrl, max: 1 });
   const redis = new Redis(services.redisUrl);
   const nats = await connect(natsOptions(services.natsUrl, 'fixture'));
   const codec = new TokenCodec(KeyRing.parse(tokenKeys));
@@ -95,6 +97,11 @@ export async function openFixture(
       return code;
     },
 
+    /** Rows of a statement, past our stores. */
+    async sql(text: string, values: unknown[] = []): Promise<unknown[]> {
+      return (await database.query(text, values)).rows;
+    },
+
     /** The id under which the stores know a token's grant. */
     grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
 
@@ -122,6 +129,7 @@ export async function openFixture(
 
     async close(): Promise<void> {
       await directory.close();
+      await database.end();
       await nats.close();
       redis.disconnect();
     },

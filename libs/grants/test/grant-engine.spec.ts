@@ -1,0 +1,179 @@
+import { challengeOf } from '#grants/pkce.js';
+import type { Granted } from '#grants/grant.js';
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { openWorld, REDIRECT_URI, type World } from './grant-world.js';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld(DEFAULT_LIFETIMES);
+});
+
+afterAll(() => world.close());
+
+async function active(): Promise<Granted & { code: string }> {
+  const { code } = await world.pending();
+  const result = await world.engine.redeem(code, {
+    clientId: world.clientId,
+    redirectUri: REDIRECT_URI,
+    challenge: null,
+  });
+  if (result.outcome !== 'granted') throw new Error(result.outcome);
+  return { ...result, code };
+}
+
+const refresh = (token: string) => world.engine.refresh(token, world.clientId);
+const pairOf = async (result: Promise<Awaited<ReturnType<typeof refresh>>>) => {
+  const granted = await result;
+  if (granted.outcome !== 'granted') throw new Error(granted.outcome);
+  return granted.pair;
+};
+
+describe('lifetimes', () => {
+  it('a code lives for its lifetime and the clock skew, not longer', async () => {
+    const { code } = await world.pending();
+    world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
+    const result = await world.engine.redeem(code, {
+      clientId: world.clientId,
+      redirectUri: REDIRECT_URI,
+      challenge: null,
+    });
+    expect(result.outcome).toBe('expired');
+  });
+
+  it('a code that is replayed after its lifetime revokes the grant all the same', async () => {
+    const { code, pair } = await active();
+    world.advance(DEFAULT_LIFETIMES.code * 10);
+    const replay = await world.engine.redeem(code, {
+      clientId: world.clientId,
+      redirectUri: REDIRECT_URI,
+      challenge: null,
+    });
+    expect(replay.outcome).toBe('code_replayed');
+    expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
+  });
+
+  it('an access token lives 30 minutes, a refresh token 90 days, sliding', async () => {
+    const { pair } = await active();
+    expect(pair.expiresIn).toBe(1800);
+    world.advance(1800 + 6);
+    expect((await world.engine.look(pair.accessToken)).outcome).toBe('expired');
+    world.advance(89 * 86_400);
+    const next = await pairOf(refresh(pair.refreshToken));
+    world.advance(89 * 86_400);
+    const last = await pairOf(refresh(next.refreshToken));
+    world.advance(90 * 86_400 + 6);
+    expect((await refresh(last.refreshToken)).outcome).toBe('expired');
+  });
+
+  it('every key in Redis ends by itself', async () => {
+    const { grantId } = await active();
+    expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
+    await world.engine.revoke(grantId);
+    expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
+    const pending = await world.pending();
+    expect(await world.fixture.redis.ttl(`grant:${pending.grantId}`)).toBeGreaterThan(0);
+  });
+});
+
+describe('when Redis has lost', () => {
+  it('a rotation: the later generation is accepted by look and by refresh, and moves the state forward', async () => {
+    const { pair, grantId } = await active();
+    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    const second = await pairOf(refresh(pair.refreshToken));
+    const third = await pairOf(refresh(second.refreshToken));
+    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    expect((await world.engine.look(third.accessToken)).outcome).toBe('live');
+    expect(await world.fixture.redis.hget(`grant:${grantId}`, 'generation')).toBe('3');
+    expect((await refresh(third.refreshToken)).outcome).toBe('granted');
+  });
+
+  it('the redemption: its tokens make the pending grant active', async () => {
+    const { code, grantId } = await world.pending();
+    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    const first = await pairOf(
+      world.engine.redeem(code, { clientId: world.clientId, redirectUri: REDIRECT_URI, challenge: null }),
+    );
+    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    expect((await refresh(first.refreshToken)).outcome).toBe('granted');
+  });
+
+  it('the grant: a token restores it from PostgreSQL, a code does not', async () => {
+    const { code } = await world.pending();
+    const { pair } = await active();
+    await world.fixture.redis.flushdb();
+    expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
+    const result = await world.engine.redeem(code, {
+      clientId: world.clientId,
+      redirectUri: REDIRECT_URI,
+      challenge: null,
+    });
+    expect(result.outcome).toBe('expired');
+  });
+
+  it('the grant and PostgreSQL never had it: unknown', async () => {
+    const { pair, grantId } = await active();
+    await world.fixture.redis.flushdb();
+    await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
+    expect((await refresh(pair.refreshToken)).outcome).toBe('unknown');
+    expect((await world.engine.look(pair.accessToken)).outcome).toBe('unknown');
+  });
+
+  it('a revocation: applying it again keeps the grant revoked', async () => {
+    const { pair, grantId } = await active();
+    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    await world.engine.revoke(grantId);
+    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    await world.engine.applyRevocation(grantId);
+    expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
+  });
+
+  it('a grant that is restored while it is being revoked stays revoked', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { pair, grantId } = await active();
+      await world.fixture.redis.del(`grant:${grantId}`);
+      await Promise.all([
+        world.engine.revoke(grantId),
+        refresh(pair.refreshToken),
+        world.engine.look(pair.accessToken),
+      ]);
+      expect((await world.engine.look(pair.accessToken)).outcome).toBe('revoked');
+    }
+  });
+});
+
+describe('what is stored and announced', () => {
+  it('holds no token and nothing a token could be made of', async () => {
+    const { code, pair, grantId } = await active();
+    const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
+    const stored = JSON.stringify([
+      grantId,
+      await world.fixture.redis.hgetall(`grant:${grantId}`),
+      await world.fixture.sql('SELECT * FROM grants WHERE id = $1', [grantId]),
+    ]);
+    for (const secret of [
+      code,
+      pair.accessToken,
+      pair.refreshToken,
+      handle.toString('base64url'),
+      handle.toString('hex'),
+      handle.toString('base64'),
+    ]) {
+      expect(stored).not.toContain(secret);
+    }
+  });
+
+  it('a revocation is announced by the id of its grant', async () => {
+    const { grantId } = await active();
+    await world.engine.revoke(grantId);
+    expect(world.announced).toContain(grantId);
+  });
+});
+
+describe('PKCE (RFC 7636)', () => {
+  it('computes the challenge of appendix B', () => {
+    expect(challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
+      'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    );
+  });
+});
