@@ -1,5 +1,4 @@
 import { Secrets } from './secrets.js';
-import type { StepFailure as Failure } from './step-failure.js';
 import { StepFailure } from './step-failure.js';
 
 const WIDTH = 100;
@@ -50,7 +49,7 @@ export class Transcript {
     this.write(this.colour && code !== undefined ? `\u001B[${code}m${short}\u001B[0m` : short);
   }
 
-  failed({ step, expected, got }: Failure): void {
+  failed({ step, expected, got }: StepFailure): void {
     this.line('');
     this.line(`✗ Step ${step} failed`, 31);
     this.line(`    expected: ${expected}`);

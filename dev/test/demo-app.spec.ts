@@ -15,7 +15,10 @@ afterAll(async () => {
 });
 
 /** A person's browser. What it complains about (a blocked style, a refused form) is collected. */
-async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<{
+async function visit(
+  at = product,
+  options: { javaScriptEnabled?: boolean } = {},
+): Promise<{
   page: Page;
   context: BrowserContext;
   complaints: string[];
@@ -31,19 +34,19 @@ async function visit(options: { javaScriptEnabled?: boolean } = {}): Promise<{
   page.on('request', (request) => {
     code = new URL(request.url()).searchParams.get('code') ?? code;
   });
-  await page.goto(product.demoUrl);
+  await page.goto(at.demoUrl);
   return { page, context, complaints, code: () => code };
 }
 
-async function logIn(page: Page): Promise<void> {
+async function logIn(page: Page, { run }: RunningProduct = product): Promise<void> {
   await page.getByRole('button', { name: 'Connect your calendar' }).click();
-  await page.locator('input[name=username]').fill(product.run.user.email);
-  await page.locator('input[name=password]').fill(product.run.user.password);
+  await page.locator('input[name=username]').fill(run.user.email);
+  await page.locator('input[name=password]').fill(run.user.password);
   await page.locator('form button').first().click();
 }
 
-async function connect(page: Page): Promise<void> {
-  await logIn(page);
+async function connect(page: Page, at = product): Promise<void> {
+  await logIn(page, at);
   await page.getByRole('button', { name: 'Allow' }).click();
   await heading(page, 'Your calendar is connected');
 }
@@ -59,7 +62,7 @@ describe.each([
   { name: 'without JavaScript', javaScriptEnabled: false },
 ])('a calendar $name', ({ javaScriptEnabled }) => {
   it('is connected by log-in and Allow, refreshed and disconnected by a click', async () => {
-    const { page, context, complaints } = await visit({ javaScriptEnabled });
+    const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await connect(page);
 
     expect(page.url()).toBe(`${product.demoUrl}/`);
@@ -83,7 +86,7 @@ describe.each([
   });
 
   it('stays unconnected when the person denies, who may try again', async () => {
-    const { page, context, complaints } = await visit({ javaScriptEnabled });
+    const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await logIn(page);
     await page.getByRole('button', { name: 'Deny' }).click();
     await heading(page, 'You did not connect your calendar');
@@ -166,24 +169,21 @@ it('says that the calendar is not connected any more once the permission was tak
   await context.close();
 });
 
-it('gives a page, and keeps the connection, while the API does not answer', async () => {
+it('gives a page, and keeps the connection, while the services do not answer', async () => {
   const other = await startProduct();
+  const { page, context } = await visit(other);
   try {
-    const { page, context } = await visit();
-    await page.goto(other.demoUrl);
-    await page.getByRole('button', { name: 'Connect your calendar' }).click();
-    await page.locator('input[name=username]').fill(other.run.user.email);
-    await page.locator('input[name=password]').fill(other.run.user.password);
-    await page.locator('form button').first().click();
-    await page.getByRole('button', { name: 'Allow' }).click();
-    await heading(page, 'Your calendar is connected');
+    await connect(page, other);
+    await other.stop('token');
+    await page.getByRole('button', { name: 'Refresh tokens' }).click();
+    await heading(page, 'The calendar service does not answer');
     await other.stop('resource');
     const response = await page.goto(other.demoUrl);
     expect(response?.status()).toBe(502);
     await heading(page, 'The calendar service does not answer');
     expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
-    await context.close();
   } finally {
+    await context.close();
     await other.close();
   }
 }, 60_000);

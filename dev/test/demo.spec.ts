@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '#testing/backing/free-port.js';
 import type { RunFile } from '../demo/run-file.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
@@ -11,9 +12,11 @@ const SCRIPT = fileURLToPath(new URL('../demo.ts', import.meta.url));
 
 let product: RunningProduct;
 let folder: string;
+let nobody: string;
 
 beforeAll(async () => {
   [product, folder] = await Promise.all([startProduct(), mkdtemp(join(tmpdir(), 'demo-'))]);
+  nobody = `http://127.0.0.1:${await freePort()}`;
 }, 60_000);
 
 afterAll(async () => {
@@ -64,6 +67,11 @@ describe('npm run demo', () => {
 
   it.each<[string, (run: RunFile) => RunFile, RegExp]>([
     [
+      'a product that has ended',
+      (run) => ({ ...run, auth_url: nobody }),
+      /✗ Step 1\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\): is npm start still running/,
+    ],
+    [
       'a wrong password',
       (run) => ({ ...run, user: { ...run.user, password: 'wrong' } }),
       /✗ Step 3\. The user logs in failed\n +expected: status 303\n +got: +status 401/,
@@ -80,8 +88,8 @@ describe('npm run demo', () => {
     ],
     [
       'an API that is not there',
-      (run) => ({ ...run, api_url: 'http://127.0.0.1:1' }),
-      /✗ Step 7\. .* failed\n +expected: an answer from http:\/\/127\.0\.0\.1:1/,
+      (run) => ({ ...run, api_url: nobody }),
+      /✗ Step 7\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\)/,
     ],
   ])('exits 1 and names the step that failed for %s', async (_name, breakIt, message) => {
     const { code, out } = await demo(breakIt(product.run));
