@@ -1,0 +1,34 @@
+import { CookieJar } from '../demo/cookie-jar.js';
+import { findForm } from '../demo/page-form.js';
+import type { RunFile } from '../demo/run-file.js';
+
+/**
+ * A person with a browser: opens an authorization URL, logs in, clicks Allow.
+ *
+ * @returns the address at the application to which the browser is sent
+ */
+export async function allow({ user }: RunFile, authorizationUrl: string | URL): Promise<URL> {
+  const cookies = new CookieJar();
+  const visit = async (url: URL, form?: Record<string, string>): Promise<Response> => {
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { Cookie: cookies.header(url) ?? '' },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    cookies.store(url, answer.headers);
+    return answer;
+  };
+  const target = (answer: Response, from: URL) => new URL(answer.headers.get('location') ?? '', from);
+
+  const start = new URL(authorizationUrl);
+  const loginUrl = target(await visit(start), start);
+  const login = findForm(await (await visit(loginUrl)).text(), loginUrl, 'password');
+  const loggedIn = await visit(login.action, {
+    ...login.fields,
+    username: user.email,
+    password: user.password,
+  });
+  const consentUrl = target(loggedIn, login.action);
+  const consent = findForm(await (await visit(consentUrl)).text(), consentUrl, 'decision=allow');
+  return target(await visit(consent.action, { ...consent.fields, decision: 'allow' }), consent.action);
+}
