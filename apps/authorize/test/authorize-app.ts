@@ -9,7 +9,7 @@ import { hashPassword } from '#directory/password.js';
 import { UserStore } from '#directory/user.store.js';
 import type { User } from '#directory/user.js';
 import { createService } from '#service/http/service.js';
-import { isolate } from '#testing/isolate.js';
+import { isolate, type Isolated } from '#testing/isolate.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { AuthorizeModule } from '../src/authorize.module.js';
 import { Browser } from './browser.js';
@@ -18,9 +18,9 @@ export const BASE_URL = 'https://base.example.com';
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
 export const PASSWORD = 'correct horse <b>battery</b> staple';
 
-/** An authorize app on services of its own, and what an operator would have put into them. */
-export async function startAuthorizeApp(settings: Partial<AuthorizeConfiguration> = {}) {
-  const services = await isolate();
+/** An authorize app on services of its own, and what an operator would have put into them; `settings` may lead the app to them by another way. */
+export async function startAuthorizeApp(settings: Partial<AuthorizeConfiguration> = {}, given?: Isolated) {
+  const services = given ?? (await isolate());
   const directory = await NestFactory.createApplicationContext(
     DirectoryModule.forRoot({ databaseUrl: services.databaseUrl }),
     { logger: false },

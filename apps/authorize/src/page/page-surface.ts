@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { answerUnreadable } from './unreadable-request.js';
 
 /** What this app's answers have besides those of the other apps, because people see them in a browser. */
 @Injectable()
@@ -13,6 +14,8 @@ export class PageSurface implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance();
+    // Fastify's own answer would be JSON.
+    fastify.server.removeAllListeners('clientError').on('clientError', answerUnreadable);
     const secure = this.configuration.AUTH_URL.startsWith('https:');
     // Pages post forms. Refusing everything else leaves other sites' scripts no type to try without a preflight.
     fastify.removeContentTypeParser('application/json');

@@ -9,7 +9,7 @@ export class PageResponder {
   page(reply: FastifyReply, status: number, page: Page): void {
     void reply
       .status(status)
-      .header('Content-Security-Policy', policy(page.formTargets))
+      .header('Content-Security-Policy', contentSecurityPolicy(page.formTargets))
       .type('text/html; charset=utf-8')
       .send(document(page));
   }
@@ -20,7 +20,8 @@ export class PageResponder {
   }
 }
 
-function policy(formTargets: readonly string[] = []): string {
+/** What a page may load and where its forms may lead: its own style, and this site. */
+export function contentSecurityPolicy(formTargets: readonly string[] = []): string {
   return [
     "default-src 'none'",
     `style-src ${STYLESHEET_SOURCE}`,

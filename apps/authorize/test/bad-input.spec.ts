@@ -1,0 +1,112 @@
+import { connect } from 'node:net';
+import request, { type Test } from 'supertest';
+import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
+
+let app: AuthorizeApp;
+
+beforeAll(async () => {
+  app = await startAuthorizeApp();
+});
+
+afterAll(() => app.close());
+
+const FORM = 'application/x-www-form-urlencoded';
+const PATHS = ['/auth/login', '/auth/logout', '/auth/oauth2/authorize'];
+
+const cases: [name: string, status: number, send: (path: string) => Test][] = [
+  ['a JSON body', 415, (path) => request(app.url).post(path).send({ username: {} })],
+  ['a text body', 415, (path) => request(app.url).post(path).type('text/plain').send('username=x')],
+  ['a multipart body', 415, (path) => request(app.url).post(path).field('username', 'x')],
+  ['a hostile content type', 415, (path) => request(app.url).post(path).set('Content-Type', '<b>').send('x')],
+  ['a body over 64 KiB', 413, (path) => post(path, `username=${'x'.repeat(65_536)}`)],
+  ['escapes that are not UTF-8', 400, (path) => post(path, 'username=%ff')],
+  ['a broken escape', 400, (path) => post(path, 'username=%')],
+  ['a repeated field', 400, (path) => post(path, 'username=a&username=b')],
+  ['nested fields', 403, (path) => post(path, 'csrf_token[a]=b&username[]=c')],
+  ['a hostile name', 403, (path) => post(path, '__proto__=x&constructor=y&<b>=z')],
+  ['an empty body', 403, (path) => post(path, '')],
+  ['no body', 403, (path) => request(app.url).post(path)],
+  ['PUT', 405, (path) => request(app.url).put(path)],
+  ['DELETE', 405, (path) => request(app.url).delete(path)],
+  ['PATCH', 405, (path) => request(app.url).patch(path)],
+  ['OPTIONS', 405, (path) => request(app.url).options(path)],
+];
+
+function post(path: string, body: string): Test {
+  return request(app.url).post(path).set('Content-Type', FORM).send(body);
+}
+
+describe.each(cases)('%s', (_name, status, send) => {
+  it.each(PATHS)(`is a page of status ${status} at %s`, async (path) => {
+    const answer = await send(path);
+    expect(answer.status).toBe(status);
+    expect(answer.type).toBe('text/html');
+    expect(answer.text).toMatch(/<h1>[^<]+<\/h1>/);
+    expect(answer.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
+    expect(answer.text).not.toMatch(/<b>|statusCode|"error"/);
+    if (status === 405)
+      expect(answer.headers['allow']).toMatch(path === '/auth/logout' ? /^POST$/ : /GET.*POST/);
+  });
+});
+
+it('GET /auth/logout changes nothing: 405', async () => {
+  const answer = await request(app.url).get('/auth/logout');
+  expect(answer.status).toBe(405);
+  expect(answer.headers['allow']).toBe('POST');
+});
+
+it.each([
+  '/',
+  '/auth/nothing',
+  '/%zz',
+  '/auth/%c0%af',
+  '/auth/%2e%2e/login',
+  '/auth/login/',
+  '//evil.example',
+  '/favicon.ico',
+])('%s is a page of status 404', async (path) => {
+  const answer = await request(app.url).get(path);
+  expect(answer.status).toBe(404);
+  expect(answer.type).toBe('text/html');
+  expect(answer.text).not.toContain(path.slice(1) || 'Cannot GET');
+});
+
+describe('what is hardly HTTP', () => {
+  /** Sends bytes as they are, and gives back everything that comes. */
+  const exchange = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(app.url);
+      const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, 'latin1')));
+      let answer = '';
+      socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+      socket.on('end', () => resolve(answer));
+      socket.on('error', reject);
+    });
+
+  it.each([
+    [
+      'raw bytes in the query',
+      'GET /auth/login?client_id=x&state=\xff\xfe HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    [
+      'raw quotes and angles in the query',
+      'GET /auth/login?client_id=x&"><b> HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      200,
+    ],
+    ['a NUL in the address', 'GET /auth/login?\0 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    ['a header of 20 KiB', `GET /auth/login HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['an address of 20 KiB', `GET /auth/login?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+    [
+      'a body that is not UTF-8',
+      `POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: ${FORM}\r\nContent-Length: 10\r\nConnection: close\r\n\r\nusername=\xff`,
+      400,
+    ],
+    ['another protocol', 'EHLO evil.example\r\n\r\n', 400],
+  ])('%s', async (_case, text, status) => {
+    const answer = await exchange(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/content-type: text\/html/i);
+    expect(answer).not.toMatch(/<b>|statusCode|\xff/);
+  });
+});

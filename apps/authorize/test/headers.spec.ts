@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { Response } from 'supertest';
+import type { Client } from '#directory/client.js';
+import type { User } from '#directory/user.js';
+import { type AuthorizeApp, authorizeAddress, REDIRECT_URI, startAuthorizeApp } from './authorize-app.js';
+
+let app: AuthorizeApp;
+let client: Client;
+let user: User;
+
+beforeAll(async () => {
+  app = await startAuthorizeApp();
+  client = await app.client();
+  user = await app.user();
+});
+
+afterAll(() => app.close());
+
+const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
+  authorizeAddress({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state: 's',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  });
+
+const pages: [name: string, open: () => Promise<Response>][] = [
+  ['the login page', () => app.browser().get('/auth/login')],
+  ['the consent page', async () => (await app.loggedIn(user)).get(consent())],
+  ['the front page', async () => (await app.loggedIn(user)).get('/auth/')],
+  ['a redirect to the login', () => app.browser().get(consent())],
+  ['an error page', () => app.browser().get('/auth/oauth2/authorize')],
+  ['a redirected error', () => app.browser().get(`${consent()}&scope=x`)],
+  ['a refused form', () => app.browser().post('/auth/login', {})],
+  ['an address without a page', () => app.browser().get('/nothing')],
+];
+
+describe.each(pages)('%s', (_name, open) => {
+  it('is not stored, framed, sniffed, scripted, nor told to other sites', async () => {
+    const { headers } = await open();
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'unsafe-none',
+    });
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toMatch(/^default-src 'none'/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|script-src/);
+    expect(headers['strict-transport-security']).toBeUndefined();
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+it('allows the style that stands in the page, by its hash, and no base address', async () => {
+  const { headers, text } = await app.browser().get('/auth/login');
+  const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
+  expect(headers['content-security-policy']).toContain("base-uri 'none'");
+  expect(headers['content-security-policy']).toMatch(/form-action 'self';/);
+});
+
+it.each([
+  ['https://app.example.com:8443/callback', "form-action 'self' https://app.example.com:8443 https:;"],
+  ['http://127.0.0.1:5000/callback', "form-action 'self' http://127.0.0.1:5000 https:;"],
+  ['http://[::1]/callback', "form-action 'self' http: https:;"],
+  ['com.example.pocket:/callback', "form-action 'self' com.example.pocket:;"],
+  ["https://a;script-src'*'.example/callback", "form-action 'self' https: https:;"],
+])('lets the consent form lead to %s', async (redirectUri, directive) => {
+  const { clientId } = await app.client({ type: 'public' }, redirectUri);
+  const page = await (await app.loggedIn(user)).get(consent(redirectUri, clientId));
+  expect(page.status).toBe(200);
+  expect(page.headers['content-security-policy']).toContain(directive);
+});
+
+it('demands https for good where it is reached by https', async () => {
+  const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
+  try {
+    const { headers } = await secure.browser().get('/auth/login');
+    expect(headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
+  } finally {
+    await secure.close();
+  }
+});
+
+it('escapes the client’s and the user’s names on every page that shows them', async () => {
+  const hostile = '<img src=x onerror=alert(1)>"\'';
+  const { clientId } = await app.client({ name: hostile });
+  const browser = await app.loggedIn(await app.user(hostile));
+  for (const page of [await browser.get(consent(REDIRECT_URI, clientId)), await browser.get('/auth/')]) {
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('<img');
+    expect(page.text).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;');
+  }
+});
