@@ -72,12 +72,8 @@ describe('operator', () => {
       'postgres://me:dbpassword@host.invalid/oauth',
       'dbpassword',
     ];
-    const commands = [
-      ['client', 'list'],
-      ['user', 'create', '--email', 'a@example.com', '--username', 'a', '--name', 'A'],
-    ];
     const outcomes = await Promise.all(
-      urls.flatMap((DATABASE_URL) => commands.map((args) => runOperator(args, { DATABASE_URL }))),
+      urls.map((DATABASE_URL) => runOperator(['client', 'list'], { DATABASE_URL })),
     );
     for (const { code, stdout, stderr } of outcomes) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -108,9 +104,7 @@ describe('operator', () => {
       [],
       ['client'],
       ['client', 'create'],
-      ['client', 'list'],
       ['client', 'show'],
-      ['user'],
       ['user', 'create'],
       ['migrate'],
     ];
@@ -125,12 +119,10 @@ describe('operator', () => {
 
   it('refuses unknown commands and options with 2, and says where help is', async () => {
     const wrong = [
+      [],
       ['foo'],
       ['client', 'foo'],
-      ['client'],
-      [],
-      ['user', 'delete'],
-      ['--foo'],
+      ['user'],
       ['migrate', 'down'],
       ['client', 'list', '--jsn'],
     ];

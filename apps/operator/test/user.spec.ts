@@ -75,17 +75,14 @@ describe('operator user create', () => {
         'short\n',
         [/--email must/, /--username must/, /--name must/, /--time-zone must be an IANA name/, /8 to 256/],
       ],
-      [[...named('a'), '--time-zone', '+01:00'], undefined, [/--time-zone/]],
-      [[...named('b'), '--password-stdin'], '', [/8 to 256/]],
+      [[...named('a'), '--time-zone', '+01:00', '--password-stdin'], '', [/--time-zone/, /8 to 256/]],
       [[...named('c'), '--password-stdin'], `${'y'.repeat(257)}\n`, [/8 to 256/]],
-      [[...named('d'), '--password-stdin'], 'y'.repeat(100_000), [/8 to 256/]],
       [[...named('e'), '--password-stdin'], 'with a nul \0\n', [/control/]],
       [
         ['--email', 'GRACE@example.com', '--username', 'Grace', '--name', 'G'],
         undefined,
         [/--email: another user/, /--username: another user/],
       ],
-      [[...named('f'), '--password', 'on the command line'], undefined, [/unknown option '--password'/]],
     ];
     const outcomes = await Promise.all(wrong.map(([args, stdin]) => create(args, stdin)));
     for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
