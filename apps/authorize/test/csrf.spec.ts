@@ -97,11 +97,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['by a browser that tells nothing', {}],
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();
-    const answer = await browser.post(
-      form.action,
-      { ...form.fields, ...fields() },
-      headers as Record<string, string>,
-    );
+    const answer = await browser.post(form.action, { ...form.fields, ...fields() }, headers);
     expect(answer.status).toBe(303);
   });
 });

@@ -66,8 +66,11 @@ it('allows the style that stands in the page, by its hash, and no base address',
 
 it.each([
   ['https://app.example.com:8443/callback', "form-action 'self' https://app.example.com:8443 https:;"],
-  ['http://127.0.0.1:5000/callback', "form-action 'self' http://127.0.0.1:5000 https:;"],
-  ['http://[::1]/callback', "form-action 'self' http: https:;"],
+  [
+    'http://127.0.0.1:5000/callback',
+    "form-action 'self' http://127.0.0.1:5000 http://localhost:* http://127.0.0.1:* https:;",
+  ],
+  ['http://[::1]/callback', "form-action 'self' http: http://localhost:* http://127.0.0.1:* https:;"],
   ['com.example.pocket:/callback', "form-action 'self' com.example.pocket:;"],
   ["https://a;script-src'*'.example/callback", "form-action 'self' https: https:;"],
 ])('lets the consent form lead to %s', async (redirectUri, directive) => {

@@ -10,6 +10,8 @@ export class LoggingModule {
       module: LoggingModule,
       imports: [
         LoggerModule.forRoot({
+          // nestjs-pino's default pattern matches nothing but "/" on Nest's Fastify adapter.
+          forRoutes: ['{*path}'],
           pinoHttp: {
             level,
             base: { service },

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { html } from '../src/page/html.js';
+
+describe('html', () => {
+  it('escapes every value, in content and in attributes', () => {
+    const hostile = `<script>alert("1" + '2' + \`3\`)</script>&amp;`;
+    const { text } = html`<p title="${hostile}">${hostile}</p>`;
+    const safe = '&lt;script&gt;alert(&quot;1&quot; + &#39;2&#39; + &#96;3&#96;)&lt;/script&gt;&amp;amp;';
+    expect(text).toBe(`<p title="${safe}">${safe}</p>`);
+  });
+
+  it('lets no text out that could end an element or an attribute', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const { text } = html`${value}`;
+        expect(text).not.toMatch(/[<>"'`]/);
+        expect(text.replaceAll(/&(amp|lt|gt|quot|#39|#96);/g, '')).not.toContain('&');
+      }),
+    );
+  });
+
+  it('does not escape its own markup again', () => {
+    const items = ['a<b', 'c'].map((item) => html`<li>${item}</li>`);
+    expect(html`${items}`.text).toBe('<li>a&lt;b</li><li>c</li>');
+  });
+
+  it('takes nothing for markup that only looks like it', () => {
+    const fake = { text: '<b>' } as unknown as string;
+    expect(() => html`${fake}`.text).toThrow();
+  });
+
+  it('leaves out what is absent', () => {
+    expect(html`[${null}${undefined}${false}${0}${''}]`.text).toBe('[0]');
+  });
+});

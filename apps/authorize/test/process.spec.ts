@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { isolate, type Isolated } from '#testing/isolate.js';
+import { freePort } from '#testing/backing/free-port.js';
+
+const TYPESCRIPT = new URL('../../../libs/testing/jest/register-typescript.mjs', import.meta.url).href;
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<unknown>;
+}
+
+function run(env: NodeJS.ProcessEnv): Run {
+  const child = spawn(process.execPath, ['--import', TYPESCRIPT, MAIN], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  return { child, output: () => output, ended: once(child, 'exit') };
+}
+
+it('does not start without its configuration, and lists every problem with no value in it', async () => {
+  const { child, output, ended } = run({ AUTH_URL: 'https://auth.example.com/', TOKEN_KEYS: 'secret-key' });
+  await ended;
+  expect(child.exitCode).toBe(1);
+  for (const name of ['AUTH_URL', 'BASE_URL', 'DATABASE_URL', 'REDIS_URL', 'TOKEN_KEYS'])
+    expect(output()).toMatch(new RegExp(`^  - ${name} must be`, 'm'));
+  expect(output()).not.toContain('secret-key');
+});
+
+describe('the running process', () => {
+  let services: Isolated;
+  let process_: Run;
+  let url: string;
+  let internal: string;
+
+  beforeAll(async () => {
+    services = await isolate();
+    const [port, internalPort] = await Promise.all([freePort(), freePort()]);
+    url = `http://127.0.0.1:${port}`;
+    internal = `http://127.0.0.1:${internalPort}`;
+    process_ = run({
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      AUTH_URL: url,
+      BASE_URL: 'https://base.example.com',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    });
+    await until(async () => (await fetch(`${internal}/readyz`)).status === 200);
+  });
+
+  afterAll(async () => {
+    process_.child.kill('SIGTERM');
+    await process_.ended;
+    await services.close();
+    expect(process_.child.exitCode ?? 0).toBe(0);
+  });
+
+  it('logs one line for a refused request, under the page’s reference, with the failed check and its values', async () => {
+    const query = 'client_id=sc_nobody&redirect_uri=https://evil.example/&state=private-state';
+    const page = await (await fetch(`${url}/auth/oauth2/authorize?${query}`)).text();
+    const reference = /Reference: <code>([^<]+)</.exec(page)?.[1] ?? '';
+    const lines = () =>
+      process_
+        .output()
+        .split('\n')
+        .filter((line) => line.includes(reference));
+    await until(async () => lines().length > 0);
+    expect(lines()).toHaveLength(1);
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+      service: 'authorize',
+      reference,
+      error: 'invalid_request',
+      check: 'client',
+      client_id: 'sc_nobody',
+      req: { method: 'GET', path: '/auth/oauth2/authorize' },
+      res: { statusCode: 400 },
+    });
+    expect(process_.output()).not.toContain('private-state');
+  });
+
+  it('logs no password, cookie nor user name of a failed login', async () => {
+    const login = await fetch(`${url}/auth/login`);
+    const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
+    const token = /name="csrf_token" value="([^"]+)"/.exec(await login.text())?.[1] ?? '';
+    const answer = await fetch(`${url}/auth/login?x=1`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ csrf_token: token, username: 'typed-name', password: 'typed-password' }),
+    });
+    expect(answer.status).toBe(401);
+    await until(async () => process_.output().includes('"check":"user"'));
+    for (const secret of ['typed-name', 'typed-password', token, cookie.split('=')[1] ?? ''])
+      expect(process_.output()).not.toContain(secret);
+  });
+});
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await check().catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('it did not happen in 20 s');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
