@@ -29,7 +29,7 @@ export class ConsentService {
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     await this.records.create({ id: grantId, ...authorization, expiresAt });
-    const pending = { ...authorization, redirectUri, challenge };
+    const pending = { ...authorization, redirectUri, challenge, jkt: null };
     await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     return { code, grantId };
   }

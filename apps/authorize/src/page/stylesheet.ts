@@ -12,6 +12,7 @@ body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-it
 main { width: 100%; max-width: 26rem; padding: clamp(1.25rem, 6vw, 2.25rem); background: var(--card); border-radius: 0.75rem; box-shadow: 0 1px 3px rgb(0 0 0 / 20%); }
 h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.3; }
 p, ul { margin: 0 0 1rem; }
+main > :last-child { margin-bottom: 0; }
 ul { padding-left: 1.25rem; }
 .quiet { color: var(--quiet); font-size: 0.9375rem; }
 [role=alert] { padding: 0.75rem 1rem; border-radius: 0.5rem; background: var(--error-page); color: var(--error); }
@@ -20,7 +21,7 @@ input { width: 100%; min-height: 2.75rem; margin: 0.25rem 0 1rem; padding: 0.5re
 input[aria-invalid] { border-color: var(--error); }
 button, .button { display: inline-block; min-height: 2.75rem; padding: 0.5625rem 1rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none; cursor: pointer; }
 button.wide { width: 100%; }
-button.even { flex: 1 1 8rem; background: transparent; color: var(--accent); }
+button.even { flex: 1 1 6rem; background: transparent; color: var(--accent); }
 button.plain { min-height: 2.75rem; padding: 0.25rem 0; border: 0; background: transparent; color: var(--accent); text-decoration: underline; }
 button:hover, .button:hover { text-decoration: underline; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }

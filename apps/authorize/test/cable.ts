@@ -1,0 +1,54 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A way to a real server that a test can cut, and open again. */
+export class Cable {
+  readonly #open = new Set<Socket>();
+  #cut = false;
+  /** Sees what the app sends. */
+  watch: (bytes: Buffer) => void = () => undefined;
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async to(target: string): Promise<Cable> {
+    const { hostname, port } = new URL(target);
+    const server = createServer((socket) => cable.#join(socket, connect(Number(port), hostname)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    const cable = new Cable(server, url.href);
+    return cable;
+  }
+
+  #join(near: Socket, far: Socket): void {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#open.add(one);
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => other.destroy())
+        .pipe(other);
+    }
+    near.on('data', (bytes: Buffer) => this.watch(bytes));
+    if (this.#cut) near.destroy();
+  }
+
+  cut(): void {
+    this.#cut = true;
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  mend(): void {
+    this.#cut = false;
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+}
