@@ -80,6 +80,8 @@ describe('oauth.token.introspect over NATS', () => {
       handle: randomBytes(16),
       generation: 1,
       expiry: Math.floor(Date.now() / 1000) - 60,
+      bound: false,
+      narrowed: false,
     });
     for (let i = 0; i < 20; i++)
       expect(await introspect(`sat_${randomBytes(63).toString('base64url')}`)).toEqual({ active: false });

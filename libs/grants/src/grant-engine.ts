@@ -1,5 +1,5 @@
 import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
-import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason } from './grant.js';
+import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason, Renewal } from './grant.js';
 import { grantId } from './grant-id.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
@@ -39,17 +39,12 @@ export class GrantEngine {
 
   /** Exchanges a code for the first pair. A replayed code and a wrong verifier revoke the grant. */
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
-    const token = this.#authentic(code, 'code');
+    const token = this.#authentic(code, 'code', null);
     if ('outcome' in token) return token;
     const { store, clock, lifetimes } = this.parts;
     // An expired code still goes to the store: it may be a replay of one that was redeemed in time.
-    const transition = await store.redeem(
-      grantId(token.handle),
-      redemption,
-      clock(),
-      this.#expired(token),
-      grantTtl(lifetimes),
-    );
+    const times = { now: clock(), expired: this.#expired(token), ttl: grantTtl(lifetimes) };
+    const transition = await store.redeem(grantId(token.handle), redemption, times);
     // What has no key any more was pending for longer than a code lives; a code is never restored.
     return this.#conclude(
       token,
@@ -58,30 +53,45 @@ export class GrantEngine {
   }
 
   /** Exchanges a refresh token for the next pair, or for the same one inside the retry window. Reuse revokes. */
-  async refresh(refreshToken: string, clientId: string): Promise<Granted | Refusal> {
-    const token = this.#authentic(refreshToken, 'refresh');
+  async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
+    const token = this.#authentic(refreshToken, 'refresh', renewal.jkt);
     if ('outcome' in token) return token;
     if (this.#expired(token)) return { outcome: 'expired', grantId: grantId(token.handle) };
-    const { store, clock, lifetimes } = this.parts;
-    const window = lifetimes.retryWindow * 1000;
-    const refresh = () =>
-      store.refresh(grantId(token.handle), clientId, token.generation, clock(), window, grantTtl(lifetimes));
-    return this.#conclude(token, await this.#restoring(token, refresh));
+    const { store, lifetimes } = this.parts;
+    const refresh = () => {
+      const now = this.parts.clock();
+      const accessExpiry = now + lifetimes.accessToken * 1000;
+      const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
+      return store.refresh(grantId(token.handle), renewal, token.generation, times);
+    };
+    return this.#conclude(token, await this.#restoring(token, renewal.jkt, refresh));
   }
 
-  /** Says what an access or refresh token is good for. Malformed, forged and expired ones cost no I/O. */
-  async look(text: string): Promise<LiveToken | Refusal> {
-    const token = this.parts.codec.decode(text);
-    if (!token) return { outcome: 'not_ours' };
+  /**
+   * Says what an access or refresh token is good for, in the hands of whoever proved the key `jkt` (null: nothing
+   * proved). Malformed, forged and expired ones cost no I/O.
+   */
+  async look(text: string, jkt: string | null): Promise<LiveToken | Refusal> {
+    const token = this.parts.codec.decode(text, jkt ?? '');
+    if (!token) return this.#undecodable(text);
     if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
     const id = grantId(token.handle);
     if (this.#expired(token)) return { outcome: 'expired', grantId: id };
     const { store, lifetimes } = this.parts;
-    const look = () => store.look(id, token.generation, this.#issuedAt(token), grantTtl(lifetimes));
-    const transition = await this.#restoring(token, look);
+    const look = () => store.look(id, token, this.#issuedAt(token), grantTtl(lifetimes));
+    const transition = await this.#restoring(token, jkt, look);
     return transition.outcome === 'active'
       ? { outcome: 'live', grantId: id, grant: transition.grant, token }
       : transition;
+  }
+
+  /**
+   * As look, for who asks about a token without having been shown its key (RFC 7662): the key is the one that Redis
+   * knows. A bound token whose grant Redis has lost is unknown until its key is proved again.
+   */
+  async inspect(text: string): Promise<LiveToken | Refusal> {
+    const claimed = this.parts.codec.claims(text)?.token;
+    return this.look(text, claimed?.bound ? await this.parts.store.keyOf(grantId(claimed.handle)) : null);
   }
 
   /**
@@ -102,12 +112,16 @@ export class GrantEngine {
     }
   }
 
-  #authentic(text: string, kind: TokenKind): Token | Refusal {
-    const token = this.parts.codec.decode(text);
-    if (!token) return { outcome: 'not_ours' };
+  #authentic(text: string, kind: TokenKind, jkt: string | null): Token | Refusal {
+    const token = this.parts.codec.decode(text, jkt ?? '');
+    if (!token) return this.#undecodable(text);
     return token.kind === kind
       ? token
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), detail: token.kind };
+  }
+
+  #undecodable(text: string): Refusal {
+    return { outcome: this.parts.codec.claims(text)?.token.bound ? 'key_mismatch' : 'not_ours' };
   }
 
   async #conclude(token: Token, transition: Transition): Promise<Granted | Refusal> {
@@ -121,20 +135,29 @@ export class GrantEngine {
   }
 
   /** Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. */
-  async #restoring(token: Token, transition: () => Promise<Transition>): Promise<Transition> {
+  async #restoring(
+    token: Token,
+    jkt: string | null,
+    transition: () => Promise<Transition>,
+  ): Promise<Transition> {
     const first = await transition();
     if (first.outcome !== 'unknown') return first;
     const id = grantId(token.handle);
     const record = await this.parts.durable.find(id);
     if (!record) return first;
     if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-    await this.parts.store.restore(
-      id,
-      record,
-      token.generation,
-      this.#issuedAt(token),
-      grantTtl(this.parts.lifetimes),
-    );
+    const { clientId, userId, scope } = record;
+    // The MAC has proved that a bound token belongs to this key.
+    const key = token.bound ? jkt : null;
+    const grant = {
+      clientId,
+      userId,
+      scope,
+      generation: token.generation,
+      rotatedAt: this.#issuedAt(token),
+      jkt: key,
+    };
+    await this.parts.store.restore(id, grant, grantTtl(this.parts.lifetimes));
     return transition();
   }
 

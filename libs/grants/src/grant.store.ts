@@ -1,19 +1,13 @@
 import type { Redis } from 'ioredis';
 import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
-import type {
-  ActiveGrant,
-  Authorization,
-  PendingGrant,
-  Redemption,
-  Refusal,
-  RefusalReason,
-} from './grant.js';
+import type { ActiveGrant, PendingGrant, Redemption, Renewal, Refusal, RefusalReason } from './grant.js';
 import { CREATE } from './scripts/create.script.js';
 import { LOOK } from './scripts/look.script.js';
 import { REDEEM } from './scripts/redeem.script.js';
 import { REFRESH } from './scripts/refresh.script.js';
 import { RESTORE } from './scripts/restore.script.js';
 import { REVOKE } from './scripts/revoke.script.js';
+import type { Token } from './token-codec.js';
 
 /** The Redis client the grant store works on. */
 export type GrantRedis = Redis;
@@ -27,6 +21,22 @@ type Scripts = Record<
 /** What a script answered: a grant that is active now, or a refusal with the value that explains it. */
 export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
 
+/** Times of a redemption: now in milliseconds, the TTL of an active grant in seconds. */
+export interface RedeemTimes {
+  readonly now: number;
+  /** Whether the code's own expiry has passed. */
+  readonly expired: boolean;
+  readonly ttl: number;
+}
+
+/** Times of a refresh: now, retry window and the expiry of a new access token in milliseconds, the TTL in seconds. */
+export interface RefreshTimes {
+  readonly now: number;
+  readonly window: number;
+  readonly ttl: number;
+  readonly accessExpiry: number;
+}
+
 /**
  * The grant state machine in Redis: one hash per grant, one script and one round trip per transition.
  * Times are milliseconds since the epoch, TTLs seconds. Every method throws GrantStoreUnavailableError when Redis
@@ -35,7 +45,7 @@ export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGra
 export class GrantStore {
   readonly #scripts: Scripts;
 
-  constructor(redis: GrantRedis) {
+  constructor(private readonly redis: GrantRedis) {
     const scripts = {
       grantCreate: CREATE,
       grantRedeem: REDEEM,
@@ -50,57 +60,74 @@ export class GrantStore {
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
-    const { clientId, userId, scope, redirectUri, challenge } = grant;
-    await this.#run('grantCreate', id, clientId, userId, scope, redirectUri, challenge ?? '', now, ttl);
+    const { clientId, userId, scope, redirectUri, challenge, jkt } = grant;
+    await this.#run(
+      'grantCreate',
+      id,
+      clientId,
+      userId,
+      scope,
+      redirectUri,
+      challenge ?? '',
+      jkt ?? '',
+      now,
+      ttl,
+    );
   }
 
   /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
-  redeem(
-    id: string,
-    redemption: Redemption,
-    now: number,
-    expired: boolean,
-    ttl: number,
-  ): Promise<Transition> {
-    const { clientId, redirectUri, challenge } = redemption;
+  redeem(id: string, redemption: Redemption, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
+    const { clientId, redirectUri, challenge, jkt } = redemption;
     return this.#transition(
       'grantRedeem',
       id,
       clientId,
       redirectUri,
       challenge ?? '',
+      jkt ?? '',
       now,
       expired ? 1 : 0,
       ttl,
     );
   }
 
-  /** active → active, one generation on; or the same generation again inside the retry window (milliseconds). */
+  /** active → active, one generation on; or the same generation again inside the retry window. */
   refresh(
     id: string,
-    clientId: string,
+    renewal: Renewal,
     generation: number,
-    now: number,
-    window: number,
-    ttl: number,
+    { now, window, ttl, accessExpiry }: RefreshTimes,
   ): Promise<Transition> {
-    return this.#transition('grantRefresh', id, clientId, generation, now, window, ttl);
+    const { clientId, jkt, scope } = renewal;
+    return this.#transition(
+      'grantRefresh',
+      id,
+      clientId,
+      generation,
+      now,
+      window,
+      ttl,
+      jkt ?? '',
+      scope ?? '',
+      accessExpiry,
+    );
   }
 
   /** Reads a grant on the word of an authentic token, and learns from it when Redis has lost a rotation. */
-  look(id: string, generation: number, issuedAt: number, ttl: number): Promise<Transition> {
-    return this.#transition('grantLook', id, generation, issuedAt, ttl);
+  look(id: string, { generation, narrowed }: Token, issuedAt: number, ttl: number): Promise<Transition> {
+    return this.#transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0);
+  }
+
+  /** The key a grant's tokens are bound to; null when they are not bound, or Redis does not know the grant. */
+  async keyOf(id: string): Promise<string | null> {
+    const jkt = await this.#available(this.redis.hget(keyOf(id), 'jkt'));
+    return jkt || null;
   }
 
   /** Puts back a lost grant; leaves alone whatever stands there by now. */
-  async restore(
-    id: string,
-    { clientId, userId, scope }: Authorization,
-    generation: number,
-    rotatedAt: number,
-    ttl: number,
-  ): Promise<void> {
-    await this.#run('grantRestore', id, clientId, userId, scope, generation, rotatedAt, ttl);
+  async restore(id: string, grant: Omit<ActiveGrant, 'narrowedTo'>, ttl: number): Promise<void> {
+    const { clientId, userId, scope, generation, rotatedAt, jkt } = grant;
+    await this.#run('grantRestore', id, clientId, userId, scope, generation, rotatedAt, jkt ?? '', ttl);
   }
 
   /** Any state → revoked; calling it again changes nothing. */
@@ -112,7 +139,7 @@ export class GrantStore {
     const [outcome = '', ...fields] = (await this.#run(script, id, ...args)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
-    const [clientId = '', userId, scope = '', generation, rotatedAt] = fields;
+    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, narrowedTo] = fields;
     return {
       outcome,
       grant: {
@@ -121,15 +148,25 @@ export class GrantStore {
         scope,
         generation: Number(generation),
         rotatedAt: Number(rotatedAt),
+        jkt: jkt || null,
+        narrowedTo: narrowedTo || null,
       },
     };
   }
 
-  async #run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
+  #run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.#available(this.#scripts[script](keyOf(id), ...args));
+  }
+
+  async #available<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await this.#scripts[script](`grant:${id}`, ...args);
+      return await answer;
     } catch (cause) {
       throw new GrantStoreUnavailableError(cause);
     }
   }
+}
+
+function keyOf(id: string): string {
+  return `grant:${id}`;
 }

@@ -11,18 +11,26 @@ export interface PendingGrant extends Authorization {
   readonly redirectUri: string;
   /** PKCE S256 challenge (RFC 7636 4.2); null when the client sent none. */
   readonly challenge: string | null;
+  /** Thumbprint of the DPoP key the redemption must prove (`dpop_jkt`, RFC 9449 10); null when the client named none. */
+  readonly jkt: string | null;
 }
 
 /** A grant in use: the generation that is valid now and when it began (milliseconds since the epoch). */
 export interface ActiveGrant extends Authorization {
   readonly generation: number;
   readonly rotatedAt: number;
+  /** Thumbprint of the DPoP key its tokens are bound to; null for bearer tokens. */
+  readonly jkt: string | null;
+  /** The scope of the access token in question where it is narrower than the grant's (RFC 6749 6). */
+  readonly narrowedTo: string | null;
 }
 
 /** An answer of the token endpoint before it takes its wire names. */
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
+  /** DPoP tokens are bound to a key (RFC 9449 5). */
+  readonly type: 'Bearer' | 'DPoP';
   /** Seconds. */
   readonly expiresIn: number;
   readonly scope: string;
@@ -34,6 +42,17 @@ export interface Redemption {
   readonly redirectUri: string;
   /** S256 of the code verifier; null when none was sent. */
   readonly challenge: string | null;
+  /** Thumbprint of the key the request proved (RFC 9449); null when it proved none. */
+  readonly jkt: string | null;
+}
+
+/** What a refresh presents besides the token. */
+export interface Renewal {
+  readonly clientId: string;
+  /** Thumbprint of the key the request proved (RFC 9449); null when it proved none. */
+  readonly jkt: string | null;
+  /** A narrower scope for the new access token (RFC 6749 6); null for the grant's. */
+  readonly scope: string | null;
 }
 
 /** Why a grant was refused; the token app maps each to one OAuth error. */
@@ -47,6 +66,10 @@ export type RefusalReason =
   | 'unknown'
   | 'revoked'
   | 'other_client'
+  /** Bound to a key that the request did not prove (RFC 9449). */
+  | 'key_mismatch'
+  /** A refresh asked for more than the user granted (RFC 6749 6). */
+  | 'scope_exceeds'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'

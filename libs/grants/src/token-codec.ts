@@ -10,6 +10,10 @@ export interface Token {
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
+  /** Whether only the holder of a key may use it (RFC 9449); that key's thumbprint is part of what the MAC covers. */
+  readonly bound: boolean;
+  /** Whether its scope is narrower than its grant's (RFC 6749 6); Redis knows how narrow. */
+  readonly narrowed: boolean;
 }
 
 const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 'sat_', refresh: 'srt_' };
@@ -20,6 +24,8 @@ const MAC_BYTES = 32;
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ mac 32. A multiple of three bytes,
 // so that base64url has no spare bits: each token has exactly one spelling.
 const AT = { version: 0, keyId: 1, handle: 5, kind: 21, generation: 22, expiry: 26, mac: 31 } as const;
+// The kind's byte carries two flags.
+const FLAGS = { bound: 0x80, narrowed: 0x40 } as const;
 const TOKEN_BYTES = AT.mac + MAC_BYTES;
 const TOKEN_TEXT = /^(sac|sat|srt)_[A-Za-z0-9_-]{84}$/;
 
@@ -27,41 +33,66 @@ const TOKEN_TEXT = /^(sac|sat|srt)_[A-Za-z0-9_-]{84}$/;
 export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 
-  /** The same token always has the same text: a retry is answered by computing it again. */
-  encode(token: Token): string {
+  /**
+   * The same token always has the same text: a retry is answered by computing it again.
+   * @param jkt thumbprint of the key that a bound token is bound to (RFC 7638)
+   */
+  encode(token: Token, jkt = ''): string {
     const bytes = Buffer.alloc(TOKEN_BYTES);
     bytes.writeUInt8(VERSION, AT.version);
     bytes.writeUInt32BE(this.keys.signingKeyId, AT.keyId);
     token.handle.copy(bytes, AT.handle, 0, HANDLE_BYTES);
-    bytes.writeUInt8(TOKEN_KINDS[token.kind], AT.kind);
+    const flags = (token.bound ? FLAGS.bound : 0) | (token.narrowed ? FLAGS.narrowed : 0);
+    bytes.writeUInt8(TOKEN_KINDS[token.kind] | flags, AT.kind);
     bytes.writeUInt32BE(token.generation, AT.generation);
     bytes.writeUIntBE(token.expiry, AT.expiry, AT.mac - AT.expiry);
-    this.#mac(bytes, this.keys.signingKeyId, token.kind)?.copy(bytes, AT.mac);
+    this.#mac(bytes, token.kind, jkt)?.copy(bytes, AT.mac);
     return PREFIXES[token.kind] + bytes.toString('base64url');
   }
 
   /**
    * Null unless this service wrote the text: malformed, forged and unknown-key tokens are one answer, given
-   * without I/O. Expiry is the caller's to judge, because it knows what an expired token still tells.
+   * without I/O. So is a bound token without its key. Expiry is the caller's to judge, because it knows what an
+   * expired token still tells.
+   * @param jkt thumbprint of the key that whoever presents the token has proved
    */
-  decode(text: string): Token | null {
+  decode(text: string, jkt = ''): Token | null {
+    const claimed = this.claims(text);
+    if (!claimed) return null;
+    const { bytes, token } = claimed;
+    const mac = this.#mac(bytes, token.kind, jkt);
+    return mac && timingSafeEqual(mac, bytes.subarray(AT.mac)) ? token : null;
+  }
+
+  /** What a text claims to be, NOT proved by its MAC: good for a message or a look-up, never for a decision. */
+  claims(text: string): { readonly token: Token; readonly bytes: Buffer } | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
-    if (bytes[AT.version] !== VERSION || bytes[AT.kind] !== TOKEN_KINDS[kind]) return null;
-    const mac = this.#mac(bytes, bytes.readUInt32BE(AT.keyId), kind);
-    if (!mac || !timingSafeEqual(mac, bytes.subarray(AT.mac))) return null;
-    return {
+    const kindByte = bytes.readUInt8(AT.kind);
+    if (bytes[AT.version] !== VERSION || (kindByte & ~(FLAGS.bound | FLAGS.narrowed)) !== TOKEN_KINDS[kind])
+      return null;
+    const token = {
       kind,
       handle: bytes.subarray(AT.handle, AT.kind),
       generation: bytes.readUInt32BE(AT.generation),
       expiry: bytes.readUIntBE(AT.expiry, AT.mac - AT.expiry),
+      bound: (kindByte & FLAGS.bound) !== 0,
+      narrowed: (kindByte & FLAGS.narrowed) !== 0,
     };
+    return { token, bytes };
   }
 
-  #mac(bytes: Buffer, keyId: number, kind: TokenKind): Buffer | undefined {
-    const key = this.keys.subkey(keyId, kind);
-    return key && createHmac('sha256', key).update(bytes.subarray(0, AT.mac)).digest();
+  #mac(bytes: Buffer, kind: TokenKind, jkt: string): Buffer | undefined {
+    const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), kind);
+    const bound = (bytes.readUInt8(AT.kind) & FLAGS.bound) !== 0;
+    return (
+      key &&
+      createHmac('sha256', key)
+        .update(bytes.subarray(0, AT.mac))
+        .update(bound ? jkt : '')
+        .digest()
+    );
   }
 }
 

@@ -17,7 +17,7 @@ export class TokenIssuer {
     const handle = this.random(HANDLE_BYTES);
     const expiry = seconds(now) + this.lifetimes.code;
     return {
-      code: this.codec.encode({ kind: 'code', handle, generation: 0, expiry }),
+      code: this.codec.encode({ kind: 'code', handle, generation: 0, expiry, bound: false, narrowed: false }),
       grantId: grantId(handle),
     };
   }
@@ -26,14 +26,27 @@ export class TokenIssuer {
    * The pair of a grant's present generation. Expiries count from the rotation, not from now: the same
    * generation always gives the same two tokens, which is what makes a retry safe.
    */
-  pair(handle: Buffer, { generation, rotatedAt, scope }: ActiveGrant, now: number): TokenPair {
+  pair(
+    handle: Buffer,
+    { generation, rotatedAt, scope, jkt, narrowedTo }: ActiveGrant,
+    now: number,
+  ): TokenPair {
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
+    const shared = { handle, generation, bound: jkt !== null };
+    const access = {
+      ...shared,
+      kind: 'access',
+      expiry: accessExpiry,
+      narrowed: narrowedTo !== null,
+    } as const;
+    const refresh = { ...shared, kind: 'refresh', expiry: refreshExpiry, narrowed: false } as const;
     return {
-      accessToken: this.codec.encode({ kind: 'access', handle, generation, expiry: accessExpiry }),
-      refreshToken: this.codec.encode({ kind: 'refresh', handle, generation, expiry: refreshExpiry }),
+      accessToken: this.codec.encode(access, jkt ?? ''),
+      refreshToken: this.codec.encode(refresh, jkt ?? ''),
+      type: jkt === null ? 'Bearer' : 'DPoP',
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
-      scope,
+      scope: narrowedTo ?? scope,
     };
   }
 }

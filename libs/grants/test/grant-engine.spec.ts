@@ -17,12 +17,14 @@ async function active(): Promise<Granted & { code: string }> {
     clientId: world.clientId,
     redirectUri: REDIRECT_URI,
     challenge: null,
+    jkt: null,
   });
   if (result.outcome !== 'granted') throw new Error(result.outcome);
   return { ...result, code };
 }
 
-const refresh = (token: string) => world.engine.refresh(token, world.clientId);
+const refresh = (token: string) =>
+  world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null });
 const pairOf = async (result: Promise<Awaited<ReturnType<typeof refresh>>>) => {
   const granted = await result;
   if (granted.outcome !== 'granted') throw new Error(granted.outcome);
@@ -37,6 +39,7 @@ describe('lifetimes', () => {
       clientId: world.clientId,
       redirectUri: REDIRECT_URI,
       challenge: null,
+      jkt: null,
     });
     expect(result.outcome).toBe('expired');
   });
@@ -48,6 +51,7 @@ describe('lifetimes', () => {
       clientId: world.clientId,
       redirectUri: REDIRECT_URI,
       challenge: null,
+      jkt: null,
     });
     expect(replay.outcome).toBe('code_replayed');
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
@@ -57,7 +61,7 @@ describe('lifetimes', () => {
     const { pair } = await active();
     expect(pair.expiresIn).toBe(1800);
     world.advance(1800 + 6);
-    expect((await world.engine.look(pair.accessToken)).outcome).toBe('expired');
+    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('expired');
     world.advance(89 * 86_400);
     const next = await pairOf(refresh(pair.refreshToken));
     world.advance(89 * 86_400);
@@ -83,7 +87,7 @@ describe('when Redis has lost', () => {
     const second = await pairOf(refresh(pair.refreshToken));
     const third = await pairOf(refresh(second.refreshToken));
     await world.fixture.redis.hset(`grant:${grantId}`, before);
-    expect((await world.engine.look(third.accessToken)).outcome).toBe('live');
+    expect((await world.engine.look(third.accessToken, null)).outcome).toBe('live');
     expect(await world.fixture.redis.hget(`grant:${grantId}`, 'generation')).toBe('3');
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
@@ -92,7 +96,12 @@ describe('when Redis has lost', () => {
     const { code, grantId } = await world.pending();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     const first = await pairOf(
-      world.engine.redeem(code, { clientId: world.clientId, redirectUri: REDIRECT_URI, challenge: null }),
+      world.engine.redeem(code, {
+        clientId: world.clientId,
+        redirectUri: REDIRECT_URI,
+        challenge: null,
+        jkt: null,
+      }),
     );
     await world.fixture.redis.hset(`grant:${grantId}`, before);
     expect((await refresh(first.refreshToken)).outcome).toBe('granted');
@@ -107,6 +116,7 @@ describe('when Redis has lost', () => {
       clientId: world.clientId,
       redirectUri: REDIRECT_URI,
       challenge: null,
+      jkt: null,
     });
     expect(result.outcome).toBe('expired');
   });
@@ -116,7 +126,7 @@ describe('when Redis has lost', () => {
     await world.fixture.redis.flushdb();
     await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('unknown');
-    expect((await world.engine.look(pair.accessToken)).outcome).toBe('unknown');
+    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
   it('a revocation: applying it again keeps the grant revoked', async () => {
@@ -135,9 +145,9 @@ describe('when Redis has lost', () => {
       await Promise.all([
         world.engine.revoke(grantId),
         refresh(pair.refreshToken),
-        world.engine.look(pair.accessToken),
+        world.engine.look(pair.accessToken, null),
       ]);
-      expect((await world.engine.look(pair.accessToken)).outcome).toBe('revoked');
+      expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('revoked');
     }
   });
 });

@@ -94,10 +94,12 @@ const steps = fc.array(
 );
 
 const client = (ours: boolean) => (ours ? world.clientId : world.otherClientId);
+const renewal = (clientIsOurs = true) => ({ clientId: client(clientIsOurs), jkt: null, scope: null });
 const redemption = (clientIsOurs = true, redirectIsOurs = true) => ({
   clientId: client(clientIsOurs),
   redirectUri: redirectIsOurs ? REDIRECT_URI : `${REDIRECT_URI}/`,
   challenge: null,
+  jkt: null,
 });
 
 describe('the grant engine against its model', () => {
@@ -125,10 +127,10 @@ describe('the grant engine against its model', () => {
             );
             expect(result).toBe(model.redeem(step.clientIsOurs, step.redirectIsOurs, world.now()));
           } else if (step.do === 'refresh' && pair) {
-            const result = keep(await world.engine.refresh(pair.refreshToken, client(step.clientIsOurs)));
+            const result = keep(await world.engine.refresh(pair.refreshToken, renewal(step.clientIsOurs)));
             expect(result).toBe(model.refresh(generation, step.clientIsOurs, world.now()));
           } else if (step.do === 'look' && pair) {
-            expect((await world.engine.look(pair.refreshToken)).outcome).toBe(
+            expect((await world.engine.look(pair.refreshToken, null)).outcome).toBe(
               model.status === 'revoked' ? 'revoked' : 'live',
             );
           } else if (step.do === 'revoke') {
@@ -164,7 +166,7 @@ describe('the grant engine against its model', () => {
           const answers = await Promise.all([
             ...Array.from({ length: redeems }, () => world.engine.redeem(code, redemption())),
             ...Array.from({ length: latest ? refreshes : 0 }, () =>
-              world.engine.refresh(latest ?? '', world.clientId),
+              world.engine.refresh(latest ?? '', renewal()),
             ),
             ...(revoke ? [world.engine.revoke(grantId).then(() => null)] : []),
           ]);
@@ -177,7 +179,7 @@ describe('the grant engine against its model', () => {
         expect(won.map(({ grant }) => grant.generation)).toEqual(won.map((_, index) => index + 1));
         if (revoked)
           expect(
-            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', world.clientId)).outcome,
+            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal())).outcome,
           ).not.toBe('granted');
       }),
       { numRuns: 100 },

@@ -11,7 +11,7 @@ import { isolate } from '#testing/isolate.js';
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
 /** A grant engine over real stores, with a clock that stands still until it is moved. */
-export async function openWorld(lifetimes: Lifetimes) {
+export async function openWorld(lifetimes: Lifetimes, scope = 'profile:read') {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const fixture: Fixture = await openFixture(services, keys, lifetimes);
@@ -40,11 +40,14 @@ export async function openWorld(lifetimes: Lifetimes) {
     now: () => now,
     advance: (seconds: number) => (now += seconds * 1000),
 
-    async pending(challenge: string | null = null): Promise<{ code: string; grantId: string }> {
+    async pending(
+      challenge: string | null = null,
+      jkt: string | null = null,
+    ): Promise<{ code: string; grantId: string }> {
       const issued = issuer.code(now);
-      const grant = { clientId: client.client_id, userId, scope: 'profile:read' };
+      const grant = { clientId: client.client_id, userId, scope };
       await fixture.records.create({ id: issued.grantId, ...grant, expiresAt: new Date(Date.now() + 1e9) });
-      await store.create(issued.grantId, { ...grant, redirectUri: REDIRECT_URI, challenge }, now, 3600);
+      await store.create(issued.grantId, { ...grant, redirectUri: REDIRECT_URI, challenge, jkt }, now, 3600);
       return issued;
     },
 

@@ -13,6 +13,8 @@ const tokens: fc.Arbitrary<Token> = fc.record({
   handle: bytes16,
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
+  bound: fc.boolean(),
+  narrowed: fc.boolean(),
 });
 
 describe('the token format', () => {
@@ -72,6 +74,31 @@ describe('the token format', () => {
           Buffer.from(text.slice(4), 'base64url').subarray(31),
         );
         expect(one?.equals(other ?? Buffer.alloc(0))).toBe(token.kind === kind);
+      }),
+    );
+  });
+});
+
+describe('tokens bound to a key (RFC 9449)', () => {
+  const thumbprint = fc.base64String({ minLength: 44, maxLength: 44 });
+
+  it('are read with that key only', () => {
+    fc.assert(
+      fc.property(tokens, thumbprint, thumbprint, (token, jkt, other) => {
+        fc.pre(jkt !== other);
+        const text = codec.encode({ ...token, bound: true }, jkt);
+        expect(codec.decode(text, jkt)).toEqual({ ...token, bound: true });
+        expect(codec.decode(text, other)).toBeNull();
+        expect(codec.decode(text)).toBeNull();
+      }),
+    );
+  });
+
+  it('and bearer tokens are read whatever key was proved', () => {
+    fc.assert(
+      fc.property(tokens, thumbprint, (token, jkt) => {
+        const bearer = { ...token, bound: false };
+        expect(codec.decode(codec.encode(bearer), jkt)).toEqual(bearer);
       }),
     );
   });

@@ -93,7 +93,7 @@ export async function openFixture(
       const grant = { clientId, userId, scope: 'profile:read' };
       await records.create({ id, ...grant, expiresAt: new Date(Date.now() + lifetimes.refreshToken * 1000) });
       const { redirectUri = REDIRECT_URI, challenge = null } = pending;
-      await grants.create(id, { ...grant, redirectUri, challenge }, Date.now(), lifetimes.code);
+      await grants.create(id, { ...grant, redirectUri, challenge, jkt: null }, Date.now(), lifetimes.code);
       return code;
     },
 

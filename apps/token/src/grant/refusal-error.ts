@@ -9,6 +9,8 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   unknown: 'it is not valid any more; ask the user to authorize again',
   revoked: 'it has been revoked; ask the user to authorize again',
   other_client: 'it was issued to another client',
+  key_mismatch: 'it is bound to a key that the request did not prove (DPoP)',
+  scope_exceeds: "the parameter 'scope' asks for more than the user granted",
   redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
@@ -20,9 +22,10 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is revoked now, ask the user to authorize again',
 };
 
-/** RFC 6749 5.2: everything that is wrong with a grant is invalid_grant. */
+/** RFC 6749 5.2: what is wrong with a grant is invalid_grant; a scope that exceeds it is invalid_scope (6). */
 export function refusalError({ outcome, grantId, detail }: Refusal): OAuthError {
-  return OAuthError.invalidGrant(DESCRIPTIONS[outcome], {
+  const error = outcome === 'scope_exceeds' ? OAuthError.invalidScope : OAuthError.invalidGrant;
+  return error(DESCRIPTIONS[outcome], {
     detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) },
   });
 }

@@ -24,7 +24,7 @@ export class IntrospectController {
     @Payload() request: IntrospectionRequest,
     @Ctx() context: NatsContext,
   ): Promise<IntrospectionReply> {
-    const result = await this.engine.look(request.token);
+    const result = await this.engine.look(request.token, null);
     if (result.outcome === 'live' && result.token.kind === 'access') {
       const { grant, grantId, token } = result;
       this.usage.note(grantId);
@@ -33,7 +33,7 @@ export class IntrospectController {
         grant_id: grantId,
         client_id: grant.clientId,
         sub: String(grant.userId),
-        scope: grant.scope,
+        scope: grant.narrowedTo ?? grant.scope,
         exp: token.expiry,
       };
     }

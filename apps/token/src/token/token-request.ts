@@ -30,7 +30,7 @@ export class TokenRequest {
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,
-      token_type: 'Bearer',
+      token_type: pair.type,
       expires_in: pair.expiresIn,
       scope: pair.scope,
     };

@@ -38,7 +38,7 @@ export class RefreshTokenDto {
 export interface TokenAnswer {
   readonly access_token: string;
   readonly refresh_token: string;
-  readonly token_type: 'Bearer';
+  readonly token_type: 'Bearer' | 'DPoP';
   readonly expires_in: number;
   readonly scope: string;
 }

@@ -28,13 +28,15 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
       );
     return this.#granted(
-      await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge }),
+      await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt: null }),
     );
   }
 
   /** RFC 6749 6; both routes to a refresh end here. @throws OAuthError invalid_grant */
   async refresh(client: Client, refreshToken: string): Promise<Granted> {
-    return this.#granted(await this.engine.refresh(refreshToken, client.clientId));
+    return this.#granted(
+      await this.engine.refresh(refreshToken, { clientId: client.clientId, jkt: null, scope: null }),
+    );
   }
 
   #granted(result: Granted | Refusal): Granted {

@@ -1,15 +1,24 @@
+import { NARROWED } from './narrowed.script.js';
+
 /**
- * KEYS grant · ARGV generation issued_at(ms) ttl(s). Reads a grant for an authentic access or refresh token.
- * A later generation than the stored one moves the state forward, as in the refresh script.
+ * KEYS grant · ARGV generation issued_at(ms) ttl(s) narrowed(0|1). Reads a grant for an authentic access or refresh
+ * token. A later generation than the stored one moves the state forward, as in the refresh script. A narrowed access
+ * token whose scope Redis has lost is unknown: it must not widen.
  */
-export const LOOK = `
-local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at')
+export const LOOK = `${NARROWED}
+local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')
+local generation, rotated_at = grant[5], grant[6]
 if not grant[1] then return {'unknown'} end
 if grant[1] == 'revoked' then return {'revoked'} end
-if tonumber(ARGV[1]) > tonumber(grant[5]) then
-  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', ARGV[1], 'rotated_at', ARGV[2])
-  redis.call('EXPIRE', KEYS[1], ARGV[3])
-  return {'active', grant[2], grant[3], grant[4], ARGV[1], ARGV[2]}
+local narrowed = ''
+if ARGV[4] == '1' then
+  narrowed = narrowed_to(grant[8], ARGV[1])
+  if narrowed == '' then return {'unknown'} end
 end
-return {'active', grant[2], grant[3], grant[4], grant[5], grant[6]}
+if tonumber(ARGV[1]) > tonumber(generation) then
+  generation, rotated_at = ARGV[1], ARGV[2]
+  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at)
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+end
+return {'active', grant[2], grant[3], grant[4], generation, rotated_at, grant[7] or '', narrowed}
 `;

@@ -1,25 +1,26 @@
 /**
- * KEYS grant · ARGV client redirect_uri challenge now(ms) expired(0|1) ttl(s). pending ──► active, generation 1.
+ * KEYS grant · ARGV client redirect_uri challenge jkt now(ms) expired(0|1) ttl(s). pending ──► active, generation 1.
  *
  * The client is checked before anything else, so that another client learns and changes nothing. A code of a
  * grant that is already active has been seen before (RFC 6749 4.1.2): the caller revokes. It is reported and
  * not changed here, because revocation begins in PostgreSQL; until then every further replay is reported as well.
  */
 export const REDEEM = `
-local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'redirect_uri', 'challenge', 'user', 'scope')
-local status, client, redirect_uri, challenge = grant[1], grant[2], grant[3], grant[4]
+local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'redirect_uri', 'challenge', 'user', 'scope', 'jkt')
+local status, client, redirect_uri, challenge, jkt = grant[1], grant[2], grant[3], grant[4], grant[7]
 if not status then return {'unknown'} end
 if not client then return {'revoked'} end
 if client ~= ARGV[1] then return {'other_client', client} end
 if status == 'revoked' then return {'revoked'} end
 if status == 'active' then return {'code_replayed'} end
-if ARGV[5] == '1' then return {'expired'} end
+if ARGV[6] == '1' then return {'expired'} end
 if redirect_uri ~= ARGV[2] then return {'redirect_uri_mismatch', redirect_uri} end
+if jkt ~= '' and jkt ~= ARGV[4] then return {'key_mismatch'} end
 if challenge == '' and ARGV[3] ~= '' then return {'verifier_unexpected'} end
 if challenge ~= '' and ARGV[3] == '' then return {'verifier_missing'} end
 if challenge ~= ARGV[3] then return {'verifier_mismatch'} end
-redis.call('HSET', KEYS[1], 'status', 'active', 'generation', 1, 'rotated_at', ARGV[4])
+redis.call('HSET', KEYS[1], 'status', 'active', 'generation', 1, 'rotated_at', ARGV[5], 'jkt', ARGV[4])
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge')
-redis.call('EXPIRE', KEYS[1], ARGV[6])
-return {'active', client, grant[5], grant[6], '1', ARGV[4]}
+redis.call('EXPIRE', KEYS[1], ARGV[7])
+return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4], ''}
 `;

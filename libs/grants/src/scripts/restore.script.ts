@@ -1,11 +1,11 @@
 /**
- * KEYS grant · ARGV client user scope generation rotated_at(ms) ttl(s). Puts back a grant that Redis has lost.
+ * KEYS grant · ARGV client user scope generation rotated_at(ms) jkt ttl(s). Puts back a grant that Redis has lost.
  * A key that exists by now wins: it is another restore, or a revocation's tombstone.
  */
 export const RESTORE = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'status', 'active', 'client', ARGV[1], 'user', ARGV[2], 'scope', ARGV[3],
-  'generation', ARGV[4], 'rotated_at', ARGV[5])
-redis.call('EXPIRE', KEYS[1], ARGV[6])
+  'generation', ARGV[4], 'rotated_at', ARGV[5], 'jkt', ARGV[6])
+redis.call('EXPIRE', KEYS[1], ARGV[7])
 return 1
 `;

@@ -56,6 +56,11 @@ export class OAuthError extends Error {
     return new OAuthError('invalid_grant', 400, description, options);
   }
 
+  /** The scope is unknown, malformed or more than was granted (RFC 6749 5.2). */
+  static invalidScope(description: string, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_scope', 400, description, options);
+  }
+
   static unsupportedGrantType(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('unsupported_grant_type', 400, description, options);
   }
