@@ -1,6 +1,6 @@
 // Where `#lib/file.js` is written: package.json sends it to dist, this to its source.
 const path = require('node:path');
-const libs = ['grants', 'introspection', 'directory', 'service', 'testing'];
+const libs = ['authorization', 'grants', 'introspection', 'directory', 'service', 'testing'];
 
 module.exports = {
   resolve: {

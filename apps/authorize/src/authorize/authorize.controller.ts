@@ -12,7 +12,7 @@ import { SessionService } from '../session/session.service.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.js';
 import { rawQuery } from './raw-query.js';
-import { RedirectableError } from './redirectable.error.js';
+import { RedirectableError } from '#authorization/redirectable.error.js';
 
 /** The authorization endpoint (specification 4.1, RFC 6749 3.1). */
 @Controller('auth/oauth2/authorize')

@@ -1,14 +1,14 @@
 import type { ClientStore } from '#directory/client.store.js';
 import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
-import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import { LIMITS } from '#authorization/limits.js';
+import type { RequestParameters } from '#authorization/request-parameters.js';
 
 /**
  * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the
  * resource owner of the error and MUST NOT automatically redirect the user-agent".
  */
-export async function checkClient(parameters: QueryParameters, clients: ClientStore): Promise<Client> {
+export async function checkClient(parameters: RequestParameters, clients: ClientStore): Promise<Client> {
   const clientId = parameters.get('client_id', LIMITS.client_id);
   if (clientId === undefined)
     throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {

@@ -3,7 +3,7 @@ import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import type { AuthorizationRequest } from '../authorize/authorization-request.js';
+import type { AuthorizationRequest } from '#authorization/authorization-request.js';
 
 /** Turns a user's yes into a grant. */
 @Injectable()

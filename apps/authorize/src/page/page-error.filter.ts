@@ -6,7 +6,7 @@ import { toOAuthError } from '#service/http/to-oauth-error.js';
 import { referenceOf } from '#service/logging/logging.module.js';
 import { AuthorizationResponse } from '../authorize/authorization-response.js';
 import { rawQuery } from '../authorize/raw-query.js';
-import { RedirectableError } from '../authorize/redirectable.error.js';
+import { RedirectableError } from '#authorization/redirectable.error.js';
 import { errorPage } from './error.page.js';
 import { PageResponder } from './page.responder.js';
 

@@ -1,6 +1,6 @@
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 import { DEFAULT_SCOPE, SCOPES } from './scopes.js';
 
 /**
@@ -9,7 +9,7 @@ import { DEFAULT_SCOPE, SCOPES } from './scopes.js';
  *
  * @returns space-separated scope tokens, each once
  */
-export function checkScope(parameters: QueryParameters): string {
+export function checkScope(parameters: RequestParameters): string {
   const requested = (parameters.get('scope', LIMITS.scope) ?? '')
     .split(/[ ,]+/)
     .filter((token) => token !== '');

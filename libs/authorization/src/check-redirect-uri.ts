@@ -1,14 +1,14 @@
 import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 
 /**
  * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost
  * redirection URIs of native apps". Normalising either side would open a gap between what was registered and where
  * the browser goes.
  */
-export function checkRedirectUri(parameters: QueryParameters, client: Client): string {
+export function checkRedirectUri(parameters: RequestParameters, client: Client): string {
   const detail = { check: 'redirect_uri', client_id: client.clientId, registered: client.redirectUris };
   const redirectUri = parameters.get('redirect_uri', LIMITS.redirect_uri);
   if (redirectUri === undefined)

@@ -6,29 +6,36 @@ type Unreadable = { readonly problem: string };
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The parameters of an authorization request. Reading does not judge: what is wrong with a parameter comes out when
- * it is asked for, since some problems may be told to the client by a redirect and some may not.
+ * The parameters of an authorization request, from a query or from a pushed body. Reading does not judge: what is
+ * wrong with a parameter comes out when it is asked for, since some problems may be told to the client by a redirect
+ * and some may not.
  */
-export class QueryParameters {
+export class RequestParameters {
   readonly #values = new Map<string, (string | Unreadable)[]>();
 
-  private constructor(query: string) {
+  /** @param query as it came in a URL, without the '?' */
+  static fromQuery(query: string): RequestParameters {
+    const parameters = new RequestParameters();
     for (const pair of query.split('&')) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const name = decode(equals < 0 ? pair : pair.slice(0, equals));
       if (typeof name !== 'string') continue; // no name of ours, and unknown parameters are ignored
       const [plain = '', nested] = name.split('[', 2);
-      const value = nested === undefined ? decode(equals < 0 ? '' : pair.slice(equals + 1)) : NESTED;
-      const values = this.#values.get(plain);
-      if (values) values.push(value);
-      else this.#values.set(plain, [value]);
+      parameters.#add(
+        plain,
+        nested === undefined ? decode(equals < 0 ? '' : pair.slice(equals + 1)) : NESTED,
+      );
     }
+    return parameters;
   }
 
-  /** @param query by `rawQuery` */
-  static parse(query: string): QueryParameters {
-    return new QueryParameters(query);
+  /** @param body a form or JSON object as the service reads bodies: no name twice */
+  static fromBody(body: object): RequestParameters {
+    const parameters = new RequestParameters();
+    for (const [name, value] of Object.entries(body))
+      parameters.#add(name, typeof value === 'string' ? value : NESTED);
+    return parameters;
   }
 
   /** Names that came more than once. */
@@ -50,6 +57,12 @@ export class QueryParameters {
     if (value.length > max) throw invalid(name, `is longer than ${max} characters`, value.length);
     if (CONTROL.test(value)) throw invalid(name, 'holds a control character');
     return value === '' ? undefined : value;
+  }
+
+  #add(name: string, value: string | Unreadable): void {
+    const values = this.#values.get(name);
+    if (values) values.push(value);
+    else this.#values.set(name, [value]);
   }
 }
 

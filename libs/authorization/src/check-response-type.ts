@@ -1,9 +1,9 @@
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 
 /** RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: the specification has no response_type, so absent means code. */
-export function checkResponseType(parameters: QueryParameters): void {
+export function checkResponseType(parameters: RequestParameters): void {
   const responseType = parameters.get('response_type', LIMITS.response_type);
   if (responseType === undefined || responseType === 'code') return;
   throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {

@@ -2,14 +2,14 @@ import type { Client } from '#directory/client.js';
 import { isChallenge } from '#grants/pkce.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 
 /**
  * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
  *
  * @returns the S256 challenge; null when a confidential client sent none
  */
-export function checkPkce(parameters: QueryParameters, { type }: Client): string | null {
+export function checkPkce(parameters: RequestParameters, { type }: Client): string | null {
   const challenge = parameters.get('code_challenge', LIMITS.code_challenge);
   const method = parameters.get('code_challenge_method', LIMITS.code_challenge_method);
   if (challenge === undefined) {

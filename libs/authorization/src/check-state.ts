@@ -1,12 +1,12 @@
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
-import type { QueryParameters } from './query-parameters.js';
+import type { RequestParameters } from './request-parameters.js';
 
 /**
  * Specification 4.1: state is required. RFC 6749 A.5 makes it of printable ASCII. Known deviation: any text without
  * control characters is returned as it came, because there are clients that put more into it.
  */
-export function checkState(parameters: QueryParameters): string {
+export function checkState(parameters: RequestParameters): string {
   const state = parameters.get('state', LIMITS.state);
   if (state === undefined)
     throw OAuthError.invalidRequest("the parameter 'state' is missing: send a random value and compare it", {
@@ -16,7 +16,7 @@ export function checkState(parameters: QueryParameters): string {
 }
 
 /** RFC 6749 4.1.2.1: an error carries the state that came with the request, if it is one. */
-export function stateToReturn(parameters: QueryParameters): string | null {
+export function stateToReturn(parameters: RequestParameters): string | null {
   try {
     return checkState(parameters);
   } catch {
