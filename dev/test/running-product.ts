@@ -12,9 +12,10 @@ import { freePort } from '#testing/backing/free-port.js';
 import { isolate } from '#testing/isolate.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
+import { configureResource } from '../../apps/resource/src/configure-resource.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { ResourceModule } from '../../apps/resource/src/resource.module.js';
-import { answerOverNats } from '../../apps/token/src/answer-over-nats.js';
+import { configureToken } from '../../apps/token/src/configure-token.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { TokenModule } from '../../apps/token/src/token.module.js';
 import { createDemoApp } from '../demo-app/demo-app.js';
@@ -52,9 +53,9 @@ export async function startProduct(): Promise<RunningProduct> {
   const token = Object.assign(new TokenConfiguration(), shared, { PORT: tokenPort });
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
-    token: await listen(TokenModule.forRoot(token), token, answerOverNats(token.NATS_URL)),
+    token: await listen(TokenModule.forRoot(token), token, configureToken(token)),
     authorize: await listen(AuthorizeModule.forRoot(authorize), authorize),
-    resource: await listen(ResourceModule.forRoot(resource), resource),
+    resource: await listen(ResourceModule.forRoot(resource), resource, configureResource),
   };
   const demo = await createDemoApp(
     Object.assign(new DemoConfiguration(), shared, {

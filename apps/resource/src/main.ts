@@ -1,10 +1,11 @@
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
 import { main } from '#service/http/main.js';
 import { runService } from '#service/http/service.js';
+import { configureResource } from './configure-resource.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 import { ResourceModule } from './resource.module.js';
 
 main(() => {
   const configuration = loadConfiguration(ResourceConfiguration, process.env);
-  return runService(ResourceModule.forRoot(configuration), configuration);
+  return runService(ResourceModule.forRoot(configuration), configuration, configureResource);
 });

@@ -4,6 +4,7 @@ import { createService } from '#service/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
+import { configureResource } from '../src/configure-resource.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
 import { ResourceModule } from '../src/resource.module.js';
 
@@ -17,6 +18,7 @@ export async function startResourceApp() {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const shared = {
+    AUTH_URL: 'https://auth.example.com',
     BASE_URL: 'https://base.example.com',
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
@@ -31,7 +33,7 @@ export async function startResourceApp() {
     LOG_LEVEL: 'silent',
   };
   const configuration = Object.assign(new ResourceConfiguration(), settings);
-  const app = await createService(ResourceModule.forRoot(configuration), configuration);
+  const app = await createService(ResourceModule.forRoot(configuration), configuration, configureResource);
   await app.listen(0, '127.0.0.1');
   const fixture = await openFixture(services, keys);
   const post = (path: string, body: object) => request(token.url).post(`/api/auth/oauth/${path}`).send(body);

@@ -16,6 +16,8 @@ export class TokenConfiguration {
   @NumberVariable(0, 65_535) INTERNAL_PORT = 9002;
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
   TRUSTED_PROXIES = '';
+  /** {auth_url}: where the authorize app is reached. */
+  @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
   @OriginVariable() BASE_URL: string;
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;

@@ -13,10 +13,12 @@ import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
 import { TokenReadiness } from './health/token-readiness.js';
 import { IntrospectController } from './introspect/introspect.controller.js';
+import { MetadataController } from './metadata/metadata.controller.js';
 import { ProfileController } from './profile/profile.controller.js';
 import { RefreshTokenStrategy } from './refresh/refresh-token.strategy.js';
 import { RefreshController } from './refresh/refresh.controller.js';
-import { lifetimesOf, type TokenConfiguration } from './token.configuration.js';
+import { RevokeController } from './revoke/revoke.controller.js';
+import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 import { TokenRequest } from './token/token-request.js';
 import { TokenController } from './token/token.controller.js';
 import { TokenService } from './token/token.service.js';
@@ -36,8 +38,16 @@ export class TokenModule {
         RedisModule.forRoot(configuration.REDIS_URL),
         ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token' }),
       ],
-      controllers: [TokenController, RefreshController, IntrospectController, ProfileController],
+      controllers: [
+        TokenController,
+        RefreshController,
+        RevokeController,
+        MetadataController,
+        IntrospectController,
+        ProfileController,
+      ],
       providers: [
+        { provide: TokenConfiguration, useValue: configuration },
         { provide: APP_FILTER, useClass: OAuthErrorFilter },
         grantEngineProvider(configuration.TOKEN_KEYS, lifetimesOf(configuration)),
         RevocationKeeper,

@@ -3,7 +3,7 @@ import { TokenServiceConnection } from '#introspection/token-service.connection.
 import { createService } from '#service/http/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
-import { answerOverNats } from '../src/answer-over-nats.js';
+import { configureToken } from '../src/configure-token.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
 import { TokenModule } from '../src/token.module.js';
 
@@ -11,6 +11,7 @@ import { TokenModule } from '../src/token.module.js';
 export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) {
   const services = await isolate();
   const configuration = Object.assign(new TokenConfiguration(), {
+    AUTH_URL: 'https://auth.example.com',
     BASE_URL: 'https://base.example.com',
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
@@ -22,7 +23,7 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
   const app = await createService(
     TokenModule.forRoot(configuration),
     configuration,
-    answerOverNats(configuration.NATS_URL),
+    configureToken(configuration),
   );
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');

@@ -15,6 +15,12 @@ export interface LiveToken {
   readonly token: Token;
 }
 
+/** What became of a client's wish to revoke. */
+export interface TokenRevocation {
+  readonly outcome: 'revoked' | 'not_ours' | 'unknown' | 'other_client';
+  readonly grantId?: string;
+}
+
 export interface GrantEngineParts {
   readonly store: GrantStore;
   readonly codec: TokenCodec;
@@ -101,6 +107,24 @@ export class GrantEngine {
   async revoke(id: string): Promise<void> {
     await this.parts.durable.revoke(id);
     await this.applyRevocation(id);
+  }
+
+  /**
+   * Ends the grant of a token on the word of its client. An expired token will do as well as a live one, and so will
+   * one bound to a key: whoever knows a grant's handle holds one of its tokens, and that is enough to end it.
+   */
+  async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
+    const { codec, store, durable, lifetimes } = this.parts;
+    const token = codec.claims(text)?.token.bound ? codec.claims(text)?.token : codec.decode(text);
+    if (!token || token.kind === 'code') return { outcome: 'not_ours' };
+    const id = grantId(token.handle);
+    const known = await store.look(id, { ...token, generation: 0, narrowed: false }, 0, grantTtl(lifetimes));
+    if (known.outcome === 'revoked') return { outcome: 'revoked', grantId: id };
+    const owner = known.outcome === 'active' ? known.grant.clientId : (await durable.find(id))?.clientId;
+    if (owner === undefined) return { outcome: 'unknown', grantId: id };
+    if (owner !== clientId) return { outcome: 'other_client', grantId: id };
+    await this.revoke(id);
+    return { outcome: 'revoked', grantId: id };
   }
 
   /** The part of a revocation that follows from the record: after a fail-over Redis may not know it any more. */

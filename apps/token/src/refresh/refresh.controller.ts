@@ -1,13 +1,14 @@
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
+import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from '../token/token-request.js';
 import { GrantTypeDto, LIMITS, RefreshTokenDto, type TokenAnswer } from '../token/token.dto.js';
 import { TokenService } from '../token/token.service.js';
 import { type BearerRefreshRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 
 /** `POST /api/auth/oauth/refreshToken`: specification 4.3. The refresh token comes as Bearer, or in the body. */
-@Controller('api/auth/oauth/refreshToken')
+@Controller(PATHS.refreshToken)
 export class RefreshController {
   constructor(
     private readonly request: TokenRequest,

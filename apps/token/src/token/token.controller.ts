@@ -3,12 +3,13 @@ import type { Client } from '#directory/client.js';
 import type { Granted } from '#grants/grant.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
+import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
 import { TokenService } from './token.service.js';
 
 /** `POST /api/auth/oauth/token`: specification 4.2, RFC 6749 4.1.3 and 6. */
-@Controller('api/auth/oauth/token')
+@Controller(PATHS.token)
 export class TokenController {
   constructor(
     private readonly request: TokenRequest,

@@ -11,6 +11,9 @@ export const LIMITS = {
   scope: 1000,
 } as const;
 
+/** The grant types of the token endpoint (specification 5). */
+export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
+
 /** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
 export class ClientDto {
   @Parameter({ max: LIMITS.clientId, required: false }) client_id?: string;

@@ -1,0 +1,32 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { PATHS } from '../paths.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { GRANT_TYPES } from '../token/token.dto.js';
+
+const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
+
+/** `GET /.well-known/oauth-authorization-server`: RFC 8414, RFC 9207 3. The issuer is {base_url}. */
+@Controller(PATHS.metadata)
+export class MetadataController {
+  constructor(@Inject(TokenConfiguration) private readonly configuration: TokenConfiguration) {}
+
+  @Get()
+  metadata(): object {
+    const { AUTH_URL, BASE_URL } = this.configuration;
+    return {
+      issuer: BASE_URL,
+      authorization_endpoint: `${AUTH_URL}/auth/oauth2/authorize`,
+      token_endpoint: `${BASE_URL}/${PATHS.token}`,
+      revocation_endpoint: `${BASE_URL}/${PATHS.revoke}`,
+      introspection_endpoint: `${BASE_URL}/${PATHS.introspect}`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: GRANT_TYPES,
+      token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
+      revocation_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
+      introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+    };
+  }
+}

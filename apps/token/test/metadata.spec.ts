@@ -1,0 +1,72 @@
+import request from 'supertest';
+import { startTokenApp, type TokenApp } from './token-app.js';
+
+let app: TokenApp;
+
+beforeAll(async () => {
+  app = await startTokenApp();
+});
+
+afterAll(() => app.close());
+
+const PATH = '/.well-known/oauth-authorization-server';
+
+describe(`GET ${PATH} (RFC 8414)`, () => {
+  it('tells the issuer and endpoints that answer', async () => {
+    const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
+    expect(body).toMatchObject({
+      issuer: 'https://base.example.com',
+      authorization_endpoint: 'https://auth.example.com/auth/oauth2/authorize',
+      authorization_response_iss_parameter_supported: true,
+      code_challenge_methods_supported: ['S256'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+    });
+    const endpoints = Object.entries(body).filter(
+      ([name, url]) => name.endsWith('_endpoint') && url.startsWith('https://base.example.com/'),
+    );
+    expect(endpoints.length).toBeGreaterThanOrEqual(3);
+    for (const [name, url] of endpoints) {
+      const answer = await request(app.server).post(new URL(url).pathname).send({});
+      expect([name, answer.status, answer.body.error]).toEqual([name, 400, 'invalid_request']);
+    }
+  });
+
+  it('names grant types that the token endpoint knows, and no other is known', async () => {
+    const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
+    for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {
+      const answer = await request(app.server).post('/api/auth/oauth/token').send({ grant_type });
+      const known = answer.body.error !== 'unsupported_grant_type';
+      expect([grant_type, known]).toEqual([grant_type, body.grant_types_supported.includes(grant_type)]);
+    }
+  });
+});
+
+describe('CORS (DESIGN 4)', () => {
+  const origin = 'https://spa.example.com';
+
+  it.each(['/api/auth/oauth/token', '/api/auth/oauth/refreshToken', '/api/auth/oauth/revoke', PATH])(
+    '%s can be called from a browser, preflight included',
+    async (path) => {
+      const preflight = await request(app.server).options(path).set({
+        Origin: origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization,content-type,dpop',
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': expect.stringContaining('POST'),
+        'access-control-allow-headers': expect.stringMatching(/Authorization.*Content-Type.*DPoP/),
+      });
+      expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+      const answer = await request(app.server).post(path).set('Origin', origin).send({});
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+    },
+  );
+
+  it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot', async (path) => {
+    const answer = await request(app.server).post(path).set('Origin', origin).send({});
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
