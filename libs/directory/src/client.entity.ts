@@ -16,6 +16,9 @@ export class ClientEntity {
   @Column({ name: 'redirect_uris', type: 'text', array: true })
   redirectUris: string[];
 
+  @Column({ name: 'require_par', type: 'boolean', default: false })
+  requirePar: boolean;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

@@ -15,6 +15,8 @@ export interface NewClient {
   redirectUris: readonly string[];
   /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
   secretHash?: Buffer;
+  /** Whether its authorization requests must be pushed (RFC 9126); false when absent. */
+  requirePar?: boolean;
   /** Generated when absent. */
   clientId?: string;
 }
@@ -51,12 +53,19 @@ export class ClientStore {
     type,
     redirectUris,
     secretHash,
+    requirePar = false,
     clientId = generateClientId(),
   }: NewClient): Promise<Client> {
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
     return this.dataSource.transaction(async (manager) => {
-      const client = manager.create(ClientEntity, { clientId, name, type, redirectUris: [...redirectUris] });
+      const client = manager.create(ClientEntity, {
+        clientId,
+        name,
+        type,
+        redirectUris: [...redirectUris],
+        requirePar,
+      });
       await manager.insert(ClientEntity, client).catch((error: unknown) => {
         throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
       });
@@ -82,12 +91,21 @@ export class ClientStore {
   }
 }
 
-function toClient({ clientId, name, type, redirectUris, secrets = [], createdAt }: ClientEntity): Client {
+function toClient({
+  clientId,
+  name,
+  type,
+  redirectUris,
+  requirePar,
+  secrets = [],
+  createdAt,
+}: ClientEntity): Client {
   return {
     clientId,
     name,
     type,
     redirectUris,
+    requirePar,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     createdAt,
   };

@@ -8,6 +8,8 @@ export interface Client {
   readonly type: ClientType;
   /** Compared with a request's redirect_uri character by character. */
   readonly redirectUris: readonly string[];
+  /** Whether its authorization requests must be pushed (RFC 9126 6, require_pushed_authorization_requests). */
+  readonly requirePar: boolean;
   /** Those that are not revoked; hash is the SHA-256 of the secret. Empty for public clients. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;

@@ -4,6 +4,9 @@ import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { CreateDirectory1795219200000 } from './migrations/1795219200000-create-directory.js';
+import { RequirePar1795300000000 } from './migrations/1795300000000-require-par.js';
+import { CreateResourceServers1795310000000 } from './migrations/1795310000000-create-resource-servers.js';
+import { ResourceServerEntity } from './resource-server.entity.js';
 import { UserEntity } from './user.entity.js';
 
 export interface DirectoryLimits {
@@ -40,8 +43,8 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
   const options: DataSourceOptions = {
     type: 'postgres',
     url: databaseUrl,
-    entities: [ClientEntity, ClientSecretEntity, UserEntity, GrantRecordEntity],
-    migrations: [CreateDirectory1795219200000],
+    entities: [ClientEntity, ClientSecretEntity, UserEntity, GrantRecordEntity, ResourceServerEntity],
+    migrations: [CreateDirectory1795219200000, RequirePar1795300000000, CreateResourceServers1795310000000],
     migrationsTransactionMode: 'all',
     synchronize: false,
     installExtensions: false,

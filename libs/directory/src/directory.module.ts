@@ -5,6 +5,7 @@ import { connect } from './connect.js';
 import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
 import { DirectoryHealthStore } from './directory-health.store.js';
 import { GrantRecordStore } from './grant-record.store.js';
+import { ResourceServerStore } from './resource-server.store.js';
 import { UserStore } from './user.store.js';
 
 export interface DirectoryOptions {
@@ -22,7 +23,7 @@ export interface DirectoryAsyncOptions {
   useFactory: (...dependencies: never[]) => DirectoryOptions | Promise<DirectoryOptions>;
 }
 
-const STORES = [ClientStore, UserStore, GrantRecordStore, DirectoryHealthStore];
+const STORES = [ClientStore, UserStore, GrantRecordStore, ResourceServerStore, DirectoryHealthStore];
 const OPTIONS = Symbol('DirectoryOptions');
 
 /** Offers the stores over one connection pool; the data source itself stays inside. */

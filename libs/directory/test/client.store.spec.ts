@@ -29,6 +29,18 @@ describe('ClientStore', () => {
     expect(await clients.find(created.clientId)).toEqual(created);
   });
 
+  it('requires pushed authorization requests of those only that are registered so', async () => {
+    const plain = await clients.create({ name: 'Plain', type: 'public', redirectUris: REDIRECT_URIS });
+    const strict = await clients.create({
+      name: 'Strict',
+      type: 'public',
+      redirectUris: REDIRECT_URIS,
+      requirePar: true,
+    });
+    expect((await clients.find(plain.clientId))?.requirePar).toBe(false);
+    expect((await clients.find(strict.clientId))?.requirePar).toBe(true);
+  });
+
   it('finds a client and its secrets by one query', async () => {
     const { clientId } = await confidential();
     expect(await directory.statementsOf(() => clients.find(clientId))).toHaveLength(1);
