@@ -16,6 +16,7 @@ import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizationRequestService } from './authorize/authorization-request.service.js';
 import { AuthorizationResponse } from './authorize/authorization-response.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
+import { CLOCK } from './clock.js';
 import { ConsentService } from './consent/consent.service.js';
 import { AccountController } from './login/account.controller.js';
 import { LoginController } from './login/login.controller.js';
@@ -65,6 +66,7 @@ export class AuthorizeModule {
       controllers: [AuthorizeController, LoginController, AccountController],
       providers: [
         { provide: AuthorizeConfiguration, useValue: configuration },
+        { provide: CLOCK, useValue: Date.now },
         { provide: PasswordGate, useValue: new PasswordGate() },
         { provide: APP_FILTER, useClass: PageErrorFilter },
         ...GRANTS,

@@ -19,7 +19,11 @@ export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
 export const PASSWORD = 'correct horse <b>battery</b> staple';
 
 /** An authorize app on services of its own, and what an operator would have put into them; `settings` may lead the app to them by another way. */
-export async function startAuthorizeApp(settings: Partial<AuthorizeConfiguration> = {}, given?: Isolated) {
+export async function startAuthorizeApp(
+  settings: Partial<AuthorizeConfiguration> = {},
+  given?: Isolated,
+  port = 0,
+) {
   const services = given ?? (await isolate());
   const directory = await NestFactory.createApplicationContext(
     DirectoryModule.forRoot({ databaseUrl: services.databaseUrl }),
@@ -35,7 +39,7 @@ export async function startAuthorizeApp(settings: Partial<AuthorizeConfiguration
     ...settings,
   });
   const app = await createService(AuthorizeModule.forRoot(configuration), configuration);
-  await app.listen(0, '127.0.0.1');
+  await app.listen(port, '127.0.0.1');
   const redis = new Redis(services.redisUrl);
   const passwordHash = await hashPassword(PASSWORD);
 

@@ -1,4 +1,3 @@
-import type { App } from 'supertest/types.js';
 import request, { type Response, type Test } from 'supertest';
 
 type Fields = Readonly<Record<string, string>>;
@@ -14,7 +13,7 @@ export interface Form {
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  constructor(private readonly server: App) {}
+  constructor(private readonly server: Parameters<typeof request>[0]) {}
 
   get(path: string, headers: Fields = {}): Promise<Response> {
     return this.#send(request(this.server).get(path), headers);

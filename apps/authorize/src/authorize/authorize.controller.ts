@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#directory/user.store.js';
 import { noteOutcome } from '#service/logging/request-outcome.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
+import { RedirectableError } from '#authorization/redirectable.error.js';
 import { consentPage } from '../consent/consent.page.js';
 import { ConsentService } from '../consent/consent.service.js';
 import { loginAddress } from '../login/login-address.js';
@@ -12,7 +13,6 @@ import { SessionService } from '../session/session.service.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.js';
 import { rawQuery } from './raw-query.js';
-import { RedirectableError } from '#authorization/redirectable.error.js';
 
 /** The authorization endpoint (specification 4.1, RFC 6749 3.1). */
 @Controller('auth/oauth2/authorize')

@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { AuthorizationRequest } from '#authorization/authorization-request.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { CLOCK, type Clock } from '../clock.js';
 
 /** Turns a user's yes into a grant. */
 @Injectable()
@@ -13,6 +14,7 @@ export class ConsentService {
     private readonly records: GrantRecordStore,
     private readonly grants: GrantStore,
     private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -24,7 +26,7 @@ export class ConsentService {
   async allow(request: AuthorizationRequest, userId: number): Promise<{ code: string; grantId: string }> {
     const { client, scope, redirectUri, challenge } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
-    const now = Date.now();
+    const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);

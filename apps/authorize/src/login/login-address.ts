@@ -8,7 +8,8 @@ export function loginAddress(query: string): string {
 
 /** Where a user goes after the login: on with the authorization request, or to the app's front page. */
 export function afterLogin(query: string): string {
-  return /(^|&)client_id=/.test(query) ? withQuery('/auth/oauth2/authorize', query) : '/auth/';
+  const authorizing = new URLSearchParams(query).has('client_id');
+  return authorizing ? withQuery('/auth/oauth2/authorize', query) : '/auth/';
 }
 
 export function logoutAddress(query: string): string {

@@ -4,9 +4,9 @@ import { allowedMethods } from '#service/http/allowed-methods.js';
 import { noteError } from '#service/http/note-error.js';
 import { toOAuthError } from '#service/http/to-oauth-error.js';
 import { referenceOf } from '#service/logging/logging.module.js';
+import { RedirectableError } from '#authorization/redirectable.error.js';
 import { AuthorizationResponse } from '../authorize/authorization-response.js';
 import { rawQuery } from '../authorize/raw-query.js';
-import { RedirectableError } from '#authorization/redirectable.error.js';
 import { errorPage } from './error.page.js';
 import { PageResponder } from './page.responder.js';
 

@@ -27,8 +27,8 @@ export class BrowserCookie {
   }
 
   /** A new value. */
-  make(): string {
-    return randomBytes(32).toString('base64url');
+  make(random: (size: number) => Buffer = randomBytes): string {
+    return random(32).toString('base64url');
   }
 
   /** The Set-Cookie header that gives a value to the browser; it forgets it when it is closed. */

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../clock.js';
 import { BrowserCookie } from './browser-cookie.js';
 import type { Visitor } from './session.js';
 import { SessionStore } from './session.store.js';
@@ -9,6 +10,7 @@ export class SessionService {
   constructor(
     private readonly cookies: BrowserCookie,
     private readonly sessions: SessionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Recognises a visitor by the Cookie header; costs at most one round trip to Redis. */
@@ -26,7 +28,7 @@ export class SessionService {
   async begin(before: string, userId: number): Promise<string> {
     const cookie = this.cookies.make();
     await Promise.all([
-      this.sessions.create(cookie, { userId, authTime: Date.now() }),
+      this.sessions.create(cookie, { userId, authTime: this.clock() }),
       this.sessions.delete(before),
     ]);
     return cookie;
