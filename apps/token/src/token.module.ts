@@ -12,9 +12,11 @@ import { ClientCache } from './client/client-cache.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
 import { TokenReadiness } from './health/token-readiness.js';
-import { IntrospectController } from './introspect/introspect.controller.js';
+import { IntrospectionController } from './introspect/introspection.controller.js';
+import { ResourceServerAuthenticator } from './introspect/resource-server-authenticator.service.js';
+import { IntrospectionResponder } from './introspect/introspection.responder.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { ProfileController } from './profile/profile.controller.js';
+import { ProfileResponder } from './profile/profile.responder.js';
 import { RefreshTokenStrategy } from './refresh/refresh-token.strategy.js';
 import { RefreshController } from './refresh/refresh.controller.js';
 import { RevokeController } from './revoke/revoke.controller.js';
@@ -42,9 +44,10 @@ export class TokenModule {
         TokenController,
         RefreshController,
         RevokeController,
+        IntrospectionController,
         MetadataController,
-        IntrospectController,
-        ProfileController,
+        IntrospectionResponder,
+        ProfileResponder,
       ],
       providers: [
         { provide: TokenConfiguration, useValue: configuration },
@@ -54,6 +57,7 @@ export class TokenModule {
         TokenReadiness,
         ClientCache,
         ClientAuthenticator,
+        ResourceServerAuthenticator,
         UsageRecorder,
         TokenService,
         TokenRequest,

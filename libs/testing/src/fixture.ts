@@ -7,6 +7,7 @@ import { generateClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { ResourceServerStore } from '#directory/resource-server.store.js';
 import { UserStore } from '#directory/user.store.js';
 import { grantId } from '#grants/grant-id.js';
 import { GrantStore } from '#grants/grant.store.js';
@@ -45,6 +46,7 @@ export async function openFixture(
   const grants = new GrantStore(redis);
 
   return {
+    resourceServers: directory.get(ResourceServerStore),
     clients,
     users,
     records,

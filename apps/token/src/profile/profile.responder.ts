@@ -5,7 +5,7 @@ import { type ProfileReply, type ProfileRequest, SUBJECTS } from '#introspection
 
 /** Answers `oauth.user.profile`: what a user's profile says. */
 @Controller()
-export class ProfileController {
+export class ProfileResponder {
   constructor(private readonly users: UserStore) {}
 
   @MessagePattern(SUBJECTS.profile)

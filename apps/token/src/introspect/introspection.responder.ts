@@ -11,8 +11,8 @@ import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
 /** Answers `oauth.token.introspect`: what an access token is good for. Forged ones cost no Redis call. */
 @Controller()
-export class IntrospectController {
-  readonly #logger = new Logger(IntrospectController.name);
+export class IntrospectionResponder {
+  readonly #logger = new Logger(IntrospectionResponder.name);
 
   constructor(
     private readonly engine: GrantEngine,

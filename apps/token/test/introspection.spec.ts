@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
+
+interface Pair {
+  access_token: string;
+  refresh_token: string;
+}
+
+let app: TokenApp;
+let client: TestClient;
+let server: { client_id: string; client_secret: string };
+let userId: number;
+
+beforeAll(async () => {
+  app = await startTokenApp();
+  client = await app.client();
+  userId = await app.user();
+  const { secret, hash } = generateClientSecret();
+  const { id } = await app.resourceServers.create('Bookings API', hash);
+  server = { client_id: id, client_secret: secret };
+});
+
+afterAll(() => app.close());
+
+const post = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
+const introspect = (token: string, who: object = server) => post('introspect', { token, ...who });
+
+async function pair(): Promise<Pair> {
+  const code = await app.code(client.client_id, userId);
+  return (
+    await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client })
+  ).body as Pair;
+}
+
+describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
+  it('tells a resource server what an access token is good for', async () => {
+    const { access_token } = await pair();
+    const answer = await introspect(access_token).type('form');
+    expect(answer.body).toEqual({
+      active: true,
+      iss: 'https://base.example.com',
+      client_id: client.client_id,
+      sub: String(userId),
+      scope: 'profile:read',
+      exp: expect.any(Number),
+      token_type: 'Bearer',
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const basic = await request(app.server)
+      .post('/api/auth/oauth/introspect')
+      .auth(server.client_id, server.client_secret)
+      .send({ token: access_token });
+    expect(basic.body.active).toBe(true);
+  });
+
+  it('knows refresh tokens; a rotated one is not active', async () => {
+    const { refresh_token } = await pair();
+    expect((await introspect(refresh_token)).body).toMatchObject({
+      active: true,
+      client_id: client.client_id,
+    });
+    await post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...client });
+    expect((await introspect(refresh_token)).body).toEqual({ active: false });
+  });
+
+  it('says active: false and no more of everything else (2.2)', async () => {
+    const revoked = await pair();
+    await post('revoke', { token: revoked.access_token, ...client });
+    const code = await app.code(client.client_id, userId);
+    for (const token of [
+      revoked.access_token,
+      revoked.refresh_token,
+      code,
+      'x',
+      `sat_${randomBytes(63).toString('base64url')}`,
+    ]) {
+      const answer = await introspect(token);
+      expect([answer.status, answer.body]).toEqual([200, { active: false }]);
+    }
+  });
+
+  it('is for registered resource servers only (2.1)', async () => {
+    const { access_token } = await pair();
+    const callers = [
+      client,
+      { client_id: client.client_id },
+      { ...server, client_secret: 'scs_wrong' },
+      { client_id: server.client_id },
+      { client_id: 'rs_nobody', client_secret: 'x' },
+    ];
+    for (const who of callers) {
+      const answer = await introspect(access_token, who);
+      expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+    }
+    expect((await post('introspect', { token: access_token })).body.error).toBe('invalid_request');
+    expect((await post('introspect', server)).body.error).toBe('invalid_request');
+  });
+
+  it('is no client: a resource server gets no tokens', async () => {
+    const { refresh_token } = await pair();
+    const answer = await post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+  });
+});
