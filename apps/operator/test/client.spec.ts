@@ -74,6 +74,15 @@ describe('operator client', () => {
     expect(shown.stdout).toMatch(/^client_secret +none: a public client/m);
   });
 
+  it('create --require-par registers a client that must push its requests, and show says so', async () => {
+    const { registered } = await create('--require-par');
+    const [shown, json] = await Promise.all(
+      [[], ['--json']].map((format) => client(['show', registered.client_id, ...format])),
+    );
+    expect(shown?.stdout).toMatch(/^require_par +yes$/m);
+    expect(JSON.parse(json!.stdout)).toMatchObject({ require_par: true });
+  });
+
   it('create tells running services which client changed', async () => {
     const nats = await connect(natsOptions(bench.natsUrl, 'test'));
     const heard = (async () => {
@@ -122,6 +131,7 @@ describe('operator client', () => {
       name: 'Calendar',
       type: 'confidential',
       redirect_uris: [CALLBACK],
+      require_par: false,
       live_secrets: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     });

@@ -12,6 +12,7 @@ interface Options {
   name?: string;
   redirectUri?: string[];
   public?: boolean;
+  requirePar?: boolean;
   json?: boolean;
 }
 
@@ -27,7 +28,12 @@ export class CreateClientCommand extends CommandRunner {
   }
 
   async run(_: string[], { json = false, ...options }: Options): Promise<void> {
-    const { name, redirectUri: redirectUris, public: isPublic = false } = validated(NewClientDto, options);
+    const {
+      name,
+      redirectUri: redirectUris,
+      public: isPublic = false,
+      requirePar = false,
+    } = validated(NewClientDto, options);
     const { AUTH_URL, BASE_URL, NATS_URL } = this.settings.read(RegistrationSettings);
     // RFC 6749 2.1: a public client could not keep a secret, and gets none.
     const credential = isPublic ? null : generateClientSecret();
@@ -37,6 +43,7 @@ export class CreateClientCommand extends CommandRunner {
         name,
         type: isPublic ? 'public' : 'confidential',
         redirectUris,
+        requirePar,
         ...(credential && { secretHash: credential.hash }),
       }),
     );
@@ -71,6 +78,14 @@ export class CreateClientCommand extends CommandRunner {
     description: 'a phone, desktop or browser application: no secret, PKCE required',
   })
   parsePublic(): boolean {
+    return true;
+  }
+
+  @Option({
+    flags: '--require-par',
+    description: 'refuse authorization requests that the application did not push (RFC 9126)',
+  })
+  parseRequirePar(): boolean {
     return true;
   }
 

@@ -13,6 +13,8 @@ export class NewClientDto {
 
   public?: boolean;
 
+  requirePar?: boolean;
+
   @ValidateBy({
     name: 'redirectUris',
     validator: {

@@ -23,8 +23,13 @@ export class ShowClientCommand extends CommandRunner {
     }
     const described = describeClient(client);
     if (json) return printJson(described);
-    const { redirect_uris, live_secrets, ...fields } = described;
-    printFields({ ...fields, live_secrets: String(live_secrets), redirect_uris: redirect_uris.join(' ') });
+    const { redirect_uris, require_par, live_secrets, ...fields } = described;
+    printFields({
+      ...fields,
+      require_par: require_par ? 'yes' : 'no',
+      live_secrets: String(live_secrets),
+      redirect_uris: redirect_uris.join(' '),
+    });
   }
 
   @Option({ flags: '--json', description: 'print JSON' })
