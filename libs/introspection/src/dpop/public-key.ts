@@ -1,0 +1,46 @@
+import { type DpopAlgorithm, keyShapeOf } from './dpop-algorithms.js';
+import { InvalidProofError } from './invalid-proof.error.js';
+
+/** The members of a public JWK that make its key and its thumbprint (RFC 7638 3.2, RFC 8037 2), and no others. */
+export type PublicKey =
+  | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }
+  | { readonly kty: string; readonly n: string; readonly e: string };
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+const BASE64URL = /^[\w-]+$/;
+/** Coordinates of the largest curve have 48 bytes. */
+const MAX_COORDINATE = 64;
+/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), a larger one costs us more than its sender. */
+const MODULUS = { min: 342, max: 683 };
+/** 65537, which every library makes; a large exponent is as costly as a large modulus. */
+const EXPONENT = 'AQAB';
+
+/** The public key of a proof's `jwk`, for the algorithm of its `alg`. @throws InvalidProofError */
+export function readPublicKey(jwk: unknown, alg: DpopAlgorithm): PublicKey {
+  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
+    throw new InvalidProofError('jwk', 'its header must have the public key as jwk');
+  // RFC 9449 4.3, 7: "The jwk JOSE Header Parameter does not contain a private key."
+  if (PRIVATE_MEMBERS.some((member) => member in jwk))
+    throw new InvalidProofError('jwk', 'its jwk holds a private key, which is not private any more');
+  const members = jwk as Readonly<Record<string, unknown>>;
+  const { kty, crv } = keyShapeOf(alg);
+  if (members['kty'] !== kty || (crv !== undefined && members['crv'] !== crv))
+    throw new InvalidProofError('jwk', `its jwk is not a key for ${alg}`);
+  if (crv === undefined) return rsaKey(members, kty);
+  const [x, y] = [members['x'], members['y']];
+  if (!isCoordinate(x)) throw new InvalidProofError('jwk', 'the x of its jwk is not a coordinate');
+  if (kty === 'OKP') return { kty, crv, x };
+  if (!isCoordinate(y)) throw new InvalidProofError('jwk', 'the y of its jwk is not a coordinate');
+  return { kty, crv, x, y };
+}
+
+function rsaKey({ n, e }: Readonly<Record<string, unknown>>, kty: string): PublicKey {
+  if (typeof n !== 'string' || !BASE64URL.test(n) || n.length < MODULUS.min || n.length > MODULUS.max)
+    throw new InvalidProofError('jwk', 'an RSA key must have 2048 to 4096 bits');
+  if (e !== EXPONENT) throw new InvalidProofError('jwk', 'the exponent of an RSA key must be 65537');
+  return { kty, n, e };
+}
+
+function isCoordinate(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_COORDINATE && BASE64URL.test(value);
+}
