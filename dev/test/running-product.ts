@@ -26,6 +26,7 @@ import type { RunFile } from '../demo/run-file.js';
 export interface RunningProduct {
   run: RunFile;
   demoUrl: string;
+  databaseUrl: string;
   /** Ends one app, as a crash would for those who ask it. */
   stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +76,7 @@ export async function startProduct(): Promise<RunningProduct> {
   return {
     run,
     demoUrl,
+    databaseUrl: services.databaseUrl,
     stop,
     async close() {
       await demo.close();
