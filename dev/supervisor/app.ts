@@ -51,7 +51,7 @@ export async function startApp(
   const process_ = startGuarded({
     name,
     command: process.execPath,
-    args: [...process.execArgv, '--enable-source-maps', fileURLToPath(main)],
+    args: [...process.execArgv, fileURLToPath(main)],
     cwd: process.cwd(),
     env: { ...app.env, PORT: String(port), ...(internalPort ? { INTERNAL_PORT: String(internalPort) } : {}) },
     logFile,

@@ -1,6 +1,6 @@
 import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startOf } from './process-identity.js';
+import { startOf } from '#testing/process-identity.js';
 import { StartError } from './start.error.js';
 
 /** The right to run on a folder of data. */

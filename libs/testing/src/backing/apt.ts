@@ -13,12 +13,20 @@ const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 export class Apt {
   private options: string[] = [];
 
-  /** @param folder a folder of ours for package lists, where the machine has none or old ones */
-  constructor(private readonly folder: string) {}
+  /**
+   * @param folder a folder of ours for package lists, where the machine has none or old ones
+   * @param env where PATH leads to the tools
+   */
+  constructor(
+    private readonly folder: string,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
 
   /** The newest package whose name is the pattern as a whole; package lists are fetched when there are none. */
   async newest(pattern: string): Promise<string> {
-    await this.run('apt-get', ['--version']);
+    await this.run('apt-get', ['--version']).catch(() => {
+      throw new Error('this machine has no apt-get');
+    });
     const found = await this.search(pattern);
     if (found) return found;
     await this.update();
@@ -73,7 +81,7 @@ export class Apt {
   private async run(tool: string, args: readonly string[], cwd = '/'): Promise<string> {
     // As root apt would drop to a user that cannot write into our folder.
     const options = tool.startsWith('apt') ? [...this.options, 'APT::Sandbox::User=root'] : [];
-    const env = { ...process.env, LC_ALL: 'C' };
+    const env = { ...this.env, LC_ALL: 'C' };
     const result = await runCommand(tool, [...options.flatMap((option) => ['-o', option]), ...args], {
       cwd,
       env,

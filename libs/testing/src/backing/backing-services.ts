@@ -97,7 +97,7 @@ async function fromPackage(
   options: BackingOptions,
 ): Promise<FoundServer> {
   try {
-    return await debianServer(server, folder, user, options.progress);
+    return await debianServer(server, folder, { user, env: options.env, progress: options.progress });
   } catch (error) {
     const variable = { postgres: 'DATABASE_URL', 'redis-server': 'REDIS_URL', 'nats-server': 'NATS_URL' }[
       server

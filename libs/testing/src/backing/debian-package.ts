@@ -12,6 +12,13 @@ const PACKAGES = {
   'nats-server': ['nats-server'],
 };
 
+/** Who runs the server, where PATH leads to Debian's tools, and who is told that it takes a while. */
+export interface PackageOptions {
+  user: SystemUser | undefined;
+  env: NodeJS.ProcessEnv;
+  progress: (text: string) => void;
+}
+
 /**
  * The server from the distribution's package, unpacked into `<folder>/packages` without root; later calls find it there.
  * Throws when this is no Debian or Ubuntu, or when the package cannot be had.
@@ -19,8 +26,7 @@ const PACKAGES = {
 export async function debianServer(
   server: FoundServer['name'],
   folder: string,
-  user: SystemUser | undefined,
-  progress: (text: string) => void,
+  { user, env, progress }: PackageOptions,
 ): Promise<FoundServer> {
   const packages = join(folder, 'packages');
   const tree = join(packages, server);
@@ -33,7 +39,7 @@ export async function debianServer(
   const draft = await mkdtemp(join(packages, 'draft-'));
   try {
     await chmod(draft, 0o755);
-    await unpack(server, draft);
+    await unpack(server, draft, env);
     // Another start may have put it there by now, which is as good.
     await rename(join(draft, 'tree'), tree).catch(async (error: unknown) => {
       if (!(await unpacked(server, tree, user))) throw error;
@@ -46,8 +52,8 @@ export async function debianServer(
   return ready;
 }
 
-async function unpack(server: FoundServer['name'], draft: string): Promise<void> {
-  const apt = new Apt(draft);
+async function unpack(server: FoundServer['name'], draft: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const apt = new Apt(draft, env);
   const names: string[] = [];
   for (const pattern of PACKAGES[server]) names.push(await apt.newest(pattern));
   const tree = join(draft, 'tree');

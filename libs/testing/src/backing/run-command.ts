@@ -33,12 +33,17 @@ export function runCommand(
       cwd: options.cwd ?? '/',
       env: options.env ?? process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.timeout ?? 300_000,
       ...options.user,
     });
     child.stdout.on('data', (data: Buffer) => (result.stdout += data.toString()));
     child.stderr.on('data', (data: Buffer) => (result.stderr += data.toString()));
-    child.on('error', (error) => resolve({ ...result, code: -1, stderr: error.message }));
-    child.on('close', (code) => resolve({ ...result, code: code ?? -1 }));
+    // Not spawn's own timeout, which goes on waiting for a program that never began.
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout ?? 300_000);
+    const end = (last: Partial<CommandResult>): void => {
+      clearTimeout(timer);
+      resolve({ ...result, ...last });
+    };
+    child.on('error', (error) => end({ code: -1, stderr: error.message }));
+    child.on('close', (code) => end({ code: code ?? -1 }));
   });
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { runCommand } from '#testing/backing/run-command.js';
+import { runCommand } from './backing/run-command.js';
 
 /**
  * When a living process began, in the system's own notation: together with its number it never names another process.

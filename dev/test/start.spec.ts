@@ -1,0 +1,187 @@
+import { jest } from '@jest/globals';
+import { once } from 'node:events';
+import { access, chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort } from '#testing/backing/free-port.js';
+import { type SeenProcess, survivorsOf } from '#testing/process-tree.js';
+import { type Run, StartedProduct } from './started-product.js';
+
+const WITHIN = 8_000;
+const NAMES = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT'];
+
+jest.setTimeout(90_000);
+
+// The order matters: each test goes on with the data that the one before left.
+describe('npm start', () => {
+  let env: Record<string, string>;
+  let product: StartedProduct;
+  let run: Run;
+  let all: SeenProcess[];
+
+  beforeAll(async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
+    await chmod(directory, 0o755);
+    const ports = await Promise.all(NAMES.map(async (name) => [name, String(await freePort())]));
+    env = { LOCAL_DIR: directory, ...(Object.fromEntries(ports) as Record<string, string>) };
+  });
+
+  afterAll(async () => {
+    await product.kill('SIGKILL');
+    await survivorsOf(all, WITHIN);
+    await rm(env['LOCAL_DIR'] ?? '', { recursive: true, force: true });
+  });
+
+  async function start(): Promise<void> {
+    product = new StartedProduct(env);
+    run = await product.ready();
+    all = await product.processes();
+  }
+
+  /** Goes on as soon as every process runs: one that is killed while it starts leaves nothing either. */
+  async function begin(): Promise<void> {
+    product = new StartedProduct(env, { npm: true });
+    all = await product.allStarted();
+  }
+
+  const nothingIsLeft = async (): Promise<void> => {
+    expect(await survivorsOf(all, WITHIN)).toEqual([]);
+    await expect(access(product.runFile)).rejects.toThrow('ENOENT');
+  };
+  const one = (part: string): number => {
+    const found = all.find(({ command }) => command.includes(part));
+    if (!found) throw new Error(`nothing matches ${part}`);
+    return found.pid;
+  };
+
+  it('says where everything is, to its owner only', async () => {
+    await start();
+    expect((await stat(product.runFile)).mode & 0o777).toBe(0o600);
+    expect(run).toEqual({
+      auth_url: `http://localhost:${env['AUTHORIZE_PORT']}`,
+      base_url: `http://localhost:${env['TOKEN_PORT']}`,
+      api_url: `http://localhost:${env['RESOURCE_PORT']}`,
+      client: {
+        client_id: expect.stringMatching(/^sc_/),
+        client_secret: expect.stringMatching(/^scs_/),
+        redirect_uri: `http://localhost:${env['DEMO_PORT']}/callback`,
+      },
+      user: { email: 'ada@example.com', password: expect.stringMatching(/^\w{20}$/) },
+      database_url: expect.stringMatching(/^postgres:\/\//),
+      redis_url: expect.stringMatching(/^redis:\/\//),
+      nats_url: expect.stringMatching(/^nats:\/\//),
+    });
+    for (const shown of [
+      run.auth_url,
+      run.base_url,
+      run.api_url,
+      run.client.client_secret,
+      run.user.password,
+    ]) {
+      expect(product.output).toContain(shown);
+    }
+    const ports = [run.database_url, run.redis_url, run.nats_url].map((url) => new URL(url).port);
+    for (const standard of ['5432', '6379', '4222']) expect(ports).not.toContain(standard);
+  });
+
+  it('serves what it announces, under the name localhost', async () => {
+    const metadata = await fetch(`${run.base_url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).toMatchObject({ issuer: run.base_url });
+    const redis = new Redis(run.redis_url);
+    await redis.set('kept', 'yes');
+    redis.disconnect();
+  });
+
+  it('keeps its secrets in files for their owner only', async () => {
+    const directory = env['LOCAL_DIR'] ?? '';
+    const secrets = (await readdir(directory)).filter((name) => /^(token-keys|demo-|run)/.test(name));
+    expect(secrets).toHaveLength(5);
+    for (const name of secrets) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
+  });
+
+  it('refuses to run twice and says which process runs', async () => {
+    const second = new StartedProduct(env);
+    expect(await second.exit).toBe(1);
+    expect(second.output).toContain(`already runs here (process ${product.pid}: ${run.auth_url}`);
+    await access(product.runFile);
+  });
+
+  it('leaves nothing when it is killed, and starts again at once on the same data', async () => {
+    const before = { run, all };
+    await product.kill('SIGKILL');
+    await start();
+    expect(await survivorsOf(before.all, WITHIN)).toEqual([]);
+    expect(run.client).toEqual(before.run.client);
+    expect(run.user).toEqual(before.run.user);
+    const redis = new Redis(run.redis_url);
+    expect(await redis.get('kept')).toBe('yes');
+    redis.disconnect();
+  });
+
+  it('ends well on Ctrl-C, told twice as by a terminal and npm', async () => {
+    void product.kill('SIGINT');
+    expect(await product.kill('SIGINT')).toBe(0);
+    await nothingIsLeft();
+  });
+
+  it('ends with an error when one of its apps is killed', async () => {
+    await start();
+    process.kill(one('apps/token/src/main'), 'SIGKILL');
+    expect(await product.exit).toBe(1);
+    expect(product.output).toContain('token ended: SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('leaves nothing when npm is killed', async () => {
+    await begin();
+    await product.kill('SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('leaves nothing when npm and the supervisor are killed at once', async () => {
+    await begin();
+    process.kill(
+      all.find(({ command }) => command.includes('start.ts') && !command.includes(' -c '))?.pid ?? 0,
+      'SIGKILL',
+    );
+    await product.kill('SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('is not kept from starting by the lock of a process that is gone, even when its number is in use again', async () => {
+    await writeFile(
+      join(env['LOCAL_DIR'] ?? '', 'lock'),
+      JSON.stringify({ pid: process.pid, start: 'another' }),
+    );
+    await start();
+    process.kill(one('postgres'), 'SIGKILL');
+    expect(await product.exit).toBe(1);
+    expect(product.output).toContain('PostgreSQL ended: SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('names a port that is taken and its variable, before anything starts', async () => {
+    const server = createServer().listen(Number(env['TOKEN_PORT']), '127.0.0.1');
+    await once(server, 'listening');
+    const refused = new StartedProduct(env);
+    expect(await refused.exit).toBe(1);
+    expect(refused.output).toContain(`port ${env['TOKEN_PORT']} is taken: set TOKEN_PORT`);
+    expect(refused.output).not.toContain('starting PostgreSQL');
+    server.close();
+  });
+
+  it('lists every wrong port', async () => {
+    const refused = new StartedProduct({ ...env, TOKEN_PORT: 'http', DEMO_PORT: env['RESOURCE_PORT'] ?? '' });
+    expect(await refused.exit).toBe(1);
+    expect(refused.output).toContain('TOKEN_PORT must be a port');
+    expect(refused.output).toContain(`RESOURCE_PORT and DEMO_PORT are both ${env['RESOURCE_PORT']}`);
+  });
+
+  it('shows an app that cannot start, with the end of its log', async () => {
+    product = new StartedProduct({ ...env, CODE_LIFETIME: 'soon' });
+    expect(await product.exit).toBe(1);
+    expect(product.output).toMatch(/did not start \(it ended: exit code 1\).*CODE_LIFETIME/s);
+  });
+});

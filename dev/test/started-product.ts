@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { descendantsOf, type SeenProcess } from '#testing/process-tree.js';
+
+const REGISTER = fileURLToPath(new URL('../../libs/testing/jest/register-typescript.mjs', import.meta.url));
+const START = fileURLToPath(new URL('../start.ts', import.meta.url));
+
+/** The content of run.json. */
+export interface Run {
+  auth_url: string;
+  base_url: string;
+  api_url: string;
+  client: { client_id: string; client_secret: string; redirect_uri: string };
+  user: { email: string; password: string };
+  database_url: string;
+  redis_url: string;
+  nats_url: string;
+}
+
+/** `npm start` without the build: from the sources, with data in a folder of the test's, on ports of its own. */
+export class StartedProduct {
+  output = '';
+  readonly exit: Promise<number>;
+  private readonly child: ChildProcess;
+
+  /** @param env LOCAL_DIR and the four ports; `npm: true` puts a stand-in of npm and its shell in between */
+  constructor(
+    private readonly env: Record<string, string>,
+    { npm = false } = {},
+  ) {
+    const command = [process.execPath, '--import', REGISTER, START];
+    const script = command.map((word) => `'${word}'`).join(' ');
+    const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
+    const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;
+    // Servers of the test run's own, whatever the environment names.
+    const { DATABASE_URL: _d, REDIS_URL: _r, NATS_URL: _n, NODE_ENV: _e, ...ours } = process.env;
+    const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
+    delete ours['npm_lifecycle_event'];
+    this.child = spawn(program, args, {
+      env: { ...ours, ...lifecycle, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.child.stderr?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.exit = once(this.child, 'exit').then(([code]) => Number(code ?? -1));
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** What run.json says once it is there. */
+  async ready(): Promise<Run> {
+    await this.until(() => this.output.includes('Begin here'));
+    return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
+  }
+
+  /** Every process of the product, as soon as the last of them exists; it may not be ready yet. */
+  async allStarted(): Promise<SeenProcess[]> {
+    let all: SeenProcess[] = [];
+    await this.until(async () => {
+      all = await this.processes();
+      return all.some(({ command }) => /^\S*node.*demo-app\/main/.test(command));
+    });
+    return all;
+  }
+
+  private async until(check: () => boolean | Promise<boolean>): Promise<void> {
+    let over = false;
+    void this.exit.then(() => (over = true));
+    const ended = (): boolean => over;
+    while (!(await check())) {
+      if (ended()) throw new Error(`npm start ended:\n${this.output}`);
+      await sleep(50);
+    }
+  }
+
+  get runFile(): string {
+    return join(this.env['LOCAL_DIR'] ?? '', 'run.json');
+  }
+
+  /** Sends a signal to the process itself, as `kill` does, and resolves with its exit code (-1: killed). */
+  kill(signal: NodeJS.Signals): Promise<number> {
+    this.child.kill(signal);
+    return this.exit;
+  }
+
+  /** Every process of the product. */
+  processes(): Promise<SeenProcess[]> {
+    return descendantsOf(this.pid);
+  }
+}

@@ -1,0 +1,167 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
+import type { Lookup } from '#testing/backing/find-server.js';
+import { runCommand } from '#testing/backing/run-command.js';
+import { descendantsOf } from '#testing/process-tree.js';
+import { testServices } from '#testing/test-services.js';
+
+const NOWHERE: Lookup = { path: '', folders: [], postgresRoots: [] };
+
+describe('backing services', () => {
+  const PATH = process.env['PATH'];
+  let directory: string;
+  let told: string[];
+  let running: BackingServices | undefined;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'backing-test-'));
+    await chmod(directory, 0o755);
+    told = [];
+    running = undefined;
+  });
+
+  afterEach(async () => {
+    await running?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const start = async (
+    env: NodeJS.ProcessEnv,
+    lookup?: Lookup,
+    persistent = false,
+  ): Promise<BackingServices> => {
+    const progress = (text: string): void => void told.push(text);
+    running = await startBackingServices({
+      env,
+      directory,
+      persistent,
+      progress,
+      ...(lookup ? { lookup } : {}),
+    });
+    return running;
+  };
+
+  it('are those of the environment when it names them, and are left running', async () => {
+    const { databaseUrl, redisUrl, natsUrl } = testServices();
+    const before = await descendantsOf(process.pid);
+    const given = await start({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl }, NOWHERE);
+    expect(given).toMatchObject({ databaseUrl, redisUrl, natsUrl });
+    expect(await descendantsOf(process.pid)).toEqual(before);
+    await given.stop();
+    await answers(given);
+  });
+
+  it("are private instances of the machine's servers, on ports that nobody had", async () => {
+    const services = await start({ PATH });
+    await answers(services);
+    const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
+    expect(ports).not.toEqual(expect.arrayContaining(['5432']));
+    expect(ports).not.toEqual(expect.arrayContaining(['6379']));
+    expect(ports).not.toEqual(expect.arrayContaining(['4222']));
+  });
+
+  it("come from the distribution's packages where the machine has no servers, else the error says what to do", async () => {
+    const isDebian = (await runCommand('apt-get', ['--version'])).code === 0;
+    if (!isDebian) {
+      await expect(start({ PATH }, NOWHERE)).rejects.toThrow('docker compose up');
+      return;
+    }
+    await answers(await start({ PATH }, NOWHERE));
+    expect(told.sort()).toEqual(
+      ['nats-server', 'postgres', 'redis-server'].map(
+        (name) => `${name} is not on this machine: unpacking the distribution's package`,
+      ),
+    );
+    await running?.stop();
+    told = [];
+    await answers(await start({ PATH }, NOWHERE));
+    expect(told).toEqual([]);
+  }, 240_000);
+
+  it('that cannot be had are named with the variable to set and the command to run', async () => {
+    const { databaseUrl, natsUrl } = testServices();
+    const env = { PATH: '/nowhere', DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
+    const attempt = start(env, NOWHERE);
+    await expect(attempt).rejects.toThrow(
+      /redis-server is missing.*REDIS_URL.*docker compose up.*no apt-get/,
+    );
+  });
+
+  it('are never started in production', async () => {
+    await expect(start({ PATH, NODE_ENV: 'production' })).rejects.toThrow('DATABASE_URL is not set');
+  });
+
+  it('demand their passwords, which no command line shows', async () => {
+    const services = await start({ PATH });
+    const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
+    await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
+      'password authentication failed',
+    );
+    await expect(redisAnswers(wrong(services.redisUrl))).rejects.toThrow(/WRONGPASS|NOAUTH/);
+    await expect(redisAnswers(`redis://${new URL(services.redisUrl).host}`)).rejects.toThrow('NOAUTH');
+    await expect(natsAnswers(wrong(services.natsUrl))).rejects.toThrow(/authorization violation/i);
+    const commands = (await descendantsOf(process.pid)).map(({ command }) => command).join('\n');
+    expect(commands).toContain('postgres');
+    for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
+      expect(commands).not.toContain(new URL(url).password);
+    }
+  });
+
+  it('that are persistent keep data and passwords from one start to the next', async () => {
+    const first = await start({ PATH }, undefined, true);
+    await sql(first.databaseUrl, 'CREATE TABLE kept (n int)');
+    const redis = new Redis(first.redisUrl);
+    await redis.set('kept', 'yes');
+    redis.disconnect();
+    await first.stop();
+    const second = await start({ PATH }, undefined, true);
+    expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password);
+    await sql(second.databaseUrl, 'SELECT n FROM kept');
+    const again = new Redis(second.redisUrl);
+    expect(await again.get('kept')).toBe('yes');
+    again.disconnect();
+  });
+});
+
+async function answers({ databaseUrl, redisUrl, natsUrl }: BackingServices): Promise<void> {
+  await Promise.all([postgresAnswers(databaseUrl), redisAnswers(redisUrl), natsAnswers(natsUrl)]);
+}
+
+function postgresAnswers(url: string): Promise<void> {
+  return sql(url, 'SELECT 1');
+}
+
+async function sql(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function redisAnswers(url: string): Promise<void> {
+  // Without its own first question, whose answer would hide that of ours.
+  const client = new Redis(url, { enableReadyCheck: false, retryStrategy: () => null });
+  let refused: Error | undefined;
+  client.on('error', (error) => (refused ??= error));
+  try {
+    await client.set('answers', 'yes');
+  } catch (error) {
+    throw refused ?? error;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function natsAnswers(url: string): Promise<void> {
+  const { host, username, password } = new URL(url);
+  const connection = await connect({ servers: host, user: username, pass: password, reconnect: false });
+  await connection.close();
+}
