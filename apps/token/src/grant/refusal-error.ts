@@ -24,8 +24,9 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
 
 /** RFC 6749 5.2: what is wrong with a grant is invalid_grant; a scope that exceeds it is invalid_scope (6). */
 export function refusalError({ outcome, grantId, detail }: Refusal): OAuthError {
-  const error = outcome === 'scope_exceeds' ? OAuthError.invalidScope : OAuthError.invalidGrant;
-  return error(DESCRIPTIONS[outcome], {
-    detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) },
-  });
+  const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
+  const description = DESCRIPTIONS[outcome];
+  return outcome === 'scope_exceeds'
+    ? OAuthError.invalidScope(description, options)
+    : OAuthError.invalidGrant(description, options);
 }
