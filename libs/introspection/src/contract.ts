@@ -5,6 +5,8 @@
 export const SUBJECTS = {
   /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
   introspect: 'oauth.token.introspect',
+  /** Request {@link SpendRequest}, reply {@link SpendReply}. */
+  spendProof: 'oauth.dpop.spend',
   /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
   /** Broadcast {@link GrantRevoked}. */
@@ -20,6 +22,10 @@ export const REFERENCE_HEADER = 'reference';
 
 export interface IntrospectionRequest {
   readonly token: string;
+  /** Thumbprint of the key that whoever presents the token has proved (RFC 9449); without it a bound token is inactive. */
+  readonly jkt?: string;
+  /** The proof to spend when the token turns out to be bound to that key: both are asked in one round trip. */
+  readonly proof?: SpendRequest;
 }
 
 /** After RFC 7662 2.2: an inactive token is not told from one that never was. */
@@ -35,6 +41,26 @@ export interface ActiveIntrospection {
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
+  /** The key the token is bound to (RFC 9449 6.2); absent for bearer tokens. */
+  readonly cnf?: { readonly jkt: string };
+  /** What became of the request's proof. */
+  readonly proof?: SpendReply;
+}
+
+/** A DPoP proof that is about to be used, once and never again (RFC 9449 11.1). */
+export interface SpendRequest {
+  readonly jkt: string;
+  readonly jti: string;
+  readonly nonce?: string;
+  /** When its verifier will not take it any more (milliseconds since the epoch): until then it is remembered. */
+  readonly expires_at: number;
+}
+
+export interface SpendReply {
+  /** `spent`: go on. `replayed`: refuse. `use_nonce`: refuse, and ask for a proof with the nonce. */
+  readonly outcome: 'spent' | 'replayed' | 'use_nonce';
+  /** The nonce for the client's next proof. */
+  readonly nonce: string;
 }
 
 export interface ProfileRequest {

@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { ConnectionModule } from './connection.module.js';
 import { BearerStrategy } from './bearer.strategy.js';
+import { Challenges } from './challenges.js';
+import { ConnectionModule } from './connection.module.js';
+import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { Introspector } from './introspector.js';
 import { TokenGuard } from './token.guard.js';
@@ -17,9 +19,18 @@ export class IntrospectionModule {
         { provide: INTROSPECTION_OPTIONS, useValue: options },
         Introspector,
         BearerStrategy,
+        Challenges,
+        DpopAuthenticator,
         TokenGuard,
       ],
-      exports: [ConnectionModule, INTROSPECTION_OPTIONS, Introspector, TokenGuard],
+      exports: [
+        ConnectionModule,
+        INTROSPECTION_OPTIONS,
+        Introspector,
+        TokenGuard,
+        Challenges,
+        DpopAuthenticator,
+      ],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type IntrospectionReply, type IntrospectionRequest, SUBJECTS } from './contract.js';
+import { type IntrospectionReply, type IntrospectionRequest, type SpendReply, SUBJECTS } from './contract.js';
+import type { DpopProof } from './dpop/dpop-proof.js';
 import { tagOf, TokenServiceConnection } from './token-service.connection.js';
 import { TrustedCache } from './trusted-cache.js';
 
@@ -11,7 +12,14 @@ export interface TokenInfo {
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Thumbprint of the key it is bound to (RFC 9449); null for a bearer token. */
+  readonly jkt: string | null;
 }
+
+/** A token that came with a proof, and what became of the proof; no token when it is not good with that key. */
+export type ProvedToken =
+  | { readonly token: TokenInfo; readonly proof: SpendReply }
+  | { readonly token: null; readonly proof?: undefined };
 
 const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
@@ -23,13 +31,10 @@ const TOKEN = /^[A-Za-z0-9._~+/-]{1,512}=*$/;
 export class Introspector {
   readonly #cache: TrustedCache<TokenInfo | null>;
 
-  constructor(connection: TokenServiceConnection) {
+  constructor(private readonly connection: TokenServiceConnection) {
     this.#cache = new TrustedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
-      fetch: async (token, reference) => {
-        const request: IntrospectionRequest = { token };
-        return read(await connection.request<IntrospectionReply>(SUBJECTS.introspect, request, reference));
-      },
+      fetch: async (token, reference) => read(await this.#ask({ token }, reference)),
       tags: (info) =>
         info ? [tagOf.grant(info.grantId), tagOf.client(info.clientId), tagOf.user(info.userId)] : [],
       ttl: (info) => (info ? Math.min(CACHED_MS, info.expiresAt - Date.now()) : 0),
@@ -37,18 +42,48 @@ export class Introspector {
   }
 
   /**
-   * The token's meaning, or null when it is not (or no longer) valid.
+   * The meaning of a bearer token, or null when it is not (or no longer) valid, or bound to a key.
    * @throws IntrospectionUnavailableError when nobody can tell.
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
-    if (!TOKEN.test(token)) return null;
-    const info = await this.#cache.get(token, reference);
-    return info && info.expiresAt > Date.now() ? info : null;
+    return TOKEN.test(token) ? live(await this.#cache.get(token, reference)) : null;
   }
+
+  /**
+   * The meaning of a token that is bound to the key of a proof, and the proof spent: one round trip, be the token
+   * cached or not.
+   * @throws IntrospectionUnavailableError when nobody can tell.
+   */
+  async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
+    if (!TOKEN.test(token)) return { token: null };
+    const { jkt, jti, nonce, expiresAt } = proof;
+    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    let spent: SpendReply | undefined;
+    // Another key is another entry. No token holds a space.
+    const info = await this.#cache.get(`${token} ${jkt}`, reference, async () => {
+      // When a broadcast overtakes the answer, it is asked for again: the proof is spent by then.
+      const reply = await this.#ask({ token, jkt, ...(!spent && { proof: spending }) }, reference);
+      if (reply.active) spent ??= reply.proof;
+      return read(reply);
+    });
+    const bound = live(info);
+    if (bound?.jkt !== jkt) return { token: null };
+    spent ??= await this.connection.request<SpendReply>(SUBJECTS.spendProof, spending, reference);
+    return { token: bound, proof: spent };
+  }
+
+  #ask(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
+    return this.connection.request<IntrospectionReply>(SUBJECTS.introspect, request, reference);
+  }
+}
+
+function live(info: TokenInfo | null): TokenInfo | null {
+  return info && info.expiresAt > Date.now() ? info : null;
 }
 
 function read(reply: IntrospectionReply): TokenInfo | null {
   if (!reply.active) return null;
-  const { grant_id: grantId, client_id: clientId, sub, scope, exp } = reply;
-  return { grantId, clientId, userId: Number(sub), scopes: scope.split(' '), expiresAt: exp * 1000 };
+  const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
+  const [scopes, expiresAt] = [scope.split(' '), exp * 1000];
+  return { grantId, clientId, userId: Number(sub), scopes, expiresAt, jkt: cnf?.jkt ?? null };
 }

@@ -2,69 +2,101 @@ import {
   BadRequestException,
   type ExecutionContext,
   HttpException,
-  Inject,
   Injectable,
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
-import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
+import { Challenges } from './challenges.js';
+import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
+import { DpopRefusedError } from './dpop/dpop-refused.error.js';
+import type { TokenInfo } from './introspector.js';
 import { IntrospectionUnavailableError } from './unavailable.error.js';
 
 interface HttpRequest {
-  readonly headers: { readonly authorization?: string };
+  readonly headers: { readonly authorization?: string; readonly dpop?: string | readonly string[] };
+  readonly method: string;
+  readonly url: string;
+  /** The URL as it came, where a framework rewrites `url`. */
+  readonly originalUrl?: string;
   readonly id?: unknown;
   readonly raw?: { readonly id?: unknown };
+  token?: unknown;
+}
+
+interface HttpResponse {
+  header(name: string, value: string): void;
 }
 
 /**
- * Lets a request pass with a valid access token, which `@CurrentToken()` then gives to the handler. Else it answers
- * as RFC 6750 3 says: 401 with a challenge, without an error code where no token was sent; 400 for a malformed
- * header; 503 with Retry-After when nobody can tell whether the token is good.
+ * Lets a request pass with a valid access token, which `@CurrentToken()` then gives to the handler: as Bearer by
+ * passport, or as DPoP with a proof. Else it answers as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge,
+ * without an error code where no token was sent; 400 for a malformed header; 503 with Retry-After when nobody can
+ * tell whether the token is good.
  */
 @Injectable()
 export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
-  constructor(@Inject(INTROSPECTION_OPTIONS) private readonly settings: IntrospectionOptions) {
+  constructor(
+    private readonly challenges: Challenges,
+    private readonly dpop: DpopAuthenticator,
+  ) {
     super();
   }
 
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<HttpRequest>();
+    const { authorization, dpop: proof } = request.headers;
+    if (!this.dpop.takes(authorization)) return (await super.canActivate(context)) as boolean;
+    const { method, originalUrl, url } = request;
+    const dpopRequest = { method, path: originalUrl ?? url, authorization, proof };
+    try {
+      const { token, nonce } = await this.dpop.authenticate({
+        ...dpopRequest,
+        reference: referenceOf(request),
+      });
+      context.switchToHttp().getResponse<HttpResponse>().header('DPoP-Nonce', nonce);
+      request.token = token;
+      return true;
+    } catch (error) {
+      throw this.#dpopRefusal(error, context.switchToHttp().getResponse<HttpResponse>());
+    }
+  }
+
   override getRequest(context: ExecutionContext): BearerRequest {
-    const { headers, raw, id } = context.switchToHttp().getRequest<HttpRequest>();
-    const reference = raw?.id ?? id;
+    const request = context.switchToHttp().getRequest<HttpRequest>();
     return {
-      headers: { authorization: headers.authorization },
-      reference: typeof reference === 'string' ? reference : '',
+      headers: { authorization: request.headers.authorization },
+      reference: referenceOf(request),
     };
   }
 
-  override handleRequest<T>(
+  override handleRequest<T = TokenInfo>(
     error: unknown,
     token: T | false,
     challenge: unknown,
     context: ExecutionContext,
     status?: unknown,
   ): T {
-    if (error || !token) throw this.#refusal(error, challenge, status, context);
+    if (error || !token) throw this.#bearerRefusal(error, challenge, status, context);
     context.switchToHttp().getRequest<{ token: T }>().token = token;
     return token;
   }
 
-  #refusal(error: unknown, challenge: unknown, status: unknown, context: ExecutionContext): Error {
-    const response = context.switchToHttp().getResponse<{ header(name: string, value: string): void }>();
-    if (error instanceof IntrospectionUnavailableError) {
-      response.header('Retry-After', '1');
-      return new ServiceUnavailableException(
-        'the token cannot be checked just now, repeat the request in a moment',
-        { cause: error },
-      );
-    }
-    if (error)
-      return error instanceof Error
-        ? error
-        : new HttpException('the token could not be checked', 500, { cause: error });
+  #dpopRefusal(error: unknown, response: HttpResponse): Error {
+    if (!(error instanceof DpopRefusedError)) return failure(error, response);
+    response.header('WWW-Authenticate', this.challenges.dpop(error.code));
+    if (error.nonce !== undefined) response.header('DPoP-Nonce', error.nonce);
+    return error.code === 'invalid_request'
+      ? new BadRequestException(error.message, { cause: error })
+      : new UnauthorizedException(error.message, { cause: error });
+  }
+
+  #bearerRefusal(error: unknown, challenge: unknown, status: unknown, context: ExecutionContext): Error {
+    const response = context.switchToHttp().getResponse<HttpResponse>();
+    if (error) return failure(error, response);
     const refuse = (code: string | null, exception: Error) => {
-      response.header('WWW-Authenticate', this.#challenge(code));
+      response.header('WWW-Authenticate', this.challenges.bearer(code));
       return exception;
     };
     if (status === 400 || challenge === 400)
@@ -77,7 +109,7 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
       ? refuse(
           'invalid_token',
           new UnauthorizedException(
-            'the access token is not valid: it may have expired or been revoked; refresh it',
+            'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it',
           ),
         )
       : refuse(
@@ -85,13 +117,24 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
           new UnauthorizedException('an access token is needed: Authorization: Bearer <access token>'),
         );
   }
+}
 
-  #challenge(error: string | null): string {
-    const { resourceMetadata } = this.settings;
-    const attributes = [
-      error && `error="${error}"`,
-      resourceMetadata && `resource_metadata="${resourceMetadata}"`,
-    ].filter(Boolean);
-    return ['Bearer', attributes.join(', ')].join(' ').trim();
+/** The id under which the request is logged, to be known to the token app as well. */
+function referenceOf({ raw, id }: HttpRequest): string {
+  const reference = raw?.id ?? id;
+  return typeof reference === 'string' ? reference : '';
+}
+
+/** Nobody could tell whether the token is good. */
+function failure(error: unknown, response: HttpResponse): Error {
+  if (error instanceof IntrospectionUnavailableError) {
+    response.header('Retry-After', '1');
+    return new ServiceUnavailableException(
+      'the token cannot be checked just now, repeat the request in a moment',
+      { cause: error },
+    );
   }
+  return error instanceof Error
+    ? error
+    : new HttpException('the token could not be checked', 500, { cause: error });
 }

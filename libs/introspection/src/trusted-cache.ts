@@ -43,22 +43,26 @@ export class TrustedCache<V> {
     connection.onStale((tag) => (tag === null ? this.#clear() : this.#evict(tag)));
   }
 
-  /** The value of a key, cached or fetched. Rejects as the fetch does. `reference` names the request in logs. */
-  async get(key: string, reference = ''): Promise<V> {
+  /**
+   * The value of a key, cached or fetched. Rejects as the fetch does.
+   * @param reference names the request in logs
+   * @param fetch fetches this key where it takes more than its name
+   */
+  async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const entry = this.connection.trusted ? this.#entries.get(key) : undefined;
     if (entry) return entry.value;
     const pending = this.#pending.get(key);
     if (pending) return pending;
-    const fetched = this.#fetch(key, reference).finally(() => this.#pending.delete(key));
+    const fetched = this.#fetch(key, reference, fetch).finally(() => this.#pending.delete(key));
     this.#pending.set(key, fetched);
     return fetched;
   }
 
-  async #fetch(key: string, reference: string): Promise<V> {
+  async #fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     let value!: V;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const [clears, events] = [this.#clears, this.#events];
-      value = await this.options.fetch(key, reference);
+      value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
       if (clears === this.#clears && !tags.some((tag) => (this.#stale.get(tag) ?? 0) > events)) {
         this.#store(key, value, tags);

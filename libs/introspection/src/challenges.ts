@@ -1,0 +1,30 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DPOP_ALGORITHMS } from './dpop/dpop-algorithms.js';
+import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
+
+/** Writes WWW-Authenticate values: RFC 6750 3, RFC 9449 7.1, RFC 9728 5.1. */
+@Injectable()
+export class Challenges {
+  constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
+
+  /** For a request without a token, or with a bearer token: both schemes, with the error at the one that was used. */
+  bearer(error: string | null): string {
+    const bearer = challenge('Bearer', { error, resource_metadata: this.options.resourceMetadata });
+    return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpop(null)}`;
+  }
+
+  /** For a request with a DPoP token: a client that uses DPoP is not led back to bearer tokens. */
+  dpop(error: string | null): string {
+    return challenge('DPoP', {
+      error,
+      // 7.1: "a space-delimited list containing the JWS algorithms acceptable for the DPoP proof JWT"
+      algs: DPOP_ALGORITHMS.join(' '),
+      resource_metadata: this.options.resourceMetadata,
+    });
+  }
+}
+
+function challenge(scheme: string, attributes: Readonly<Record<string, string | null | undefined>>): string {
+  const present = Object.entries(attributes).filter(([, value]) => typeof value === 'string');
+  return `${scheme} ${present.map(([name, value]) => `${name}="${value}"`).join(', ')}`.trim();
+}

@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from '../introspection.options.js';
+import { Introspector, type TokenInfo } from '../introspector.js';
+import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME, DpopVerifier } from './dpop-verifier.js';
+import { DpopRefusedError } from './dpop-refused.error.js';
+import { InvalidProofError } from './invalid-proof.error.js';
+import { publicUri } from './target-uri.js';
+
+/** What DPoP looks at in a request. */
+export interface DpopRequest {
+  readonly method: string;
+  /** With or without its query. */
+  readonly path: string;
+  readonly authorization: string;
+  /** The DPoP header field. */
+  readonly proof: string | readonly string[] | undefined;
+  readonly reference: string;
+}
+
+export interface DpopAuthentication {
+  readonly token: TokenInfo;
+  /** For the client's next proof (RFC 9449 8.2). */
+  readonly nonce: string;
+}
+
+/** Requests with `Authorization: DPoP`, RFC 9449 7: a token bound to a key, and a fresh proof of that key each time. */
+@Injectable()
+export class DpopAuthenticator {
+  readonly #verifier: DpopVerifier;
+
+  constructor(
+    @Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions,
+    private readonly introspector: Introspector,
+  ) {
+    this.#verifier = new DpopVerifier({
+      lifetime: options.proofLifetime ?? DEFAULT_PROOF_LIFETIME,
+      clockSkew: options.clockSkew ?? DEFAULT_CLOCK_SKEW,
+      clock: Date.now,
+    });
+  }
+
+  /** Whether a request is for this, and not for the bearer strategy. */
+  takes(authorization: string | undefined): authorization is string {
+    return this.options.resourceUrl !== undefined && /^dpop(?: |$)/i.test(authorization ?? '');
+  }
+
+  /**
+   * Costs no I/O until the proof is found good, then one round trip.
+   * @throws DpopRefusedError, or IntrospectionUnavailableError when nobody can tell
+   */
+  async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
+    const accessToken = /^dpop +([^ ]+)$/i.exec(request.authorization)?.[1];
+    if (accessToken === undefined)
+      throw new DpopRefusedError(
+        'invalid_request',
+        'the Authorization header must be: DPoP <access token>, beside a DPoP header with the proof',
+      );
+    const proof = await this.#verified(request, accessToken);
+    const answer = await this.introspector.introspectProved(accessToken, proof, request.reference);
+    // 4.3, 12: "confirm that the public key to which the access token is bound matches the public key from the DPoP proof"
+    if (answer.token === null)
+      throw new DpopRefusedError(
+        'invalid_token',
+        'the access token is not valid, or not bound to the key of the proof; refresh it',
+      );
+    const { outcome, nonce } = answer.proof;
+    if (outcome === 'use_nonce')
+      throw new DpopRefusedError(
+        'use_dpop_nonce',
+        'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
+        { nonce },
+      );
+    if (outcome === 'replayed')
+      throw new DpopRefusedError(
+        'invalid_dpop_proof',
+        'the proof was used before: make one for each request',
+        {
+          nonce,
+        },
+      );
+    return { token: answer.token, nonce };
+  }
+
+  async #verified({ method, path, proof }: DpopRequest, accessToken: string) {
+    const uri = publicUri(this.options.resourceUrl ?? '', path);
+    try {
+      return await this.#verifier.verify(proof, { method, uri, accessToken });
+    } catch (error) {
+      if (!(error instanceof InvalidProofError)) throw error;
+      throw new DpopRefusedError('invalid_dpop_proof', error.message, { cause: error });
+    }
+  }
+}
