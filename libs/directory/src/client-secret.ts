@@ -15,6 +15,21 @@ export function generateClientSecret(random: (size: number) => Buffer = randomBy
 }
 
 /**
+ * Which of the secrets was presented: its id, or null. Every hash is compared, each in constant time: the duration
+ * tells neither which one matched nor how nearly.
+ */
+export function matchClientSecret(
+  presented: string,
+  secrets: readonly { readonly id: string; readonly hash: Buffer }[],
+): string | null {
+  const digest = sha256(presented);
+  return secrets.reduce<string | null>(
+    (matched, { id, hash }) => (timingSafeEqual(digest, hash) ? id : matched),
+    null,
+  );
+}
+
+/**
  * Whether the presented secret is one of the hashed ones. Every hash is compared, each in constant time: the
  * duration tells neither which one matched nor how nearly.
  *

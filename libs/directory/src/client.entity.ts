@@ -19,8 +19,14 @@ export class ClientEntity {
   @Column({ name: 'require_par', type: 'boolean', default: false })
   requirePar: boolean;
 
+  @Column({ type: 'text', array: true, default: () => `'{profile:read}'` })
+  scopes: string[];
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
+
+  @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
+  deletedAt: Date | null;
 
   /** Filled by the store's join, which leaves revoked secrets out. */
   secrets?: ClientSecretEntity[];

@@ -6,6 +6,7 @@ import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import type { Client, ClientType } from './client.js';
 import { DuplicateClientError } from './duplicate-client.error.js';
+import { DEFAULT_SCOPE } from './scope.js';
 import { violatedConstraint } from './violated-constraint.js';
 
 export interface NewClient {
@@ -13,6 +14,8 @@ export interface NewClient {
   type: ClientType;
   /** Each one passed `checkRedirectUri`. */
   redirectUris: readonly string[];
+  /** What it may ask users for; profile:read when absent. */
+  scopes?: readonly string[];
   /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
   secretHash?: Buffer;
   /** Whether its authorization requests must be pushed (RFC 9126); false when absent. */
@@ -21,7 +24,7 @@ export interface NewClient {
   clientId?: string;
 }
 
-/** The registered applications. */
+/** The registered applications; deleted ones are nowhere to be found. */
 @Injectable()
 export class ClientStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -30,7 +33,7 @@ export class ClientStore {
   async find(clientId: string): Promise<Client | null> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
     if (!/^[!-~]{1,255}$/.test(clientId)) return null;
-    const found = await this.withLiveSecrets().where('client.clientId = :clientId', { clientId }).getOne();
+    const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
     return found && toClient(found);
   }
 
@@ -52,6 +55,7 @@ export class ClientStore {
     name,
     type,
     redirectUris,
+    scopes = [DEFAULT_SCOPE],
     secretHash,
     requirePar = false,
     clientId = generateClientId(),
@@ -64,6 +68,7 @@ export class ClientStore {
         name,
         type,
         redirectUris: [...redirectUris],
+        scopes: [...scopes],
         requirePar,
       });
       await manager.insert(ClientEntity, client).catch((error: unknown) => {
@@ -87,7 +92,8 @@ export class ClientStore {
         ClientSecretEntity,
         'secret',
         'secret.clientId = client.clientId AND secret.revokedAt IS NULL',
-      );
+      )
+      .where('client.deletedAt IS NULL');
   }
 }
 
@@ -96,6 +102,7 @@ function toClient({
   name,
   type,
   redirectUris,
+  scopes,
   requirePar,
   secrets = [],
   createdAt,
@@ -105,6 +112,7 @@ function toClient({
     name,
     type,
     redirectUris,
+    scopes,
     requirePar,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     createdAt,

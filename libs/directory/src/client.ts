@@ -10,6 +10,8 @@ export interface Client {
   readonly redirectUris: readonly string[];
   /** Whether its authorization requests must be pushed (RFC 9126 6, require_pushed_authorization_requests). */
   readonly requirePar: boolean;
+  /** What it may ask users for, never empty; in the operator's order. */
+  readonly scopes: readonly string[];
   /** Those that are not revoked; hash is the SHA-256 of the secret. Empty for public clients. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;

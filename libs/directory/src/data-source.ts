@@ -6,6 +6,8 @@ import { GrantRecordEntity } from './grant-record.entity.js';
 import { CreateDirectory1795219200000 } from './migrations/1795219200000-create-directory.js';
 import { RequirePar1795300000000 } from './migrations/1795300000000-require-par.js';
 import { CreateResourceServers1795310000000 } from './migrations/1795310000000-create-resource-servers.js';
+import { ClientScopes1795310100000 } from './migrations/1795310100000-client-scopes.js';
+import { ClientDeletion1795310200000 } from './migrations/1795310200000-client-deletion.js';
 import { ResourceServerEntity } from './resource-server.entity.js';
 import { UserEntity } from './user.entity.js';
 
@@ -44,7 +46,13 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
     type: 'postgres',
     url: databaseUrl,
     entities: [ClientEntity, ClientSecretEntity, UserEntity, GrantRecordEntity, ResourceServerEntity],
-    migrations: [CreateDirectory1795219200000, RequirePar1795300000000, CreateResourceServers1795310000000],
+    migrations: [
+      CreateDirectory1795219200000,
+      RequirePar1795300000000,
+      CreateResourceServers1795310000000,
+      ClientScopes1795310100000,
+      ClientDeletion1795310200000,
+    ],
     migrationsTransactionMode: 'all',
     synchronize: false,
     installExtensions: false,

@@ -1,5 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ClientRegistrationStore } from './client-registration.store.js';
+import { ClientSecretStore } from './client-secret.store.js';
 import { ClientStore } from './client.store.js';
 import { connect } from './connect.js';
 import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
@@ -23,7 +25,15 @@ export interface DirectoryAsyncOptions {
   useFactory: (...dependencies: never[]) => DirectoryOptions | Promise<DirectoryOptions>;
 }
 
-const STORES = [ClientStore, UserStore, GrantRecordStore, ResourceServerStore, DirectoryHealthStore];
+const STORES = [
+  ClientStore,
+  ClientRegistrationStore,
+  ClientSecretStore,
+  UserStore,
+  GrantRecordStore,
+  ResourceServerStore,
+  DirectoryHealthStore,
+];
 const OPTIONS = Symbol('DirectoryOptions');
 
 /** Offers the stores over one connection pool; the data source itself stays inside. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThanOrEqual, type Repository } from 'typeorm';
+import { DataSource, IsNull, MoreThanOrEqual, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import type { GrantRecord } from './grant-record.js';
 
@@ -24,14 +24,20 @@ export class GrantRecordStore {
   /**
    * Records a grant, and in the same round trip deletes the same user's expired ones: storage bounds itself
    * without a clean-up job.
+   *
+   * @returns false, and nothing is recorded, when the client was deleted in the meantime. The share lock makes one
+   *   of the two wait for the other: a deletion that comes later sees the grant and revokes it.
    */
-  async create({ id, userId, clientId, scope, expiresAt }: NewGrantRecord): Promise<void> {
-    await this.dataSource.query(
-      `WITH expired AS (DELETE FROM grants WHERE user_id = $2 AND expires_at < now())
+  async create({ id, userId, clientId, scope, expiresAt }: NewGrantRecord): Promise<boolean> {
+    const created = await this.dataSource.query<unknown[]>(
+      `WITH expired AS (DELETE FROM grants WHERE user_id = $2 AND expires_at < now()),
+            client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)
        INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
-       VALUES ($1, $2, $3, $4, $5::timestamptz, $5::timestamptz - now())`,
+       SELECT $1, $2, client_id, $4, $5::timestamptz, $5::timestamptz - now() FROM client
+       RETURNING id`,
       [id, userId, clientId, scope, expiresAt],
     );
+    return created.length === 1;
   }
 
   /** The record, revoked and expired ones too; null when there is none. */
@@ -54,6 +60,15 @@ export class GrantRecordStore {
       select: { id: true, revokedAt: true },
       where: { revokedAt: MoreThanOrEqual(date) },
       order: { revokedAt: 'ASC' },
+    });
+    return found.map(({ id }) => id);
+  }
+
+  /** Ids of every revoked grant of a client that could still have had live tokens. */
+  async revokedOf(clientId: string): Promise<string[]> {
+    const found = await this.grants.find({
+      select: { id: true },
+      where: { clientId, revokedAt: Not(IsNull()), expiresAt: Raw((column) => `${column} > now()`) },
     });
     return found.map(({ id }) => id);
   }

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { ClientSecretEntity } from './client-secret.entity.js';
+import { ClientEntity } from './client.entity.js';
+
+/** A live client secret, without anything to compare it with. */
+export interface ClientSecretRecord {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** UTC day, YYYY-MM-DD; null when it was never used. */
+  readonly lastUsedOn: string | null;
+}
+
+/** Why secrets were left as they are. */
+export type SecretRefusal =
+  | { readonly outcome: 'unknown_client' }
+  /** RFC 6749 2.1: a public client has no secrets. */
+  | { readonly outcome: 'public_client' }
+  /** Two secrets are live, as many as there may be. */
+  | { readonly outcome: 'two_live'; readonly live: readonly ClientSecretRecord[] }
+  | { readonly outcome: 'unknown_secret'; readonly live: readonly ClientSecretRecord[] }
+  /** Without it the client could not authenticate at all. */
+  | { readonly outcome: 'last_live' };
+
+export type SecretOutcome =
+  { readonly outcome: 'done'; readonly live: readonly ClientSecretRecord[] } | SecretRefusal;
+
+const MAX_LIVE = 2;
+
+/**
+ * The secrets of clients: two may be live at once, so that an application moves from one to the next without a
+ * moment in which none works. Every change locks the client's row first: changes at the same time happen one after
+ * the other.
+ */
+@Injectable()
+export class ClientSecretStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The live secrets, oldest first. */
+  list(clientId: string): Promise<SecretOutcome> {
+    return this.change(clientId, (_, live) => Promise.resolve({ outcome: 'done', live }));
+  }
+
+  /** Adds a second secret. @param hash SHA-256 of it, 32 bytes */
+  add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
+    return this.change(clientId, async (manager, live) => {
+      if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
+      const added = manager.create(ClientSecretEntity, {
+        id: randomUUID(),
+        clientId,
+        hash,
+        lastUsedOn: null,
+      });
+      await manager.insert(ClientSecretEntity, added);
+      return { outcome: 'done', live: [...live, toRecord(added)] };
+    });
+  }
+
+  /** Revokes a secret for good; the last live one only by `force`. */
+  revoke(clientId: string, secretId: string, force = false): Promise<SecretOutcome> {
+    return this.change(clientId, async (manager, live) => {
+      const others = live.filter(({ id }) => id !== secretId);
+      if (others.length === live.length) return { outcome: 'unknown_secret', live };
+      if (others.length === 0 && !force) return { outcome: 'last_live' };
+      await manager.update(ClientSecretEntity, { id: secretId }, { revokedAt: () => 'now()' });
+      return { outcome: 'done', live: others };
+    });
+  }
+
+  /**
+   * Notes the day of last use of many secrets by one statement, and only ever moves it forward.
+   *
+   * @param uses `day` is a UTC date, YYYY-MM-DD
+   */
+  async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
+    if (uses.length === 0) return;
+    // Locked in the order of their ids: two batches that overlap cannot deadlock.
+    await this.dataSource.query(
+      `WITH uses AS (
+         SELECT id, max(day) AS day FROM unnest($1::uuid[], $2::date[]) AS use (id, day) GROUP BY id
+       ), moved AS (
+         SELECT s.id, uses.day FROM client_secrets s JOIN uses USING (id)
+         WHERE s.last_used_on IS NULL OR s.last_used_on < uses.day
+         ORDER BY s.id FOR NO KEY UPDATE OF s
+       )
+       UPDATE client_secrets s SET last_used_on = greatest(s.last_used_on, moved.day)
+       FROM moved WHERE s.id = moved.id`,
+      [uses.map(({ id }) => id), uses.map(({ day }) => day)],
+    );
+  }
+
+  private change(
+    clientId: string,
+    work: (manager: EntityManager, live: ClientSecretRecord[]) => Promise<SecretOutcome>,
+  ): Promise<SecretOutcome> {
+    return this.dataSource.transaction(async (manager) => {
+      const client = await manager.findOne(ClientEntity, {
+        where: { clientId, deletedAt: IsNull() },
+        lock: { mode: 'for_no_key_update' },
+      });
+      if (!client) return { outcome: 'unknown_client' };
+      if (client.type === 'public') return { outcome: 'public_client' };
+      const live = await manager.find(ClientSecretEntity, {
+        where: { clientId, revokedAt: IsNull() },
+        order: { createdAt: 'ASC', id: 'ASC' },
+      });
+      return work(manager, live.map(toRecord));
+    });
+  }
+}
+
+function toRecord({ id, createdAt, lastUsedOn }: ClientSecretEntity): ClientSecretRecord {
+  return { id, createdAt, lastUsedOn };
+}
