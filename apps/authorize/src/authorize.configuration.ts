@@ -48,6 +48,10 @@ export class AuthorizeConfiguration implements Listening {
   @KeysVariable()
   TOKEN_KEYS: string;
 
+  /** Whether every client must push its authorization requests (RFC 9126 5); else those registered so. */
+  @ChoiceVariable('true', 'false')
+  REQUIRE_PAR = 'false';
+
   @NumberVariable(1, 600)
   CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 

@@ -12,11 +12,13 @@ import { Readiness } from '#service/health/readiness.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
 import { RedisModule } from '#service/redis/redis.module.js';
 import { REDIS } from '#service/redis/redis.token.js';
+import { PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizationRequestService } from './authorize/authorization-request.service.js';
 import { AuthorizationResponse } from './authorize/authorization-response.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { CLOCK } from './clock.js';
+import { PushedRequestService } from './authorize/pushed-request.service.js';
 import { ConsentService } from './consent/consent.service.js';
 import { AccountController } from './login/account.controller.js';
 import { LoginController } from './login/login.controller.js';
@@ -78,6 +80,8 @@ export class AuthorizeModule {
         LoginService,
         PageResponder,
         PageSurface,
+        PushedRequestService,
+        PushedRequestStore,
         SessionService,
         SessionStore,
       ],

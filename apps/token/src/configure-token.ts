@@ -6,7 +6,7 @@ import { PATHS } from './paths.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
 /** What public clients in a browser call (DESIGN 4); introspection is for resource servers. */
-const OPEN_TO_BROWSERS = [PATHS.token, PATHS.refreshToken, PATHS.revoke, PATHS.metadata].map(
+const OPEN_TO_BROWSERS = [PATHS.token, PATHS.refreshToken, PATHS.revoke, PATHS.par, PATHS.metadata].map(
   (path) => `/${path}`,
 );
 

@@ -23,9 +23,13 @@ export class TokenConfiguration {
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
   @UrlVariable('redis', 'rediss') REDIS_URL: string;
   @UrlVariable('nats', 'tls') NATS_URL: string;
+  /** What the authorize app's variable of that name says, for the metadata (RFC 9126 5). */
+  @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   @KeysVariable() TOKEN_KEYS: string;
   /** Seconds, as all that follow. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
+  /** Until a pushed authorization request must have been opened (RFC 9126 2.2). */
+  @NumberVariable(5, 600) PAR_LIFETIME = 60;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;

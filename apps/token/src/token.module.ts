@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
+import { PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { ConnectionModule } from '#introspection/connection.module.js';
 import { HealthModule } from '#service/health/health.module.js';
@@ -16,6 +17,8 @@ import { IntrospectionController } from './introspect/introspection.controller.j
 import { ResourceServerAuthenticator } from './introspect/resource-server-authenticator.service.js';
 import { IntrospectionResponder } from './introspect/introspection.responder.js';
 import { MetadataController } from './metadata/metadata.controller.js';
+import { ParController } from './par/par.controller.js';
+import { ParService } from './par/par.service.js';
 import { ProfileResponder } from './profile/profile.responder.js';
 import { RefreshTokenStrategy } from './refresh/refresh-token.strategy.js';
 import { RefreshController } from './refresh/refresh.controller.js';
@@ -44,6 +47,7 @@ export class TokenModule {
         TokenController,
         RefreshController,
         RevokeController,
+        ParController,
         IntrospectionController,
         MetadataController,
         IntrospectionResponder,
@@ -61,6 +65,8 @@ export class TokenModule {
         UsageRecorder,
         TokenService,
         TokenRequest,
+        PushedRequestStore,
+        ParService,
         RefreshTokenStrategy,
       ],
     };

@@ -2,6 +2,7 @@ import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import { checkPkce } from './check-pkce.js';
+import { checkPushed } from './check-pushed.js';
 import { checkRedirectUri } from './check-redirect-uri.js';
 import { checkRepeated } from './check-repeated.js';
 import { checkResponseType } from './check-response-type.js';
@@ -12,22 +13,25 @@ import type { RequestParameters } from './request-parameters.js';
 
 /**
  * What makes an authorization request valid, wherever it came from: the authorize endpoint and the pushed one share
- * these checks (RFC 9126 2.1: "validate the pushed request as it would an authorization request").
+ * these checks (RFC 9126 2.1, step 3).
  *
+ * @param options pushRequired: whether the request is refused because it had to be pushed and was not
  * @throws OAuthError, a RedirectableError once it is certain that the redirect URI is the client's
  */
 export function checkAuthorizationRequest(
   parameters: RequestParameters,
   client: Client,
+  { pushRequired = false }: { readonly pushRequired?: boolean } = {},
 ): AuthorizationRequest {
   const redirectUri = checkRedirectUri(parameters, client);
   try {
+    checkPushed(pushRequired);
     checkRepeated(parameters);
     // First of those that look at a value: a client that gets any later error wants its state with it.
     const state = checkState(parameters);
     checkResponseType(parameters);
     const challenge = checkPkce(parameters, client);
-    return { client, redirectUri, state, scope: checkScope(parameters), challenge };
+    return { client, redirectUri, state, scope: checkScope(parameters, client), challenge };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const returnTo = { redirectUri, state: stateToReturn(parameters) };

@@ -1,22 +1,24 @@
+import type { Client } from '#directory/client.js';
+import { DEFAULT_SCOPE, SCOPES, scopeTokens } from '#directory/scope.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
 import type { RequestParameters } from './request-parameters.js';
-import { DEFAULT_SCOPE, SCOPES } from './scopes.js';
 
 /**
- * RFC 6749 3.3: a list of "space-delimited, case-sensitive strings" whose order does not matter. Known deviation:
- * commas separate as well, as several client libraries write them.
+ * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request
+ * using a pre-defined default value or fail": here profile:read, or all that the client is registered for where that
+ * is not among it.
  *
- * @returns space-separated scope tokens, each once
+ * @returns space-separated scope tokens, each once, in the order of the request
  */
-export function checkScope(parameters: RequestParameters): string {
-  const requested = (parameters.get('scope', LIMITS.scope) ?? '')
-    .split(/[ ,]+/)
-    .filter((token) => token !== '');
-  const unknown = requested.filter((token) => !SCOPES.has(token));
-  if (unknown.length > 0)
-    throw new OAuthError('invalid_scope', 400, `the scopes are: ${[...SCOPES.keys()].join(' ')}`, {
-      detail: { check: 'scope', unknown },
-    });
-  return requested.length === 0 ? DEFAULT_SCOPE : [...new Set(requested)].join(' ');
+export function checkScope(parameters: RequestParameters, { scopes: registered }: Client): string {
+  const requested = scopeTokens(parameters.get('scope', LIMITS.scope) ?? '');
+  if (requested.length === 0)
+    return registered.includes(DEFAULT_SCOPE) ? DEFAULT_SCOPE : registered.join(' ');
+  const detail = { check: 'scope', registered, requested };
+  if (!requested.every((token) => SCOPES.has(token)))
+    throw OAuthError.invalidScope(`the scopes are: ${[...SCOPES.keys()].join(' ')}`, { detail });
+  if (!requested.every((token) => registered.includes(token)))
+    throw OAuthError.invalidScope(`this application may ask for: ${registered.join(' ')}`, { detail });
+  return requested.join(' ');
 }

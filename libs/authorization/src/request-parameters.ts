@@ -4,6 +4,7 @@ import { OAuthError } from '#service/oauth/oauth-error.js';
 type Unreadable = { readonly problem: string };
 
 const CONTROL = /\p{Cc}/u;
+const SURROGATE = /\p{Cs}/u;
 
 /**
  * The parameters of an authorization request, from a query or from a pushed body. Reading does not judge: what is
@@ -34,7 +35,7 @@ export class RequestParameters {
   static fromBody(body: object): RequestParameters {
     const parameters = new RequestParameters();
     for (const [name, value] of Object.entries(body))
-      parameters.#add(name, typeof value === 'string' ? value : NESTED);
+      parameters.#add(name, typeof value !== 'string' ? NESTED : SURROGATE.test(value) ? UNENCODABLE : value);
     return parameters;
   }
 
@@ -67,6 +68,8 @@ export class RequestParameters {
 }
 
 const NESTED: Unreadable = { problem: 'must be a single string, not an array or an object' };
+// JSON can escape half of a character, which no URL can give back.
+const UNENCODABLE: Unreadable = { problem: 'is not valid Unicode' };
 const UNDECODABLE: Unreadable = { problem: 'is not valid percent-encoded UTF-8' };
 
 function decode(text: string): string | Unreadable {

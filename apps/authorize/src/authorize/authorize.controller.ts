@@ -12,6 +12,8 @@ import { FormGuard, type FormFields } from '../session/form-guard.js';
 import { SessionService } from '../session/session.service.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponse } from './authorization-response.js';
+import type { IncomingRequest } from './incoming-request.js';
+import { PushedRequestService } from './pushed-request.service.js';
 import { rawQuery } from './raw-query.js';
 
 /** The authorization endpoint (specification 4.1, RFC 6749 3.1). */
@@ -19,6 +21,7 @@ import { rawQuery } from './raw-query.js';
 export class AuthorizeController {
   constructor(
     private readonly requests: AuthorizationRequestService,
+    private readonly pushed: PushedRequestService,
     private readonly response: AuthorizationResponse,
     private readonly sessions: SessionService,
     private readonly users: UserStore,
@@ -31,7 +34,7 @@ export class AuthorizeController {
   async ask(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const request = await this.requests.read(query);
-    noteOutcome(raw, { client_id: request.client.clientId });
+    noteOutcome(raw, factsOf(request));
     const { cookie, session } = await this.sessions.recognise(headers.cookie);
     const user = session && (await this.users.find(session.userId));
     if (cookie !== null && user) {
@@ -57,12 +60,15 @@ export class AuthorizeController {
     if (!session) return this.pages.seeOther(reply, loginAddress(query));
     switch (fields['decision']) {
       case 'allow': {
-        const { code, grantId } = await this.consent.allow(request, session.userId);
-        const facts = { client_id: client.clientId, user_id: session.userId, grant: grantId };
+        const { userId } = session;
+        const allow = () => this.consent.allow(request, userId);
+        const { code, grantId } = await this.pushed.answer(request, allow);
+        const facts = { ...factsOf(request), user_id: userId, grant: grantId };
         noteOutcome(raw, { ...facts, outcome: 'allowed' });
         return this.pages.seeOther(reply, this.response.code(request, code));
       }
       case 'deny': {
+        await this.pushed.answer(request, async () => undefined);
         const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
           detail: { check: 'decision', user_id: session.userId },
         });
@@ -74,4 +80,9 @@ export class AuthorizeController {
         });
     }
   }
+}
+
+/** What the log says of a request; the id leads to the line of its push. */
+function factsOf({ client, pushedId }: IncomingRequest): Record<string, string> {
+  return { client_id: client.clientId, ...(pushedId !== null && { pushed_request: pushedId }) };
 }

@@ -1,6 +1,6 @@
 import type { User } from '#directory/user.js';
 import type { AuthorizationRequest } from '#authorization/authorization-request.js';
-import { SCOPES } from '#authorization/scopes.js';
+import { SCOPES } from '#directory/scope.js';
 import { logoutAddress } from '../login/login-address.js';
 import type { Page } from '../page/document.js';
 import { html } from '../page/html.js';

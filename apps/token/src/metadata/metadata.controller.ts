@@ -12,13 +12,16 @@ export class MetadataController {
 
   @Get()
   metadata(): object {
-    const { AUTH_URL, BASE_URL } = this.configuration;
+    const { AUTH_URL, BASE_URL, REQUIRE_PAR } = this.configuration;
     return {
       issuer: BASE_URL,
       authorization_endpoint: `${AUTH_URL}/auth/oauth2/authorize`,
       token_endpoint: `${BASE_URL}/${PATHS.token}`,
       revocation_endpoint: `${BASE_URL}/${PATHS.revoke}`,
       introspection_endpoint: `${BASE_URL}/${PATHS.introspect}`,
+      // RFC 9126 5
+      pushed_authorization_request_endpoint: `${BASE_URL}/${PATHS.par}`,
+      require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: GRANT_TYPES,

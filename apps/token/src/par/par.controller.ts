@@ -1,0 +1,37 @@
+import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { noteOutcome } from '#service/logging/request-outcome.js';
+import { readParameters } from '#service/oauth/read-parameters.js';
+import { ClientAuthenticator } from '../client/client-authenticator.service.js';
+import { readCredentials } from '../client/client-credentials.js';
+import { PATHS } from '../paths.js';
+import type { HttpRequest } from '../token/token-request.js';
+import { ClientDto } from '../token/token.dto.js';
+import { ParService } from './par.service.js';
+
+/** RFC 9126 2.2. */
+interface ParAnswer {
+  readonly request_uri: string;
+  /** Seconds. */
+  readonly expires_in: number;
+}
+
+/** `POST /api/auth/oauth/par`: RFC 9126. A client sends the authorization request itself, and the browser only its name. */
+@Controller(PATHS.par)
+export class ParController {
+  constructor(
+    private readonly authenticator: ClientAuthenticator,
+    private readonly requests: ParService,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  @Header('Pragma', 'no-cache')
+  async push(@Req() { headers, body, raw }: HttpRequest): Promise<ParAnswer> {
+    const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
+    noteOutcome(raw, { client_id: credentials.clientId });
+    const client = await this.authenticator.authenticate(credentials);
+    const { requestUri, id, expiresIn } = await this.requests.push(client, body ?? {});
+    noteOutcome(raw, { pushed_request: id });
+    return { request_uri: requestUri, expires_in: expiresIn };
+  }
+}
