@@ -61,11 +61,15 @@ export async function startAuthorizeApp(
     },
 
     client(
-      { type = 'confidential', name = 'Calendar Connect' }: { type?: ClientType; name?: string } = {},
+      {
+        type = 'confidential',
+        name = 'Calendar Connect',
+        scopes = ['profile:read'],
+      }: { type?: ClientType; name?: string; scopes?: readonly string[] } = {},
       ...redirectUris: string[]
     ): Promise<Client> {
       const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
-      return directory.get(ClientStore).create({ type, name, redirectUris: uris });
+      return directory.get(ClientStore).create({ type, name, scopes, redirectUris: uris });
     },
 
     user(name = 'Ada Lovelace'): Promise<User> {

@@ -1,0 +1,124 @@
+import { checkScope } from '#authorization/check-scope.js';
+import { RequestParameters } from '#authorization/request-parameters.js';
+import { ClientRegistrationStore } from '#directory/client-registration.store.js';
+import { directoryDataSource } from '#directory/data-source.js';
+import { SCOPES } from '#directory/scope.js';
+import type { User } from '#directory/user.js';
+import {
+  type AuthorizeApp,
+  authorizeAddress,
+  handedBack,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from './authorize-app.js';
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+
+let app: AuthorizeApp;
+let user: User;
+
+beforeAll(async () => {
+  app = await startAuthorizeApp();
+  user = await app.user();
+});
+
+afterAll(() => app.close());
+
+/** The scope of the grant that a user allows, or the error that the client gets. */
+async function allowed(scopes: readonly string[], scope?: string): Promise<string | undefined> {
+  const { clientId } = await app.client({ scopes });
+  const browser = await app.loggedIn(user);
+  const page = await browser.get(
+    authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope }),
+  );
+  if (page.status === 303) return handedBack(page.headers['location'])['error'];
+  for (const token of scopes) expect(page.text.includes(SCOPES.get(token) ?? token)).toBe(true);
+  await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+  const [record] = await grantsOf(clientId);
+  return record?.scope;
+}
+
+async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
+  const database = await directoryDataSource(app.services.databaseUrl).initialize();
+  try {
+    return await database.query('SELECT scope FROM grants WHERE client_id = $1', [clientId]);
+  } finally {
+    await database.destroy();
+  }
+}
+
+describe('the scope of an authorization request', () => {
+  it.each([
+    ['profile:read when it asks for nothing', ['profile:read'], undefined, 'profile:read'],
+    [
+      'everything registered when it asks for nothing and is not registered for profile:read',
+      ['bookings:read', 'schedules:read'],
+      undefined,
+      'bookings:read schedules:read',
+    ],
+    [
+      'what it asks for, each once, in its order',
+      ['profile:read', 'bookings:read'],
+      'bookings:read profile:read bookings:read',
+      'bookings:read profile:read',
+    ],
+    [
+      'what it asks for separated by commas (known deviation)',
+      ['profile:read', 'bookings:read'],
+      'bookings:read,profile:read',
+      'bookings:read profile:read',
+    ],
+  ])('is %s, shown to the user in words', async (_case, registered, scope, granted) => {
+    expect(await allowed(registered, scope)).toBe(granted);
+  });
+
+  it.each([
+    ['unknown', 'profile:read admin'],
+    ['known, but not registered for the client', 'profile:read bookings:write'],
+    ['in another case', 'Profile:Read'],
+  ])('is refused as invalid_scope when it is %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
+    expect(await allowed(['profile:read'], scope)).toBe('invalid_scope');
+  });
+
+  it('shows on the consent page what was asked for, and not what else the client may ask for', async () => {
+    const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
+    const browser = await app.loggedIn(user);
+    const parameters = {
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      state: 's',
+      scope: 'bookings:write',
+    };
+    const page = await browser.get(authorizeAddress(parameters));
+    expect(page.text).toContain(SCOPES.get('bookings:write'));
+    expect(page.text).not.toContain(SCOPES.get('profile:read'));
+  });
+
+  it('tells the operator which scopes are registered and which were requested', async () => {
+    const client = await app.client({ scopes: ['profile:read'] });
+    const refused = () => checkScope(RequestParameters.fromQuery('scope=bookings:read+nope'), client);
+    expect(refused).toThrow(
+      expect.objectContaining({
+        code: 'invalid_scope',
+        detail: { check: 'scope', registered: ['profile:read'], requested: ['bookings:read', 'nope'] },
+      }),
+    );
+  });
+});
+
+describe('a client that is deleted while the user looks at the consent page', () => {
+  it('gets no code: the user sees an error page, and nothing is recorded', async () => {
+    const { clientId } = await app.client();
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(
+      authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' }),
+    );
+    const database = await directoryDataSource(app.services.databaseUrl).initialize();
+    await new ClientRegistrationStore(database).delete(clientId);
+    await database.destroy();
+    const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['location']).toBeUndefined();
+    expect(await grantsOf(clientId)).toEqual([]);
+  });
+});
