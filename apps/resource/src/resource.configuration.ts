@@ -1,3 +1,4 @@
+import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
 import {
   ChoiceVariable,
   NumberVariable,
@@ -17,4 +18,8 @@ export class ResourceConfiguration {
   /** {api_url}: where this app is reached. */
   @OriginVariable() API_URL: string;
   @UrlVariable('nats', 'tls') NATS_URL: string;
+  /** For how many seconds after it was made a DPoP proof is taken (RFC 9449 11.1). */
+  @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
+  /** How many seconds in the future a proof's time may be. */
+  @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 }

@@ -22,6 +22,9 @@ export class ResourceModule {
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'resource',
+          resourceUrl: configuration.API_URL,
+          proofLifetime: configuration.DPOP_PROOF_LIFETIME,
+          clockSkew: configuration.CLOCK_SKEW,
           resourceMetadata: `${configuration.API_URL}/${METADATA_PATH}`,
         }),
       ],

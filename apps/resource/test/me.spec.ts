@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import type { TestClient } from '#testing/fixture.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
 
 const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"';
+const DPOP = `DPoP algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
 
 let app: ResourceApp;
 let client: TestClient;
@@ -97,9 +99,9 @@ describe('GET /v2/me', () => {
 
 describe('errors of /v2/me', () => {
   type Case = [rule: string, send: () => Test, status: number, code: string, challenge: string | undefined];
-  const invalid = `Bearer error="invalid_token", ${METADATA}`;
-  const missing = `Bearer ${METADATA}`;
-  const malformed = `Bearer error="invalid_request", ${METADATA}`;
+  const invalid = `Bearer error="invalid_token", ${METADATA}, ${DPOP}`;
+  const missing = `Bearer ${METADATA}, ${DPOP}`;
+  const malformed = `Bearer error="invalid_request", ${METADATA}, ${DPOP}`;
 
   const cases: Case[] = [
     ['no token: a challenge with no error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
@@ -186,6 +188,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
       resource: 'https://api.example.com',
       authorization_servers: ['https://base.example.com'],
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     });
   });
 });

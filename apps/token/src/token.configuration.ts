@@ -6,6 +6,7 @@ import {
   UrlVariable,
 } from '#service/configuration/variables.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+import { DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 
@@ -34,6 +35,10 @@ export class TokenConfiguration {
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
+  /** For how long after it was made a DPoP proof is taken (RFC 9449 11.1). */
+  @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
+  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource. */
+  @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 }
 
 export function lifetimesOf(configuration: TokenConfiguration): Lifetimes {

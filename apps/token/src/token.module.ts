@@ -10,6 +10,9 @@ import { OAuthErrorFilter } from '#service/oauth/oauth-error.filter.js';
 import { RedisModule } from '#service/redis/redis.module.js';
 import { ClientAuthenticator } from './client/client-authenticator.service.js';
 import { ClientCache } from './client/client-cache.js';
+import { ProofSpender } from './dpop/proof-spender.service.js';
+import { ProofStore } from './dpop/proof.store.js';
+import { SpendResponder } from './dpop/spend.responder.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
 import { TokenReadiness } from './health/token-readiness.js';
@@ -52,6 +55,7 @@ export class TokenModule {
         MetadataController,
         IntrospectionResponder,
         ProfileResponder,
+        SpendResponder,
       ],
       providers: [
         { provide: TokenConfiguration, useValue: configuration },
@@ -63,6 +67,8 @@ export class TokenModule {
         ClientAuthenticator,
         ResourceServerAuthenticator,
         UsageRecorder,
+        ProofStore,
+        ProofSpender,
         TokenService,
         TokenRequest,
         PushedRequestStore,

@@ -7,6 +7,7 @@ export type TokenKind = keyof typeof TOKEN_KINDS;
 interface RingKey {
   readonly id: number;
   readonly subkeys: Readonly<Record<TokenKind, Buffer>>;
+  readonly nonce: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -46,6 +47,11 @@ export class KeyRing {
   subkey(keyId: number, kind: TokenKind): Buffer | undefined {
     return this.#byId.get(keyId)?.subkeys[kind];
   }
+
+  /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce names no key: the ring is short. */
+  get nonceKeys(): readonly Buffer[] {
+    return [...this.#byId.values()].map(({ nonce }) => nonce);
+  }
 }
 
 function deriveKey(key: Buffer): RingKey {
@@ -54,7 +60,9 @@ function deriveKey(key: Buffer): RingKey {
       `a token key must be ${KEY_BYTES} random bytes in base64url, this one has ${key.length}`,
     );
   }
-  const subkey = (kind: TokenKind) => Buffer.from(hkdfSync('sha256', key, '', `token:${kind}`, KEY_BYTES));
+  const derive = (label: string) => Buffer.from(hkdfSync('sha256', key, '', label, KEY_BYTES));
+  const subkey = (kind: TokenKind) => derive(`token:${kind}`);
   const id = createHash('sha256').update('token key id').update(key).digest().readUInt32BE();
-  return { id, subkeys: { code: subkey('code'), access: subkey('access'), refresh: subkey('refresh') } };
+  const subkeys = { code: subkey('code'), access: subkey('access'), refresh: subkey('refresh') };
+  return { id, subkeys, nonce: derive('dpop nonce') };
 }

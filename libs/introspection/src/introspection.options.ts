@@ -11,7 +11,7 @@ export interface IntrospectionOptions extends ConnectionOptions {
    * must begin with (RFC 9449). Without it only bearer tokens are taken.
    */
   readonly resourceUrl?: string;
-  /** For how long after its `iat` a proof is taken, in seconds; 300 when absent. */
+  /** For how long after its `iat` a proof is taken, in seconds, at most 3600; 300 when absent. */
   readonly proofLifetime?: number;
   /** How far in the future its `iat` may be, in seconds; 5 when absent. */
   readonly clockSkew?: number;

@@ -1,4 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
 /** Path of the resource's metadata (RFC 9728 3). */
@@ -15,6 +16,7 @@ export class MetadataController {
       resource: this.configuration.API_URL,
       authorization_servers: [this.configuration.BASE_URL],
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     };
   }
 }

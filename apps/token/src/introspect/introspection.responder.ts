@@ -5,8 +5,11 @@ import {
   type IntrospectionReply,
   type IntrospectionRequest,
   REFERENCE_HEADER,
+  type SpendReply,
   SUBJECTS,
 } from '#introspection/contract.js';
+import { isSpendRequest } from '../dpop/is-spend-request.js';
+import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
 /** Answers `oauth.token.introspect`: what an access token is good for. Forged ones cost no Redis call. */
@@ -17,6 +20,7 @@ export class IntrospectionResponder {
   constructor(
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
+    private readonly proofs: ProofSpender,
   ) {}
 
   @MessagePattern(SUBJECTS.introspect)
@@ -24,7 +28,8 @@ export class IntrospectionResponder {
     @Payload() request: IntrospectionRequest,
     @Ctx() context: NatsContext,
   ): Promise<IntrospectionReply> {
-    const result = await this.engine.look(request.token, null);
+    const jkt = request.jkt ?? null;
+    const result = await this.engine.look(request.token, jkt);
     if (result.outcome === 'live' && result.token.kind === 'access') {
       const { grant, grantId, token } = result;
       this.usage.note(grantId);
@@ -35,6 +40,8 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: grant.narrowedTo ?? grant.scope,
         exp: token.expiry,
+        ...(token.bound && jkt !== null && { cnf: { jkt } }),
+        ...(token.bound && (await this.#spent(request))),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
@@ -45,5 +52,10 @@ export class IntrospectionResponder {
       msg: 'access token refused',
     });
     return { active: false };
+  }
+
+  /** Only for a token that is good with the proof's key, so that nobody fills Redis with proofs of other keys. */
+  async #spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
+    return isSpendRequest(proof) && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
   }
 }

@@ -1,6 +1,7 @@
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
+import { DpopGuard } from '../dpop/dpop.guard.js';
 import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from '../token/token-request.js';
 import { GrantTypeDto, LIMITS, RefreshTokenDto, type TokenAnswer } from '../token/token.dto.js';
@@ -18,13 +19,13 @@ export class RefreshController {
   @Post()
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  @UseGuards(RefreshTokenGuard)
+  @UseGuards(DpopGuard, RefreshTokenGuard)
   async refresh(@Req() request: HttpRequest & BearerRefreshRequest): Promise<TokenAnswer> {
     if (readParameters(GrantTypeDto, request.body).grant_type !== 'refresh_token') {
       throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
     }
     const refreshToken = one(request.bearer, readParameters(RefreshTokenDto, request.body).refresh_token);
-    return this.request.answer(request, (client) => this.tokens.refresh(client, refreshToken));
+    return this.request.answer(request, (client, jkt) => this.tokens.refresh(client, refreshToken, jkt));
   }
 }
 

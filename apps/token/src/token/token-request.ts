@@ -2,13 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Client } from '#directory/client.js';
 import type { Granted } from '#grants/grant.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
 import { noteOutcome } from '#service/logging/request-outcome.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client/client-authenticator.service.js';
 import { readCredentials } from '../client/client-credentials.js';
+import type { ProvedRequest } from '../dpop/dpop.guard.js';
+import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { ClientDto, type TokenAnswer } from './token.dto.js';
 
-export interface HttpRequest {
+export interface HttpRequest extends ProvedRequest {
   readonly headers: { readonly authorization?: string };
   readonly body: unknown;
   readonly raw: IncomingMessage;
@@ -17,15 +21,21 @@ export interface HttpRequest {
 /** The frame of every token request: who asks, and the answer's wire names and log line. */
 @Injectable()
 export class TokenRequest {
-  constructor(private readonly authenticator: ClientAuthenticator) {}
+  constructor(
+    private readonly authenticator: ClientAuthenticator,
+    private readonly proofs: ProofSpender,
+  ) {}
 
+  /** @param grant what is asked for, by a client that proved the key `jkt` (RFC 9449; null: none) */
   async answer(
-    { headers, body, raw }: HttpRequest,
-    grant: (client: Client) => Promise<Granted>,
+    { headers, body, raw, proof }: HttpRequest,
+    grant: (client: Client, jkt: string | null) => Promise<Granted>,
   ): Promise<TokenAnswer> {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
-    const { grantId, grant: active, pair } = await grant(await this.authenticator.authenticate(credentials));
+    const client = await this.authenticator.authenticate(credentials);
+    const jkt = proof ? await this.#spend(proof) : null;
+    const { grantId, grant: active, pair } = await grant(client, jkt);
     noteOutcome(raw, { grant_id: grantId, user_id: active.userId, generation: active.generation });
     return {
       access_token: pair.accessToken,
@@ -34,5 +44,15 @@ export class TokenRequest {
       expires_in: pair.expiresIn,
       scope: pair.scope,
     };
+  }
+
+  /** The key of a proof, which is used up by it: after the client is known, so that nobody else fills Redis. */
+  async #spend({ jkt, jti, nonce, expiresAt }: DpopProof): Promise<string> {
+    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    if ((await this.proofs.spend(spending)).outcome === 'spent') return jkt;
+    // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
+    throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
+      detail: { check: 'dpop replay', jkt },
+    });
   }
 }

@@ -1,8 +1,9 @@
-import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import type { Client } from '#directory/client.js';
 import type { Granted } from '#grants/grant.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
+import { DpopGuard } from '../dpop/dpop.guard.js';
 import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
@@ -19,22 +20,23 @@ export class TokenController {
   @Post()
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
+  @UseGuards(DpopGuard)
   async token(@Req() request: HttpRequest): Promise<TokenAnswer> {
     const grant = this.#grantOf(request.body);
     return this.request.answer(request, grant);
   }
 
-  #grantOf(body: unknown): (client: Client) => Promise<Granted> {
+  #grantOf(body: unknown): (client: Client, jkt: string | null) => Promise<Granted> {
     switch (readParameters(GrantTypeDto, body).grant_type) {
       case 'authorization_code': {
         const code = readParameters(CodeDto, body);
-        return (client) => this.tokens.exchange(client, code);
+        return (client, jkt) => this.tokens.exchange(client, code, jkt);
       }
       case 'refresh_token': {
         const { refresh_token: refreshToken } = readParameters(RefreshTokenDto, body);
         if (refreshToken === undefined)
           throw OAuthError.invalidRequest("the parameter 'refresh_token' is missing");
-        return (client) => this.tokens.refresh(client, refreshToken);
+        return (client, jkt) => this.tokens.refresh(client, refreshToken, jkt);
       }
       default:
         throw OAuthError.unsupportedGrantType(

@@ -20,6 +20,7 @@ export class TokenService {
   async exchange(
     client: Client,
     { code, redirect_uri: redirectUri, code_verifier: verifier }: CodeDto,
+    jkt: string | null,
   ): Promise<Granted> {
     const challenge = verifier === undefined ? null : challengeOf(verifier);
     // RFC 7636 4.1
@@ -28,14 +29,14 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
       );
     return this.#granted(
-      await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt: null }),
+      await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt }),
     );
   }
 
   /** RFC 6749 6; both routes to a refresh end here. @throws OAuthError invalid_grant */
-  async refresh(client: Client, refreshToken: string): Promise<Granted> {
+  async refresh(client: Client, refreshToken: string, jkt: string | null): Promise<Granted> {
     return this.#granted(
-      await this.engine.refresh(refreshToken, { clientId: client.clientId, jkt: null, scope: null }),
+      await this.engine.refresh(refreshToken, { clientId: client.clientId, jkt, scope: null }),
     );
   }
 

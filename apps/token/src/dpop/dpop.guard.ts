@@ -1,0 +1,71 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
+import { DpopVerifier } from '#introspection/dpop/dpop-verifier.js';
+import { InvalidProofError } from '#introspection/dpop/invalid-proof.error.js';
+import { publicUri } from '#introspection/dpop/target-uri.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { ProofSpender } from './proof-spender.service.js';
+
+/** What the guard puts on a request. */
+export interface ProvedRequest {
+  /** A good proof that is not used up yet; absent where none was sent. */
+  proof?: DpopProof;
+}
+
+/**
+ * Verifies the proof of a token request that has one (RFC 9449 5), and offers the nonce for the next. Does no I/O:
+ * the proof is used up by `TokenRequest`, once it is known who asks.
+ */
+@Injectable()
+export class DpopGuard implements CanActivate {
+  readonly #verifier: DpopVerifier;
+
+  constructor(
+    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
+    private readonly spender: ProofSpender,
+  ) {
+    const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
+    this.#verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest & ProvedRequest>();
+    const { dpop } = request.headers;
+    if (dpop === undefined) return true;
+    // 8.2: the nonce of an answer is the one for the next request, be the answer an error or not.
+    void http.getResponse<FastifyReply>().header('DPoP-Nonce', this.spender.nonce);
+    const proof = await this.#verified(dpop, request);
+    if (!this.spender.acceptsNonce(proof.nonce)) throw useNonce(proof);
+    request.proof = proof;
+    return true;
+  }
+
+  async #verified(field: string | string[], { method, originalUrl }: FastifyRequest): Promise<DpopProof> {
+    const uri = publicUri(this.configuration.BASE_URL, originalUrl);
+    try {
+      return await this.#verifier.verify(field, { method, uri });
+    } catch (error) {
+      if (!(error instanceof InvalidProofError)) throw error;
+      // 5: "If the DPoP proof is invalid, the authorization server issues an error response per Section 5.2 of
+      // [RFC6749] with invalid_dpop_proof as the value of the error parameter."
+      throw new OAuthError('invalid_dpop_proof', 400, error.message, {
+        detail: { check: `dpop ${error.check}`, expected_method: method, expected_uri: uri },
+        cause: error,
+      });
+    }
+  }
+}
+
+/** 8: the answer to a proof without a nonce where one is needed, or with one that is not good any more. */
+function useNonce({ nonce, jkt }: DpopProof): OAuthError {
+  const detail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
+  return new OAuthError(
+    'use_dpop_nonce',
+    400,
+    'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
+    { detail },
+  );
+}

@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SpendReply, SpendRequest } from '#introspection/contract.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { DpopNonce } from './dpop-nonce.js';
+import { ProofStore } from './proof.store.js';
+
+/** Clocks of those who verify and of those who remember may differ by this much. */
+const MARGIN_MS = 30_000;
+/** Nobody takes a proof for longer. */
+const MAX_TTL_MS = 2 * 60 * 60 * 1000;
+
+/** The two checks of RFC 9449 4.3 that need the server's memory: the nonce is ours, and the proof was not used before. */
+@Injectable()
+export class ProofSpender {
+  readonly #nonces: DpopNonce;
+  readonly #required: boolean;
+
+  constructor(
+    @Inject(TokenConfiguration) { TOKEN_KEYS, DPOP_NONCE }: TokenConfiguration,
+    private readonly store: ProofStore,
+  ) {
+    this.#nonces = new DpopNonce(KeyRing.parse(TOKEN_KEYS).nonceKeys, Date.now);
+    this.#required = DPOP_NONCE === 'required';
+  }
+
+  /** The nonce for a client's next proof. */
+  get nonce(): string {
+    return this.#nonces.current();
+  }
+
+  /**
+   * Whether a proof's nonce is good (4.3, 10): "If the server provided a nonce value to the client, the nonce claim
+   * matches the server-provided nonce value." One that is sent must be ours even where none is demanded.
+   */
+  acceptsNonce(nonce: string | null | undefined): boolean {
+    return nonce ? this.#nonces.accepts(nonce) : !this.#required;
+  }
+
+  /** Uses a proof up, unless its nonce is not good. @throws ProofStoreUnavailableError */
+  async spend({ jkt, jti, nonce, expires_at: expiresAt }: SpendRequest): Promise<SpendReply> {
+    if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', nonce: this.nonce };
+    const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
+    // Refused rather than forgotten while somebody would still take it.
+    const fresh = ttl <= MAX_TTL_MS && (await this.store.spend(jkt, jti, ttl));
+    return { outcome: fresh ? 'spent' : 'replayed', nonce: this.nonce };
+  }
+}
