@@ -1,0 +1,228 @@
+import { createHash, randomBytes } from 'node:crypto';
+import request, { type Test } from 'supertest';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
+
+const PAR = '/api/auth/oauth/par';
+const URN = /^urn:ietf:params:oauth:request_uri:([\w-]{43})$/;
+const CHALLENGE = createHash('sha256').update('verifier').digest('base64url');
+
+let app: TokenApp;
+let client: TestClient;
+let open: { readonly client_id: string };
+
+beforeAll(async () => {
+  app = await startTokenApp();
+  client = await app.client();
+  open = await app.publicClient('com.example.pocket:/callback');
+});
+
+afterAll(() => app.close());
+
+const send = () => request(app.server).post(PAR);
+const form = (text: string) => send().type('form').send(text);
+const encoded = (parameters: object) => new URLSearchParams(parameters as Record<string, string>).toString();
+const authorization = () => ({ response_type: 'code', redirect_uri: REDIRECT_URI, state: 's 1&é' });
+const valid = () => ({ ...authorization(), ...client });
+const without = (name: string) => Object.fromEntries(Object.entries(valid()).filter(([key]) => key !== name));
+const keys = async () => (await app.redis.keys('par:*')).sort();
+
+describe('POST /api/auth/oauth/par (RFC 9126)', () => {
+  it('answers 201 with a request_uri and its lifetime (2.2)', async () => {
+    const answer = await form(encoded(valid()));
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 60 });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+  });
+
+  it('gives every push a request_uri of its own', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send().send(valid())));
+    expect(new Set(answers.map(({ body }) => body.request_uri)).size).toBe(50);
+  });
+
+  it('keeps the parameters under a hash of the reference, for 60 s, and neither the reference nor the secret', async () => {
+    const before = await keys();
+    const { body } = await send().send({
+      ...valid(),
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+      x: 'y',
+    });
+    const [, reference = ''] = URN.exec(body.request_uri as string) ?? [];
+    const key = `par:${createHash('sha256').update(reference).digest('base64url')}`;
+    expect(await keys()).toEqual([...before, key].sort());
+    const stored = await app.redis.hgetall(key);
+    expect(Object.fromEntries(new URLSearchParams(stored['parameters']))).toEqual({
+      ...authorization(),
+      client_id: client.client_id,
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const text = JSON.stringify(stored);
+    for (const secret of [reference, client.client_secret]) expect(text).not.toContain(secret);
+    const ttl = await app.redis.pttl(key);
+    expect(ttl).toBeGreaterThan(55_000);
+    expect(ttl).toBeLessThanOrEqual(60_000);
+  });
+
+  it('takes a client by HTTP Basic, with or without client_id in the body, and a public one by its name', async () => {
+    const basic = () => send().auth(client.client_id, client.client_secret);
+    expect((await basic().send(authorization())).status).toBe(201);
+    expect((await basic().send({ ...authorization(), client_id: client.client_id })).status).toBe(201);
+    const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    const pocket = { ...open, redirect_uri: 'com.example.pocket:/callback', state: 's', ...pkce };
+    expect((await send().send(pocket)).status).toBe(201);
+  });
+
+  it('answers a failed HTTP Basic with a challenge (RFC 6749 5.2)', async () => {
+    const answer = await send().auth(client.client_id, 'wrong').send(authorization());
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
+  });
+
+  it('is told in the metadata (5)', async () => {
+    const { body } = await request(app.server).get('/.well-known/oauth-authorization-server');
+    expect(body).toMatchObject({
+      pushed_authorization_request_endpoint: `https://base.example.com${PAR}`,
+      require_pushed_authorization_requests: false,
+    });
+  });
+
+  it('can be called from a browser, as the token endpoint can', async () => {
+    const answer = await send().set('Origin', 'https://spa.example.com').send(valid());
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+  });
+});
+
+describe('bad input at the pushed authorization request endpoint', () => {
+  type Case = [rule: string, send: () => Test, status: number, error: string];
+  const secret = () => `scs_${randomBytes(32).toString('base64url')}`;
+  const pkce = (challenge: object) => send().send({ ...valid(), ...challenge });
+
+  const cases: Case[] = [
+    ...['redirect_uri', 'state', 'client_id'].flatMap((name): Case[] => [
+      [`missing ${name}`, () => send().send(without(name)), 400, 'invalid_request'],
+      [`empty ${name}`, () => form(encoded({ ...valid(), [name]: '' })), 400, 'invalid_request'],
+    ]),
+    ...[
+      'redirect_uri',
+      'state',
+      'client_id',
+      'scope',
+      'response_type',
+      'code_challenge',
+      'request_uri',
+    ].flatMap((name): Case[] => [
+      [
+        `repeated ${name}`,
+        () => form(`${encoded({ ...valid(), [name]: 'a' })}&${name}=b`),
+        400,
+        'invalid_request',
+      ],
+      [`an object as ${name}`, () => send().send({ ...valid(), [name]: {} }), 400, 'invalid_request'],
+      [`a number as ${name}`, () => send().send({ ...valid(), [name]: 7 }), 400, 'invalid_request'],
+      [`${name}[a]=b`, () => form(`${encoded(without(name))}&${name}[a]=b`), 400, 'invalid_request'],
+      [
+        `an over-long ${name}`,
+        () => send().send({ ...valid(), [name]: 'x'.repeat(2001) }),
+        400,
+        'invalid_request',
+      ],
+      [`NUL in ${name}`, () => send().send({ ...valid(), [name]: 'a\0b' }), 400, 'invalid_request'],
+      [
+        `half a character as ${name}`,
+        () => send().send({ ...valid(), [name]: 'a\ud800' }),
+        400,
+        'invalid_request',
+      ],
+    ]),
+    [
+      'a request_uri (2.1)',
+      () => send().send({ ...valid(), request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}` }),
+      400,
+      'invalid_request',
+    ],
+    [
+      'another redirect_uri',
+      () => send().send({ ...valid(), redirect_uri: 'https://evil.example/' }),
+      400,
+      'invalid_request',
+    ],
+    [
+      'another response_type',
+      () => send().send({ ...valid(), response_type: 'token' }),
+      400,
+      'unsupported_response_type',
+    ],
+    ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
+    [
+      'a plain challenge',
+      () => pkce({ code_challenge: CHALLENGE, code_challenge_method: 'plain' }),
+      400,
+      'invalid_request',
+    ],
+    ['a challenge without method', () => pkce({ code_challenge: CHALLENGE }), 400, 'invalid_request'],
+    ['a method without challenge', () => pkce({ code_challenge_method: 'S256' }), 400, 'invalid_request'],
+    [
+      'a public client without PKCE',
+      () => send().send({ ...open, redirect_uri: 'com.example.pocket:/callback', state: 's' }),
+      400,
+      'invalid_request',
+    ],
+    ['a public client with a secret', () => send().send({ ...valid(), ...open }), 401, 'invalid_client'],
+    ['no client_secret', () => send().send(without('client_secret')), 401, 'invalid_client'],
+    [
+      'a wrong client_secret',
+      () => send().send({ ...valid(), client_secret: secret() }),
+      401,
+      'invalid_client',
+    ],
+    ['an unknown client', () => send().send({ ...valid(), client_id: 'sc_nobody' }), 401, 'invalid_client'],
+    [
+      'credentials in the header and in the body',
+      () => send().auth(client.client_id, client.client_secret).send(valid()),
+      400,
+      'invalid_request',
+    ],
+    [
+      'another client_id in the body than in the header',
+      () =>
+        send()
+          .auth(client.client_id, client.client_secret)
+          .send({ ...authorization(), client_id: 'sc_other' }),
+      400,
+      'invalid_request',
+    ],
+    [
+      'the request in the URL',
+      () => request(app.server).post(`${PAR}?${encoded(valid())}`),
+      400,
+      'invalid_request',
+    ],
+    ['no body', () => send(), 400, 'invalid_request'],
+    ['malformed JSON', () => send().type('json').send('{"state":'), 400, 'invalid_request'],
+    ['plain text', () => send().type('text/plain').send('state=x'), 415, 'invalid_request'],
+    [
+      'a body of more than 64 KiB',
+      () => send().send({ ...valid(), x: 'x'.repeat(65_536) }),
+      413,
+      'invalid_request',
+    ],
+    ['a wrong method', () => request(app.server).get(PAR), 405, 'method_not_allowed'],
+  ];
+
+  it.each(cases)('%s gets the standard error and keeps nothing', async (_rule, sending, status, error) => {
+    const before = await keys();
+    const answer = await sending();
+    expect(answer.body).toEqual({
+      error,
+      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/),
+      error_reference: expect.stringMatching(/^[\w-]{12}$/),
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['location']).toBeUndefined();
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.text).not.toContain(client.client_secret);
+    expect(await keys()).toEqual(before);
+  });
+});
