@@ -17,10 +17,8 @@ import { StartError } from './start.error.js';
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const source = await connect(directoryDataSource(databaseUrl), databaseUrl, 5_000);
   try {
-    await Promise.all([
-      seedClient(new ClientStore(source), account, settings),
-      seedUser(new UserStore(source), account, settings),
-    ]);
+    await seedClient(new ClientStore(source), account, settings);
+    await seedUser(new UserStore(source), account, settings);
   } finally {
     await source.destroy();
   }

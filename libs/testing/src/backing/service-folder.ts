@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto';
-import { access, chmod, lstat, mkdir, mkdtemp } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { keptSecret } from './kept-secret.js';
 import { runCommand, type SystemUser } from './run-command.js';
 
 const NAME = 'scheduling-oauth';
 
 /**
  * A folder that the given user can reach, for files that must be kept: `directory`, or `/var/tmp/scheduling-oauth-<hash
- * of directory>` when it lies in a folder that only we may enter. A folder where `marker` already exists goes first,
+ * of directory>-<id>` when it lies in a folder that only we may enter. A folder where `marker` already exists goes first,
  * so that a later change of permissions never makes data look lost.
  */
 export async function keptFolder(
@@ -18,8 +19,7 @@ export async function keptFolder(
 ): Promise<string> {
   await mkdir(directory, { recursive: true });
   if (!user) return directory;
-  const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
-  const fallback = join('/var/tmp', `${NAME}-${hash}`);
+  const fallback = await fallbackFolder(directory);
   if (await exists(join(fallback, marker))) return ownFolder(fallback);
   if (await canEnter(directory, user)) return directory;
   if (await exists(join(directory, marker))) {
@@ -28,7 +28,25 @@ export async function keptFolder(
         'give that folder and those above it the permission to be entered (chmod o+x), or move the data away',
     );
   }
+  await removeAbandoned(fallback);
   return ownFolder(fallback);
+}
+
+/** Named by the folder and by a number kept in it, so that whoever removes that folder begins anew. */
+async function fallbackFolder(directory: string): Promise<string> {
+  const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
+  const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));
+  return join('/var/tmp', `${NAME}-${hash}-${id}`);
+}
+
+/** Removes what a removed folder of the same name left behind. */
+async function removeAbandoned(folder: string): Promise<void> {
+  const siblings = `${basename(folder).slice(0, -17)}-`;
+  for (const name of await readdir('/var/tmp')) {
+    const path = join('/var/tmp', name);
+    if (!name.startsWith(siblings) || path === folder) continue;
+    if ((await lstat(path)).uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** A new folder of ours, mode 0700, for files that are thrown away; in a place that the given user can reach. */
