@@ -16,4 +16,6 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly scope: string;
   /** S256 challenge; null when a confidential client sent none. */
   readonly challenge: string | null;
+  /** Thumbprint of the key that the code must be redeemed with (`dpop_jkt`, RFC 9449 10); null when none is named. */
+  readonly jkt: string | null;
 }

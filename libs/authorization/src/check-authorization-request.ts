@@ -1,6 +1,7 @@
 import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
+import { checkDpopKey } from './check-dpop-key.js';
 import { checkPkce } from './check-pkce.js';
 import { checkPushed } from './check-pushed.js';
 import { checkRedirectUri } from './check-redirect-uri.js';
@@ -31,7 +32,8 @@ export function checkAuthorizationRequest(
     const state = checkState(parameters);
     checkResponseType(parameters);
     const challenge = checkPkce(parameters, client);
-    return { client, redirectUri, state, scope: checkScope(parameters, client), challenge };
+    const jkt = checkDpopKey(parameters);
+    return { client, redirectUri, state, scope: checkScope(parameters, client), challenge, jkt };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const returnTo = { redirectUri, state: stateToReturn(parameters) };

@@ -7,4 +7,5 @@ export const LIMITS = {
   scope: 1_000,
   code_challenge: 128,
   code_challenge_method: 100,
+  dpop_jkt: 128,
 } as const;

@@ -26,7 +26,7 @@ export class ConsentService {
    * @returns the code for the client, and the grant's id for the log
    */
   async allow(request: AuthorizationRequest, userId: number): Promise<{ code: string; grantId: string }> {
-    const { client, scope, redirectUri, challenge } = request;
+    const { client, scope, redirectUri, challenge, jkt } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
@@ -37,7 +37,7 @@ export class ConsentService {
       throw OAuthError.invalidRequest('the application is not registered any more', {
         detail: { check: 'client', client_id: client.clientId },
       });
-    const pending = { ...authorization, redirectUri, challenge, jkt: null };
+    const pending = { ...authorization, redirectUri, challenge, jkt };
     await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     return { code, grantId };
   }

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { SpendReply, SpendRequest } from '#introspection/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenConfiguration } from '../token.configuration.js';
@@ -35,6 +37,21 @@ export class ProofSpender {
    */
   acceptsNonce(nonce: string | null | undefined): boolean {
     return nonce ? this.#nonces.accepts(nonce) : !this.#required;
+  }
+
+  /**
+   * The key that a request proved, whose proof is used up by it; null where there is no proof.
+   * @throws OAuthError invalid_dpop_proof, ProofStoreUnavailableError
+   */
+  async keyOf(proof: DpopProof | undefined): Promise<string | null> {
+    if (!proof) return null;
+    const { jkt, jti, nonce, expiresAt } = proof;
+    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    if ((await this.spend(spending)).outcome === 'spent') return jkt;
+    // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
+    throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
+      detail: { check: 'dpop replay', jkt },
+    });
   }
 
   /** Uses a proof up, unless its nonce is not good. @throws ProofStoreUnavailableError */

@@ -1,8 +1,10 @@
-import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { noteOutcome } from '#service/logging/request-outcome.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client/client-authenticator.service.js';
 import { readCredentials } from '../client/client-credentials.js';
+import { DpopGuard } from '../dpop/dpop.guard.js';
+import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { PATHS } from '../paths.js';
 import type { HttpRequest } from '../token/token-request.js';
 import { ClientDto } from '../token/token.dto.js';
@@ -21,16 +23,22 @@ export class ParController {
   constructor(
     private readonly authenticator: ClientAuthenticator,
     private readonly requests: ParService,
+    private readonly proofs: ProofSpender,
   ) {}
 
   @Post()
   @HttpCode(201)
   @Header('Pragma', 'no-cache')
-  async push(@Req() { headers, body, raw }: HttpRequest): Promise<ParAnswer> {
+  @UseGuards(DpopGuard)
+  async push(@Req() { headers, body, raw, proof }: HttpRequest): Promise<ParAnswer> {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
-    const { requestUri, id, expiresIn } = await this.requests.push(client, body ?? {});
+    const { requestUri, id, expiresIn } = await this.requests.push(
+      client,
+      body ?? {},
+      await this.proofs.keyOf(proof),
+    );
     noteOutcome(raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };
   }

@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Client } from '#directory/client.js';
 import type { Granted } from '#grants/grant.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
-import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
 import { noteOutcome } from '#service/logging/request-outcome.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client/client-authenticator.service.js';
@@ -34,7 +32,8 @@ export class TokenRequest {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
-    const jkt = proof ? await this.#spend(proof) : null;
+    // After the client is known, so that nobody else fills Redis.
+    const jkt = await this.proofs.keyOf(proof);
     const { grantId, grant: active, pair } = await grant(client, jkt);
     noteOutcome(raw, { grant_id: grantId, user_id: active.userId, generation: active.generation });
     return {
@@ -44,15 +43,5 @@ export class TokenRequest {
       expires_in: pair.expiresIn,
       scope: pair.scope,
     };
-  }
-
-  /** The key of a proof, which is used up by it: after the client is known, so that nobody else fills Redis. */
-  async #spend({ jkt, jti, nonce, expiresAt }: DpopProof): Promise<string> {
-    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
-    if ((await this.proofs.spend(spending)).outcome === 'spent') return jkt;
-    // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
-    throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
-      detail: { check: 'dpop replay', jkt },
-    });
   }
 }
