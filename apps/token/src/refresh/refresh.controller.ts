@@ -6,6 +6,7 @@ import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from '../token/token-request.js';
 import { GrantTypeDto, LIMITS, RefreshTokenDto, type TokenAnswer } from '../token/token.dto.js';
 import { TokenService } from '../token/token.service.js';
+import { refreshScope } from './refresh-scope.js';
 import { type BearerRefreshRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 
 /** `POST /api/auth/oauth/refreshToken`: specification 4.3. The refresh token comes as Bearer, or in the body. */
@@ -24,8 +25,9 @@ export class RefreshController {
     if (readParameters(GrantTypeDto, request.body).grant_type !== 'refresh_token') {
       throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
     }
-    const refreshToken = one(request.bearer, readParameters(RefreshTokenDto, request.body).refresh_token);
-    return this.request.answer(request, (client, jkt) => this.tokens.refresh(client, refreshToken, jkt));
+    const { refresh_token: token, scope } = readParameters(RefreshTokenDto, request.body);
+    const renewal = { refreshToken: one(request.bearer, token), scope: refreshScope(scope) };
+    return this.request.answer(request, (client, jkt) => this.tokens.refresh(client, renewal, jkt));
   }
 }
 

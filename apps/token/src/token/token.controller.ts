@@ -5,6 +5,7 @@ import { OAuthError } from '#service/oauth/oauth-error.js';
 import { readParameters } from '#service/oauth/read-parameters.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { PATHS } from '../paths.js';
+import { refreshScope } from '../refresh/refresh-scope.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
 import { TokenService } from './token.service.js';
@@ -33,10 +34,11 @@ export class TokenController {
         return (client, jkt) => this.tokens.exchange(client, code, jkt);
       }
       case 'refresh_token': {
-        const { refresh_token: refreshToken } = readParameters(RefreshTokenDto, body);
+        const { refresh_token: refreshToken, scope } = readParameters(RefreshTokenDto, body);
         if (refreshToken === undefined)
           throw OAuthError.invalidRequest("the parameter 'refresh_token' is missing");
-        return (client, jkt) => this.tokens.refresh(client, refreshToken, jkt);
+        const renewal = { refreshToken, scope: refreshScope(scope) };
+        return (client, jkt) => this.tokens.refresh(client, renewal, jkt);
       }
       default:
         throw OAuthError.unsupportedGrantType(

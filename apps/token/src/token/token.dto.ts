@@ -35,6 +35,7 @@ export class CodeDto {
 /** RFC 6749 6; the token is absent where it came as Bearer. */
 export class RefreshTokenDto {
   @Parameter({ max: LIMITS.token, required: false }) refresh_token?: string;
+  @Parameter({ max: LIMITS.scope, required: false }) scope?: string;
 }
 
 /** RFC 6749 5.1. */

@@ -33,11 +33,13 @@ export class TokenService {
     );
   }
 
-  /** RFC 6749 6; both routes to a refresh end here. @throws OAuthError invalid_grant */
-  async refresh(client: Client, refreshToken: string, jkt: string | null): Promise<Granted> {
-    return this.#granted(
-      await this.engine.refresh(refreshToken, { clientId: client.clientId, jkt, scope: null }),
-    );
+  /** RFC 6749 6; both routes to a refresh end here. @throws OAuthError invalid_grant, or invalid_scope */
+  async refresh(
+    { clientId }: Client,
+    { refreshToken, scope }: { readonly refreshToken: string; readonly scope: string | null },
+    jkt: string | null,
+  ): Promise<Granted> {
+    return this.#granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }));
   }
 
   #granted(result: Granted | Refusal): Granted {
