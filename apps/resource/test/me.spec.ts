@@ -181,6 +181,35 @@ describe('errors of /v2/me', () => {
   });
 });
 
+describe('scope', () => {
+  it('a token without profile:read gets 403 insufficient_scope, and the scope to ask for (RFC 6750 3.1)', async () => {
+    const { access_token } = await app.pair(client, userId, 'bookings:read bookings:write');
+    const answer = await me(`Bearer ${access_token}`);
+    expect(answer.status).toBe(403);
+    const [bearer] = (answer.headers['www-authenticate'] ?? '').split(', DPoP ');
+    expect(bearer).toBe(`Bearer error="insufficient_scope", scope="profile:read", ${METADATA}`);
+    expect(answer.body).toMatchObject({ status: 'error', error: { code: 'FORBIDDEN' } });
+    expect(answer.body).not.toHaveProperty('data');
+  });
+
+  it('profile:read among others is enough', async () => {
+    const { access_token } = await app.pair(client, userId, 'bookings:read profile:read');
+    expect((await me(`Bearer ${access_token}`)).status).toBe(200);
+  });
+
+  it('a scope that merely begins like it is not', async () => {
+    const { access_token } = await app.pair(client, userId, 'profile:readable');
+    expect((await me(`Bearer ${access_token}`)).status).toBe(403);
+  });
+
+  it('narrowed away on refresh it is missing from the new access token, and only from that', async () => {
+    const wide = await app.pair(client, userId, 'bookings:read profile:read');
+    const narrow = await app.narrowed(client, wide.refresh_token, 'bookings:read');
+    expect((await me(`Bearer ${narrow.access_token}`)).status).toBe(403);
+    expect((await me(`Bearer ${wide.access_token}`)).status).toBe(200);
+  });
+});
+
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   it('names the resource and its authorization server', async () => {
     const answer = await request(app.server).get('/.well-known/oauth-protected-resource');

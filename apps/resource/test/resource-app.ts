@@ -42,8 +42,12 @@ export async function startResourceApp() {
     ...fixture,
     server: app.getHttpServer(),
 
-    async pair(client: TestClient, userId: number): Promise<Pair & { readonly code: string }> {
-      const code = await fixture.code(client.client_id, userId);
+    async pair(
+      client: TestClient,
+      userId: number,
+      scope = 'profile:read',
+    ): Promise<Pair & { readonly code: string }> {
+      const code = await fixture.code(client.client_id, userId, { scope });
       const answer = await post('token', {
         grant_type: 'authorization_code',
         code,
@@ -56,6 +60,12 @@ export async function startResourceApp() {
     /** Redeems a code again, upon which its grant is revoked. */
     async replay(client: TestClient, code: string): Promise<void> {
       await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client });
+    },
+
+    /** What a refresh with a narrower scope gives (RFC 6749 6). */
+    async narrowed(client: TestClient, refreshToken: string, scope: string): Promise<Pair> {
+      const body = { grant_type: 'refresh_token', refresh_token: refreshToken, scope, ...client };
+      return (await post('token', body)).body as Pair;
     },
 
     stopTokenApp: () => token.stop(),

@@ -7,16 +7,21 @@ import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspectio
 export class Challenges {
   constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
 
-  /** For a request without a token, or with a bearer token: both schemes, with the error at the one that was used. */
-  bearer(error: string | null): string {
-    const bearer = challenge('Bearer', { error, resource_metadata: this.options.resourceMetadata });
+  /**
+   * For a request without a token, or with a bearer token: both schemes, with the error at the one that was used.
+   *
+   * @param scope what the resource needs, space-separated, where the token has too little of it (RFC 6750 3)
+   */
+  bearer(error: string | null, scope?: string): string {
+    const bearer = challenge('Bearer', { error, scope, resource_metadata: this.options.resourceMetadata });
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpop(null)}`;
   }
 
   /** For a request with a DPoP token: a client that uses DPoP is not led back to bearer tokens. */
-  dpop(error: string | null): string {
+  dpop(error: string | null, scope?: string): string {
     return challenge('DPoP', {
       error,
+      scope,
       // 7.1: "a space-delimited list containing the JWS algorithms acceptable for the DPoP proof JWT"
       algs: DPOP_ALGORITHMS.join(' '),
       resource_metadata: this.options.resourceMetadata,

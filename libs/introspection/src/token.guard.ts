@@ -1,17 +1,20 @@
 import {
   BadRequestException,
   type ExecutionContext,
+  ForbiddenException,
   HttpException,
   Injectable,
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
 import { Challenges } from './challenges.js';
 import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
 import { DpopRefusedError } from './dpop/dpop-refused.error.js';
 import type { TokenInfo } from './introspector.js';
+import { REQUIRED_SCOPES } from './require-scope.decorator.js';
 import { IntrospectionUnavailableError } from './unavailable.error.js';
 
 interface HttpRequest {
@@ -22,7 +25,7 @@ interface HttpRequest {
   readonly originalUrl?: string;
   readonly id?: unknown;
   readonly raw?: { readonly id?: unknown };
-  token?: unknown;
+  token?: TokenInfo;
 }
 
 interface HttpResponse {
@@ -32,7 +35,7 @@ interface HttpResponse {
 /**
  * Lets a request pass with a valid access token, which `@CurrentToken()` then gives to the handler: as Bearer by
  * passport, or as DPoP with a proof. Else it answers as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge,
- * without an error code where no token was sent; 400 for a malformed header; 503 with Retry-After when nobody can
+ * without an error code where no token was sent; 403 for a token that has too little scope; 400 for a malformed header; 503 with Retry-After when nobody can
  * tell whether the token is good.
  */
 @Injectable()
@@ -40,11 +43,19 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
   constructor(
     private readonly challenges: Challenges,
     private readonly dpop: DpopAuthenticator,
+    private readonly reflector: Reflector,
   ) {
     super();
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const passed = await this.#authenticate(context);
+    const { token } = context.switchToHttp().getRequest<HttpRequest>();
+    if (passed && token) this.#checkScope(token, context);
+    return passed;
+  }
+
+  async #authenticate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const { authorization, dpop: proof } = request.headers;
     if (!this.dpop.takes(authorization)) return (await super.canActivate(context)) as boolean;
@@ -81,6 +92,20 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
     if (error || !token) throw this.#bearerRefusal(error, challenge, status, context);
     context.switchToHttp().getRequest<{ token: T }>().token = token;
     return token;
+  }
+
+  /** RFC 6750 3.1: "The request requires higher privileges than provided by the access token": 403. */
+  #checkScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): void {
+    const places = [context.getHandler(), context.getClass()];
+    const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, places);
+    if (!required || required.every((scope) => scopes.includes(scope))) return;
+    const scope = required.join(' ');
+    const scheme = jkt === null ? 'bearer' : 'dpop';
+    const challenge = this.challenges[scheme]('insufficient_scope', scope);
+    context.switchToHttp().getResponse<HttpResponse>().header('WWW-Authenticate', challenge);
+    throw new ForbiddenException(
+      `the access token needs the scope ${scope}: ask the user to authorize again with it`,
+    );
   }
 
   #dpopRefusal(error: unknown, response: HttpResponse): Error {

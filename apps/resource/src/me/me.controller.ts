@@ -2,6 +2,7 @@ import { Controller, Get, Req, UnauthorizedException, UseGuards } from '@nestjs/
 import type { FastifyRequest } from 'fastify';
 import { CurrentToken } from '#introspection/current-token.decorator.js';
 import type { TokenInfo } from '#introspection/introspector.js';
+import { RequireScope } from '#introspection/require-scope.decorator.js';
 import { TokenGuard } from '#introspection/token.guard.js';
 import { referenceOf } from '#service/logging/logging.module.js';
 import { noteOutcome } from '#service/logging/request-outcome.js';
@@ -11,6 +12,7 @@ import type { Profile } from './profile.js';
 /** `GET /v2/me`: shows that an access token works, and whose it is (specification 4.4). */
 @Controller('v2/me')
 @UseGuards(TokenGuard)
+@RequireScope('profile:read')
 export class MeController {
   constructor(private readonly profiles: ProfileCache) {}
 
