@@ -1,3 +1,5 @@
+import { PushedRequestStore } from '#authorization/pushed-request.store.js';
+import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
 import type { Client } from '#directory/client.js';
 import type { User } from '#directory/user.js';
 import { isolate } from '#testing/isolate.js';
@@ -82,6 +84,28 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   const answer = await cost(() => browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize'));
   expect(answer.status).toBe(303);
   expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['SELECT', 'WITH']);
+});
+
+it('a pushed request costs one script more on the page, and one more for the answer', async () => {
+  const store = new PushedRequestStore(app.redis);
+  const pushed = async (): Promise<string> => {
+    const requestUri = generateRequestUri();
+    const parameters = new URLSearchParams({ redirect_uri: REDIRECT_URI, state: 's' }).toString();
+    await store.push(pushedRequestId(requestUri) ?? '', client.clientId, parameters, 60);
+    return authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
+  };
+  const browser = await app.loggedIn(user);
+  const allow = (page: Awaited<ReturnType<typeof browser.get>>) =>
+    browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  // Redis knows the scripts from the second time on.
+  await allow(await browser.get(await pushed()));
+  const address = await pushed();
+  const page = await cost(() => browser.get(address));
+  expect(commands).toEqual(['evalsha', 'getex']);
+  expect(statements).toEqual(['SELECT', 'SELECT']);
+  expect((await cost(() => allow(page))).status).toBe(303);
+  expect(commands).toEqual(['evalsha', 'getex', 'evalsha', 'evalsha']);
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
