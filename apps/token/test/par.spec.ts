@@ -94,6 +94,19 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 });
 
+it('a push is refused with 503 and Retry-After while Redis does not answer', async () => {
+  const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
+  try {
+    const answer = await request(cut.server)
+      .post(PAR)
+      .send({ ...authorization(), ...(await cut.client()) });
+    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
+    expect(answer.headers['retry-after']).toBe('1');
+  } finally {
+    await cut.close();
+  }
+});
+
 describe('bad input at the pushed authorization request endpoint', () => {
   type Case = [rule: string, send: () => Test, status: number, error: string];
   const secret = () => `scs_${randomBytes(32).toString('base64url')}`;
