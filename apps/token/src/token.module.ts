@@ -13,6 +13,7 @@ import { ClientCache } from './client/client-cache.js';
 import { ProofSpender } from './dpop/proof-spender.service.js';
 import { ProofStore } from './dpop/proof.store.js';
 import { SpendResponder } from './dpop/spend.responder.js';
+import { ClientRevocationResponder } from './grant/client-revocation.responder.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
 import { TokenReadiness } from './health/token-readiness.js';
@@ -56,6 +57,7 @@ export class TokenModule {
         IntrospectionResponder,
         ProfileResponder,
         SpendResponder,
+        ClientRevocationResponder,
       ],
       providers: [
         { provide: TokenConfiguration, useValue: configuration },

@@ -6,6 +6,7 @@ import { isolate } from '#testing/isolate.js';
 import { configureToken } from '../src/configure-token.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
 import { TokenModule } from '../src/token.module.js';
+import { UsageRecorder } from '../src/usage/usage-recorder.service.js';
 
 /** A token app on services of its own, and a fixture over the same. */
 export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) {
@@ -32,6 +33,9 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
   return {
     ...fixture,
     server: app.getHttpServer(),
+
+    /** Writes the days of last use that wait in memory. */
+    writeUses: () => app.get(UsageRecorder).flush(),
 
     /** Resolves when everything published so far has arrived at the app and here. */
     async settled(): Promise<void> {

@@ -9,6 +9,8 @@ export const SUBJECTS = {
   spendProof: 'oauth.dpop.spend',
   /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
+  /** Request {@link ClientRevocationRequest}, reply {@link ClientRevocationReply}. */
+  revokeClient: 'oauth.client.revoke',
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
   /** Broadcast {@link ClientChanged}. */
@@ -70,6 +72,16 @@ export interface ProfileRequest {
 export interface ProfileReply {
   /** Null when there is no such user any more. */
   readonly user: Readonly<Record<string, unknown>> | null;
+}
+
+/** Asks that every revocation PostgreSQL has of a client's grants takes effect. */
+export interface ClientRevocationRequest {
+  readonly client_id: string;
+}
+
+export interface ClientRevocationReply {
+  /** How many grants that were. */
+  readonly applied: number;
 }
 
 export interface GrantRevoked {

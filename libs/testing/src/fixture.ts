@@ -4,6 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { generateClientSecret } from '#directory/client-secret.js';
+import { ClientRegistrationStore } from '#directory/client-registration.store.js';
+import { ClientSecretStore } from '#directory/client-secret.store.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
@@ -49,6 +51,8 @@ export async function openFixture(
     resourceServers: directory.get(ResourceServerStore),
     clients,
     users,
+    registrations: directory.get(ClientRegistrationStore),
+    secrets: directory.get(ClientSecretStore),
     records,
     redis,
     codec,

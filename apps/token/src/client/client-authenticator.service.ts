@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { verifyClientSecret } from '#directory/client-secret.js';
+import { matchClientSecret } from '#directory/client-secret.js';
 import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
+import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { ClientCache } from './client-cache.js';
 import { BASIC_CHALLENGE, type ClientCredentials } from './client-credentials.js';
 
 /** Authenticates clients at the token endpoints (RFC 6749 3.2.1). */
 @Injectable()
 export class ClientAuthenticator {
-  constructor(private readonly clients: ClientCache) {}
+  constructor(
+    private readonly clients: ClientCache,
+    private readonly usage: UsageRecorder,
+  ) {}
 
   /**
    * The client that proved who it is; a public one has nothing to prove (RFC 6749 2.1).
@@ -31,9 +35,10 @@ export class ClientAuthenticator {
     }
     if (clientSecret === undefined)
       throw refuse("the parameter 'client_secret' is missing", 'client secret is sent');
-    const hashes = client.secrets.map(({ hash }) => hash);
-    if (!verifyClientSecret(clientSecret, hashes))
-      throw refuse('unknown client, or a wrong client_secret', 'client secret matches');
+    const secretId = matchClientSecret(clientSecret, client.secrets);
+    if (secretId === null) throw refuse('unknown client, or a wrong client_secret', 'client secret matches');
+    // Tells the operator when the old one of two secrets is out of use.
+    this.usage.noteSecret(secretId);
     return client;
   }
 }

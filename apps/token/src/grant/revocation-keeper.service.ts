@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { RedisConnection } from '#service/redis/redis.connection.js';
 
 /** Longer than any replica lags behind its master. */
@@ -8,7 +9,8 @@ const REPLAYED_MS = 10 * 60 * 1000;
 
 /**
  * Applies the revocations of the last ten minutes again whenever Redis connects: a fail-over to a replica that had
- * not heard of them yet must not bring a revoked grant back.
+ * not heard of them yet must not bring a revoked grant back. Whenever NATS reconnects, too: the operator may have
+ * deleted a client and found nobody to tell.
  */
 @Injectable()
 export class RevocationKeeper implements OnApplicationBootstrap {
@@ -18,10 +20,14 @@ export class RevocationKeeper implements OnApplicationBootstrap {
     private readonly redis: RedisConnection,
     private readonly records: GrantRecordStore,
     private readonly engine: GrantEngine,
+    private readonly connection: TokenServiceConnection,
   ) {}
 
   onApplicationBootstrap(): void {
     this.redis.onReady(() => void this.replay());
+    this.connection.onStale((tag) => {
+      if (tag === null) void this.replay();
+    });
   }
 
   private async replay(): Promise<void> {

@@ -1,44 +1,38 @@
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { ClientSecretStore } from '#directory/client-secret.store.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { DailyUses } from './daily-uses.js';
 
 const FLUSH_MS = 30_000;
-const REMEMBERED = 100_000;
 
 /**
- * Writes the day of last use of grants in the background, in batches, at most once a day per grant and process:
- * no token request waits for PostgreSQL because of it.
+ * Writes the day of last use of grants and client secrets in the background, in batches, at most once a day per
+ * thing and process: no token request waits for PostgreSQL because of it.
  */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
-  readonly #logger = new Logger(UsageRecorder.name);
-  readonly #noted = new LRUCache<string, string>({ max: REMEMBERED });
   readonly #timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
-  #waiting = new Map<string, string>();
+  readonly #grants: DailyUses;
+  readonly #secrets: DailyUses;
 
-  constructor(private readonly records: GrantRecordStore) {}
+  constructor(grants: GrantRecordStore, secrets: ClientSecretStore) {
+    this.#grants = new DailyUses('grants', (uses) => grants.touch(uses));
+    this.#secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
+  }
 
   /** Notes that a grant is in use today (UTC). */
   note(grantId: string): void {
-    const day = new Date().toISOString().slice(0, 10);
-    if (this.#noted.get(grantId) === day) return;
-    this.#noted.set(grantId, day);
-    this.#waiting.set(grantId, day);
+    this.#grants.note(grantId);
+  }
+
+  /** Notes that a client authenticated by a secret today (UTC). */
+  noteSecret(secretId: string): void {
+    this.#secrets.note(secretId);
   }
 
   /** Writes what is waiting; what could not be written waits for the next time. */
   async flush(): Promise<void> {
-    const batch = this.#waiting;
-    if (batch.size === 0) return;
-    this.#waiting = new Map();
-    try {
-      await this.records.touch([...batch].map(([id, day]) => ({ id, day })));
-    } catch (error) {
-      this.#waiting = new Map([...batch, ...this.#waiting]);
-      this.#logger.warn(
-        `the last use of ${batch.size} grants was not written yet: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
+    await Promise.all([this.#grants.flush(), this.#secrets.flush()]);
   }
 
   /** Before the connections close; what is noted after this is a day's note lost, no more. */
