@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import request, { type Response, type Test } from 'supertest';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
+import { DpopKey } from '#testing/dpop-key.js';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { INVALID_PROOFS } from '#testing/invalid-proofs.js';
+import { startTokenApp, type TokenApp } from './token-app.js';
+
+const TOKEN = 'https://base.example.com/api/auth/oauth/token';
+const REFRESH = 'https://base.example.com/api/auth/oauth/refreshToken';
+const PAR = 'https://base.example.com/api/auth/oauth/par';
+
+interface Pair {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+let app: TokenApp;
+let client: TestClient;
+let userId: number;
+let key: DpopKey;
+
+beforeAll(async () => {
+  [app, key] = await Promise.all([startTokenApp(), DpopKey.generate()]);
+  client = await app.client();
+  userId = await app.user();
+});
+
+afterAll(() => app.close());
+
+const post = (uri: string, body: object, proof?: string | string[]): Test => {
+  const sending = request(app.server).post(new URL(uri).pathname).send(body);
+  return proof === undefined ? sending : sending.set({ DPoP: proof });
+};
+
+async function redemption(pending: { jkt?: string } = {}): Promise<object> {
+  const code = await app.code(client.client_id, userId, pending);
+  return { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
+}
+
+async function bound(): Promise<Pair> {
+  return (await post(TOKEN, await redemption(), await key.proof('POST', TOKEN))).body as Pair;
+}
+
+const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...client });
+
+describe('a token request with a proof (RFC 9449 5)', () => {
+  it.each(DPOP_ALGORITHMS)('gives tokens bound to a key of %s', async (alg) => {
+    const other = await DpopKey.generate(alg);
+    const answer = await post(TOKEN, await redemption(), await other.proof('POST', TOKEN));
+    expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
+    expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
+  });
+
+  it('gives bearer tokens without a proof, and no nonce', async () => {
+    const answer = await post(TOKEN, await redemption());
+    expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
+    expect(answer.headers['dpop-nonce']).toBeUndefined();
+  });
+
+  it.each([TOKEN, REFRESH])('refreshes with the key of the grant and with no other: %s', async (uri) => {
+    const { refresh_token } = await bound();
+    const other = await DpopKey.generate();
+    const stolen = await post(uri, renewal(refresh_token), await other.proof('POST', uri));
+    expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
+    const without = await post(uri, renewal(refresh_token));
+    expect([without.status, without.body.error]).toEqual([400, 'invalid_grant']);
+    const renewed = await post(uri, renewal(refresh_token), await key.proof('POST', uri));
+    expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
+  });
+
+  it('takes a bound refresh token as Bearer at refreshToken (specification 4.3), with its proof', async () => {
+    const { refresh_token } = await bound();
+    const answer = await post(REFRESH, { grant_type: 'refresh_token', ...client })
+      .set('Authorization', `Bearer ${refresh_token}`)
+      .set('DPoP', await key.proof('POST', REFRESH));
+    expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
+  });
+
+  it('redeems a code with the key that dpop_jkt named, and with no other (10)', async () => {
+    const body = await redemption({ jkt: key.jkt });
+    const other = await DpopKey.generate();
+    expect((await post(TOKEN, body)).body.error).toBe('invalid_grant');
+    expect((await post(TOKEN, body, await other.proof('POST', TOKEN))).body.error).toBe('invalid_grant');
+    expect((await post(TOKEN, body, await key.proof('POST', TOKEN))).status).toBe(200);
+  });
+
+  it.each([
+    ['an htu with query and fragment, which are ignored', `${TOKEN}?a=b#c`],
+    ['scheme and host in upper case', TOKEN.replace('https://base', 'HTTPS://BASE')],
+    ['the default port', TOKEN.replace('.com', '.com:443')],
+    ['dot segments', TOKEN.replace('/oauth/', '/x/../oauth/./')],
+    ['an unreserved character that is percent-encoded', TOKEN.replace('token', '%74oken')],
+  ])('takes %s', async (_rule, htu) => {
+    expect((await post(TOKEN, await redemption(), await key.proof('POST', htu))).status).toBe(200);
+  });
+});
+
+describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () => {
+  it.each(INVALID_PROOFS.map((proof) => [proof.rule, proof] as const))(
+    '%s',
+    async (_rule, { make, says }) => {
+      const body = await redemption();
+      const proof = await make({ key, method: 'POST', uri: TOKEN });
+      const answer = await post(TOKEN, body, proof);
+      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_dpop_proof']);
+      expect(answer.body.error_description).toMatch(says);
+      expect((await post(TOKEN, body)).status).toBe(200);
+    },
+  );
+
+  it('a proof that was used before (11.1), for any request', async () => {
+    const proof = await key.proof('POST', TOKEN);
+    expect((await post(TOKEN, await redemption(), proof)).status).toBe(200);
+    const again = await post(TOKEN, await redemption(), proof);
+    expect([again.status, again.body.error]).toEqual([400, 'invalid_dpop_proof']);
+    expect(again.body.error_description).toMatch(/used before/);
+  });
+
+  it('one of many at once with one proof passes', async () => {
+    const proof = await key.proof('POST', TOKEN);
+    const bodies = await Promise.all(Array.from({ length: 20 }, () => redemption()));
+    const answers = await Promise.all(bodies.map((body) => post(TOKEN, body, proof)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('the same jti of another key is another proof', async () => {
+    const other = await DpopKey.generate();
+    for (const signer of [key, other]) {
+      const proof = await signer.proof('POST', TOKEN, { claims: { jti: 'one' } });
+      expect((await post(TOKEN, await redemption(), proof)).status).toBe(200);
+    }
+  });
+
+  it('is remembered under a hash, for as long as it would be taken', async () => {
+    await app.redis.flushdb();
+    const proof = await key.proof('POST', TOKEN, { claims: { jti: 'remembered' } });
+    await post(TOKEN, await redemption(), proof);
+    const id = createHash('sha256').update(`${key.jkt}remembered`).digest('base64url');
+    expect(await app.redis.keys('dpop:*')).toEqual([`dpop:${id}`]);
+    const ttl = await app.redis.pttl(`dpop:${id}`);
+    expect(ttl).toBeGreaterThan(300_000);
+    expect(ttl).toBeLessThanOrEqual(331_000);
+  });
+
+  it('of a client that is not authenticated is not remembered', async () => {
+    await app.redis.flushdb();
+    const body = { ...(await redemption()), client_secret: 'scs_wrong' };
+    expect((await post(TOKEN, body, await key.proof('POST', TOKEN))).status).toBe(401);
+    expect(await app.redis.keys('dpop:*')).toEqual([]);
+  });
+});
+
+describe('nonces (RFC 9449 8)', () => {
+  let strict: TokenApp;
+
+  beforeAll(async () => {
+    strict = await startTokenApp({ DPOP_NONCE: 'required' });
+  });
+
+  afterAll(() => strict.close());
+
+  async function redeem(on: TokenApp, nonce: string | null): Promise<Response> {
+    const who = await on.client();
+    const code = await on.code(who.client_id, await on.user());
+    const proof = await key.proof('POST', TOKEN, { claims: { nonce } });
+    return request(on.server)
+      .post('/api/auth/oauth/token')
+      .set('DPoP', proof)
+      .send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...who });
+  }
+
+  it('a proof without one is answered use_dpop_nonce and a nonce, where they are required', async () => {
+    const first = await redeem(strict, null);
+    expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
+    const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');
+    expect(second.status).toBe(200);
+  });
+
+  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])(
+    'one that is not ours is refused even where none is required: %s',
+    async (nonce) => {
+      const answer = await redeem(app, nonce);
+      expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
+    },
+  );
+
+  it('requests without a proof need none', async () => {
+    const who = await strict.client();
+    const code = await strict.code(who.client_id, await strict.user());
+    const answer = await request(strict.server)
+      .post('/api/auth/oauth/token')
+      .send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...who });
+    expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
+  });
+});
+
+describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
+  const pushed = () => ({ ...client, response_type: 'code', redirect_uri: REDIRECT_URI, state: 's' });
+  const kept = async (): Promise<URLSearchParams> => {
+    const [name = ''] = await app.redis.keys('par:*');
+    return new URLSearchParams((await app.redis.hget(name, 'parameters')) ?? '');
+  };
+
+  beforeEach(() => app.redis.flushdb());
+
+  it('binds the code to the key', async () => {
+    expect((await post(PAR, pushed(), await key.proof('POST', PAR))).status).toBe(201);
+    expect((await kept()).get('dpop_jkt')).toBe(key.jkt);
+  });
+
+  it('may name the same key in dpop_jkt, and no other', async () => {
+    const other = await DpopKey.generate();
+    const same = await post(PAR, { ...pushed(), dpop_jkt: key.jkt }, await key.proof('POST', PAR));
+    expect(same.status).toBe(201);
+    const mismatch = await post(PAR, { ...pushed(), dpop_jkt: other.jkt }, await key.proof('POST', PAR));
+    expect([mismatch.status, mismatch.body.error]).toEqual([400, 'invalid_request']);
+  });
+
+  it('refuses a dpop_jkt that is no thumbprint, and an invalid proof', async () => {
+    expect((await post(PAR, { ...pushed(), dpop_jkt: 'x' })).body.error).toBe('invalid_request');
+    const proof = await key.proof('POST', TOKEN);
+    expect((await post(PAR, pushed(), proof)).body.error).toBe('invalid_dpop_proof');
+  });
+});

@@ -1,0 +1,42 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+
+/** What a proof says; what is left out is as it should be, null leaves a claim out. */
+export interface ProofSettings {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** The access token it goes with. */
+  readonly accessToken?: string;
+  /** Signs with another key than the one of the header. */
+  readonly signer?: DpopKey;
+}
+
+/** A client's DPoP key, and the proofs it makes (RFC 9449 4.2), good or bad. */
+export class DpopKey {
+  private constructor(
+    private readonly alg: string,
+    readonly privateKey: CryptoKey,
+    readonly publicKey: CryptoKey,
+    readonly jwk: JWK,
+    /** RFC 7638 thumbprint. */
+    readonly jkt: string,
+  ) {}
+
+  static async generate(alg = 'ES256', modulusLength = 2048): Promise<DpopKey> {
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true, modulusLength });
+    const jwk = await exportJWK(publicKey);
+    return new DpopKey(alg, privateKey, publicKey, jwk, await calculateJwkThumbprint(jwk));
+  }
+
+  /** A proof for a request. */
+  proof(htm: string, htu: string, settings: ProofSettings = {}): Promise<string> {
+    const { header, claims, accessToken, signer = this } = settings;
+    const ath =
+      accessToken === undefined ? null : createHash('sha256').update(accessToken).digest('base64url');
+    const iat = Math.floor(Date.now() / 1000);
+    const payload = Object.entries({ jti: randomUUID(), htm, htu, iat, ath, ...claims });
+    return new SignJWT(Object.fromEntries(payload.filter(([, value]) => value !== null)))
+      .setProtectedHeader({ typ: 'dpop+jwt', alg: this.alg, jwk: this.jwk, ...header })
+      .sign(signer.privateKey);
+  }
+}

@@ -1,0 +1,166 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { exportJWK, SignJWT } from 'jose';
+import { DpopKey } from './dpop-key.js';
+
+/** What a proof would have to be made for. */
+export interface ProofFor {
+  readonly key: DpopKey;
+  readonly method: string;
+  readonly uri: string;
+  readonly accessToken?: string;
+}
+
+export interface InvalidProof {
+  readonly rule: string;
+  /** The check's words in the answer. */
+  readonly says: RegExp;
+  /** The header field or fields. */
+  readonly make: (request: ProofFor) => Promise<string | string[]>;
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A proof that is good but for what is given. */
+const changed =
+  (settings: { header?: object; claims?: object }) =>
+  ({ key, method, uri, accessToken }: ProofFor): Promise<string> =>
+    key.proof(method, uri, { ...(accessToken !== undefined && { accessToken }), ...settings } as Parameters<
+      DpopKey['proof']
+    >[2]);
+
+const claims = (values: object) => changed({ claims: values });
+
+const at = (change: (uri: string) => string) => (request: ProofFor) =>
+  claims({ htu: change(request.uri) })(request);
+
+/** Replaces parts of a good proof without signing it again. */
+async function forged(request: ProofFor, change: (parts: string[]) => void): Promise<string> {
+  const parts = (await changed({})(request)).split('.');
+  change(parts);
+  return parts.join('.');
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const decode = (part = '') =>
+  JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;
+
+function symmetric({ method, uri }: ProofFor): Promise<string> {
+  const secret = randomBytes(32);
+  const jwk = { kty: 'oct', k: secret.toString('base64url') };
+  return new SignJWT({ jti: 'x', htm: method, htu: uri, iat: now() })
+    .setProtectedHeader({ typ: 'dpop+jwt', alg: 'HS256', jwk })
+    .sign(secret);
+}
+
+/** Proofs that RFC 9449 4.3 refuses, for whatever request they are made. */
+export const INVALID_PROOFS: readonly InvalidProof[] = [
+  {
+    rule: 'two headers',
+    says: /more than one DPoP header/,
+    make: async (request) => [await changed({})(request), await changed({})(request)],
+  },
+  { rule: 'no JWT', says: /well-formed/, make: async () => 'proof' },
+  { rule: 'two parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.pop()) },
+  { rule: 'four parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.push('x')) },
+  { rule: 'a header that is no JSON', says: /well-formed/, make: (r) => forged(r, (p) => (p[0] = 'e30x')) },
+  {
+    rule: 'an oversize proof',
+    says: /longer than 8192/,
+    make: (r) => changed({ claims: { padding: 'x'.repeat(6500) } })(r),
+  },
+  { rule: 'typ JWT', says: /typ/, make: changed({ header: { typ: 'JWT' } }) },
+  { rule: 'typ missing', says: /typ/, make: changed({ header: { typ: undefined } }) },
+  {
+    rule: 'alg none',
+    says: /alg/,
+    make: (r) =>
+      forged(r, (parts) => {
+        parts[0] = encode({ ...decode(parts[0]), alg: 'none' });
+        parts[2] = '';
+      }),
+  },
+  { rule: 'alg HS256, the key in the header', says: /alg/, make: symmetric },
+  {
+    rule: 'an algorithm nobody listed (ES512)',
+    says: /alg/,
+    make: async ({ method, uri }) => (await DpopKey.generate('ES512')).proof(method, uri),
+  },
+  {
+    rule: 'alg of another key type',
+    says: /not a key for RS256/,
+    make: (r) => forged(r, (parts) => (parts[0] = encode({ ...decode(parts[0]), alg: 'RS256' }))),
+  },
+  {
+    rule: 'crit',
+    says: /crit/,
+    make: (r) => forged(r, (parts) => (parts[0] = encode({ ...decode(parts[0]), crit: ['x'], x: 1 }))),
+  },
+  {
+    rule: 'a private key in the header',
+    says: /private key/,
+    make: async (r) => changed({ header: { jwk: await exportJWK(r.key.privateKey) } })(r),
+  },
+  { rule: 'no key', says: /jwk/, make: changed({ header: { jwk: undefined } }) },
+  {
+    rule: 'a point that is not on the curve',
+    says: /signature/,
+    make: (r) => changed({ header: { jwk: { ...r.key.jwk, y: r.key.jwk.x } } })(r),
+  },
+  {
+    rule: 'an RSA key of 1024 bits',
+    says: /2048 to 4096/,
+    make: async (r) => rsa(r, 1024),
+  },
+  {
+    rule: 'another key’s signature',
+    says: /signature/,
+    make: async ({ key, method, uri }) => key.proof(method, uri, { signer: await DpopKey.generate() }),
+  },
+  {
+    rule: 'claims changed after signing',
+    says: /signature/,
+    make: (r) => forged(r, (parts) => (parts[1] = encode({ ...decode(parts[1]), jti: 'another' }))),
+  },
+  { rule: 'no jti', says: /jti is missing/, make: claims({ jti: null }) },
+  { rule: 'a jti that is no text', says: /jti is missing/, make: claims({ jti: 7 }) },
+  { rule: 'an over-long jti', says: /jti is longer/, make: claims({ jti: 'x'.repeat(257) }) },
+  { rule: 'no htm', says: /htm, htu and iat/, make: claims({ htm: null }) },
+  { rule: 'no htu', says: /htm, htu and iat/, make: claims({ htu: null }) },
+  { rule: 'no iat', says: /htm, htu and iat/, make: claims({ iat: null }) },
+  { rule: 'another method', says: /htm/, make: claims({ htm: 'PUT' }) },
+  {
+    rule: 'the method in another case',
+    says: /htm/,
+    make: (r) => claims({ htm: r.method.toLowerCase() })(r),
+  },
+  { rule: 'another host', says: /htu/, make: at((uri) => uri.replace('example.com', 'example.org')) },
+  {
+    rule: 'a longer host',
+    says: /htu/,
+    make: at((uri) => uri.replace('example.com', 'example.com.evil.org')),
+  },
+  { rule: 'another path', says: /htu/, make: at((uri) => `${uri}s`) },
+  { rule: 'the path in another case', says: /htu/, make: at((uri) => uri.replace(/\w+$/, 'X$&')) },
+  { rule: 'a slash at the end', says: /htu/, make: at((uri) => `${uri}/`) },
+  { rule: 'another port', says: /htu/, make: at((uri) => uri.replace('.com', '.com:8443')) },
+  { rule: 'http for https', says: /htu/, make: at((uri) => uri.replace('https', 'http')) },
+  { rule: 'the path hidden in a query', says: /htu/, make: at((uri) => uri.replace('.com/', '.com/?/')) },
+  { rule: 'the path hidden in a fragment', says: /htu/, make: at((uri) => uri.replace('.com/', '.com/#/')) },
+  { rule: 'userinfo', says: /htu/, make: at((uri) => uri.replace('https://', 'https://a@')) },
+  { rule: 'backslashes', says: /htu/, make: at((uri) => uri.replace('.com/', '.com\\')) },
+  { rule: 'a space', says: /htu/, make: at((uri) => ` ${uri}`) },
+  { rule: 'a slash encoded', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
+  { rule: 'a path and no host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
+  { rule: 'a proof made too long ago', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
+  { rule: 'a proof of the future', says: /in the future/, make: (r) => claims({ iat: now() + 30 })(r) },
+  { rule: 'iat in milliseconds', says: /in the future/, make: (r) => claims({ iat: Date.now() })(r) },
+  { rule: 'a nonce that is no text', says: /nonce/, make: claims({ nonce: 7 }) },
+];
+
+/** node:crypto signs with keys that jose refuses to. */
+function rsa({ method, uri }: ProofFor, modulusLength: number): string {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
+  const jwk = publicKey.export({ format: 'jwk' });
+  const text = `${encode({ typ: 'dpop+jwt', alg: 'RS256', jwk })}.${encode({ jti: 'x', htm: method, htu: uri, iat: now() })}`;
+  return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
+}
