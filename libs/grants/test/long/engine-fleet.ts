@@ -1,0 +1,64 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { EngineAnswer, EngineCommand, EngineSettings } from './engine-command.js';
+
+const PROGRAM = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
+const LOADER = new URL('../../../testing/jest/register-typescript.mjs', import.meta.url).href;
+
+/** Several processes, each with a grant engine and connections of its own, over the same stores. */
+export class EngineFleet {
+  readonly #waiting = new Map<number, (answer: EngineAnswer) => void>();
+  #next = 0;
+
+  private constructor(private readonly processes: readonly ChildProcess[]) {
+    for (const process of processes) {
+      process.on('message', ({ id, answer }: { id: number; answer: EngineAnswer }) => {
+        this.#waiting.get(id)?.(answer);
+        this.#waiting.delete(id);
+      });
+    }
+  }
+
+  static async start(size: number, settings: EngineSettings): Promise<EngineFleet> {
+    const processes = await Promise.all(Array.from({ length: size }, () => startOne(settings)));
+    return new EngineFleet(processes);
+  }
+
+  get size(): number {
+    return this.processes.length;
+  }
+
+  /** Sends a command to a process; the answer may come before those to earlier commands. */
+  ask(process: number, command: EngineCommand): Promise<EngineAnswer> {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, resolve);
+      this.processes[process % this.size]?.send({ id, command }, (error) => error && reject(error));
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.processes.map(async (process) => {
+        const ended = once(process, 'exit');
+        process.disconnect();
+        await ended;
+      }),
+    );
+  }
+}
+
+async function startOne(settings: EngineSettings): Promise<ChildProcess> {
+  const child = fork(PROGRAM, {
+    execArgv: ['--no-warnings', '--import', LOADER],
+    env: { PATH: process.env['PATH'], ENGINE_SETTINGS: JSON.stringify(settings) },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`an engine process ended before it was ready: exit code ${String(code)}`);
+  });
+  ended.catch(() => undefined);
+  await Promise.race([once(child, 'message'), ended]);
+  return child;
+}

@@ -1,0 +1,91 @@
+import 'reflect-metadata';
+import { Redis } from 'ioredis';
+import { directoryDataSource, REQUEST_LIMITS } from '#directory/data-source.js';
+import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
+import { GrantStoreUnavailableError } from '#grants/grant-store-unavailable.error.js';
+import type { Granted, Refusal } from '#grants/grant.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { TokenCodec } from '#grants/token-codec.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import type { EngineAnswer, EngineCommand, EngineSettings } from './engine-command.js';
+
+// A process of its own with a grant engine over its own connections, as each copy of the token app has. It carries
+// out what its parent sends, as it comes, many at a time; the clock is the parent's.
+
+const REDIRECT_URI = 'https://app.example.com/callback';
+const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;
+const lifetimes = { ...DEFAULT_LIFETIMES, retryWindow: settings.retryWindow };
+const dataSource = await directoryDataSource(settings.databaseUrl, {
+  ...REQUEST_LIMITS,
+  poolSize: 4,
+}).initialize();
+const records = new GrantRecordStore(dataSource);
+const redis = new Redis(settings.redisUrl);
+const store = new GrantStore(redis);
+const codec = new TokenCodec(KeyRing.parse(settings.tokenKeys));
+const issuer = new TokenIssuer(codec, lifetimes);
+
+function engineAt(now: number): GrantEngine {
+  const announce = () => undefined;
+  return new GrantEngine({ store, codec, issuer, lifetimes, durable: records, announce, clock: () => now });
+}
+
+async function carryOut(command: EngineCommand): Promise<EngineAnswer> {
+  const engine = engineAt(command.now);
+  switch (command.do) {
+    case 'allow':
+      return allow(command);
+    case 'redeem': {
+      const { code, clientId } = command;
+      const redemption = { clientId, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
+      return shown(await engine.redeem(code, redemption));
+    }
+    case 'refresh':
+      return shown(
+        await engine.refresh(command.token, { clientId: command.clientId, jkt: null, scope: null }),
+      );
+    case 'look': {
+      const result = await engine.look(command.token, null);
+      if (result.outcome !== 'live') return { outcome: result.outcome };
+      const { generation, rotatedAt } = result.grant;
+      return { outcome: 'live', generation, rotatedAt };
+    }
+    case 'revoke':
+      await engine.revoke(command.id);
+      return { outcome: 'done' };
+    case 'replay-revocation':
+      if ((await records.find(command.id))?.revokedAt) await engine.applyRevocation(command.id);
+      return { outcome: 'done' };
+  }
+}
+
+async function allow(command: EngineCommand & { do: 'allow' }): Promise<EngineAnswer> {
+  const { code, grantId: id } = issuer.code(command.now);
+  const grant = { clientId: command.clientId, userId: command.userId, scope: 'profile:read' };
+  await records.create({ id, ...grant, expiresAt: new Date(Date.now() + lifetimes.refreshToken * 1000) });
+  const pending = { ...grant, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
+  await store.create(id, pending, command.now, 3600);
+  return { outcome: 'done', code, id };
+}
+
+function shown(result: Granted | Refusal): EngineAnswer {
+  if (result.outcome !== 'granted') return { outcome: result.outcome };
+  const { generation, rotatedAt } = result.grant;
+  const { accessToken, refreshToken } = result.pair;
+  return { outcome: 'granted', generation, rotatedAt, accessToken, refreshToken };
+}
+
+process.on('message', ({ id, command }: { id: number; command: EngineCommand }) => {
+  carryOut(command)
+    .catch((error: unknown): EngineAnswer => {
+      if (error instanceof GrantStoreUnavailableError) return { outcome: 'unavailable' };
+      return { outcome: `threw ${String(error)}` };
+    })
+    .then((answer) => process.send?.({ id, answer }))
+    .catch(() => process.exit(1));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });

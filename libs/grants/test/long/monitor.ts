@@ -1,0 +1,162 @@
+import { begin, type Progress, type Request, type State, step } from './state-machine.js';
+
+/** A request and the answer it got. Equal ones are interchangeable, which keeps the orders to follow few. */
+interface Exchange {
+  readonly request: Request;
+  readonly answer: string;
+}
+
+/** How many equal exchanges have come equally far. */
+interface Crowd {
+  readonly kind: string;
+  readonly progress: Progress;
+  readonly size: number;
+}
+
+interface Possibility {
+  readonly state: State;
+  readonly open: ReadonlyMap<string, Crowd>;
+}
+
+/**
+ * Decides whether what was seen of one grant can be explained: whether the steps of its concurrent requests can be
+ * put in an order that respects who had his answer before whom asked, and in which the state machine gives the
+ * answers that were given. It follows every such order at once; when none is left, the history is wrong.
+ */
+export class Monitor {
+  readonly #requests: Request[] = [];
+  readonly #answers: string[] = [];
+  readonly #log: string[] = [];
+  #events: { readonly id: number; readonly asks: boolean }[] = [];
+  #possible: Possibility[];
+
+  constructor(initial: State) {
+    this.#possible = [{ state: initial, open: new Map() }];
+  }
+
+  /** A request is sent; the number names it in `answered`. */
+  asked(request: Request): number {
+    const id = this.#requests.push(request) - 1;
+    this.#events.push({ id, asks: true });
+    this.#log.push(`#${id} asks ${JSON.stringify(request)}`);
+    return id;
+  }
+
+  /** Its answer has come. */
+  answered(id: number, answer: string): void {
+    this.#answers[id] = answer;
+    this.#events.push({ id, asks: false });
+    this.#log.push(`#${id} gets ${answer}`);
+  }
+
+  /**
+   * Explains what was seen so far; every request must have its answer.
+   * @throws Error that tells the grant's history when no order explains it.
+   */
+  explain(): void {
+    const exchanges = new Map<string, Exchange>();
+    const kinds = this.#requests.map((request, id) => {
+      const answer = this.#answers[id] ?? '';
+      const kind = `${JSON.stringify(request)} ${answer}`;
+      if (this.#events.some((event) => event.id === id)) exchanges.set(kind, { request, answer });
+      return kind;
+    });
+    for (const { id, asks } of this.#events) {
+      const kind = kinds[id] ?? '';
+      const exchange = exchanges.get(kind);
+      if (!exchange) continue;
+      if (asks) {
+        const progress = begin(exchange.request);
+        this.#possible = this.#possible.map(({ state, open }) => ({
+          state,
+          open: moved(open, { kind, progress }, 1),
+        }));
+        continue;
+      }
+      const all = explore(this.#possible, exchanges);
+      this.#possible = all.flatMap(({ state, open }) => {
+        const ended = [...open.values()].find((crowd) => crowd.kind === kind && isOver(crowd, exchanges));
+        return ended ? [{ state, open: moved(open, ended, -1) }] : [];
+      });
+      if (this.#possible.length === 0) throw new Error(this.#unexplained(id, all));
+    }
+    this.#events = [];
+  }
+
+  /** The grant's history so far, a line an event. */
+  get log(): string {
+    return this.#log.join('\n');
+  }
+
+  #unexplained(id: number, possibilities: readonly Possibility[]): string {
+    const states = new Set(possibilities.map(({ state }) => JSON.stringify(state)));
+    return `no order of the requests explains the answer of #${id}:\n${this.log}\npossible states before it:\n${[...states].join('\n')}`;
+  }
+}
+
+function explore(
+  possible: readonly Possibility[],
+  exchanges: ReadonlyMap<string, Exchange>,
+): readonly Possibility[] {
+  const found = new Map(possible.map((possibility) => [keyOf(possibility), possibility]));
+  const queue = [...found.values()];
+  for (let next = queue.pop(); next; next = queue.pop()) {
+    for (const successor of successors(next, exchanges)) {
+      const key = keyOf(successor);
+      if (found.has(key)) continue;
+      found.set(key, successor);
+      queue.push(successor);
+    }
+  }
+  return [...found.values()];
+}
+
+function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string, Exchange>): Possibility[] {
+  const result: Possibility[] = [];
+  // With nothing that revokes and nothing that loses, putting a grant back is as good as one step.
+  const quiet = ![...exchanges.values()].some(disturbs);
+  for (const crowd of open.values()) {
+    const exchange = exchanges.get(crowd.kind);
+    if (!exchange || crowd.progress.phase === 'done') continue;
+    let [progress, changed] = step(exchange.request, crowd.progress, state);
+    while (quiet && progress.phase !== 'done')
+      [progress, changed] = step(exchange.request, progress, changed);
+    if (progress.answer !== '' && progress.answer !== exchange.answer) continue;
+    const moves = moved(moved(open, crowd, -1), { kind: crowd.kind, progress }, 1);
+    // What ends a request and changes nothing else may as well happen first: other orders explain no more.
+    if (progress.phase === 'done' && changed === state) return [{ state, open: moves }];
+    result.push({ state: changed, open: moves });
+  }
+  return result;
+}
+
+function disturbs({ request, answer }: Exchange): boolean {
+  return (
+    ['revoke', 'replay-revocation', 'lose'].includes(request.do) ||
+    ['code_replayed', 'refresh_token_reused', 'unavailable'].includes(answer)
+  );
+}
+
+function moved(
+  open: ReadonlyMap<string, Crowd>,
+  { kind, progress }: Omit<Crowd, 'size'>,
+  by: number,
+): ReadonlyMap<string, Crowd> {
+  const key = `${kind} ${progress.phase} ${progress.answer} ${progress.losses}`;
+  const size = (open.get(key)?.size ?? 0) + by;
+  const result = new Map(open);
+  if (size > 0) result.set(key, { kind, progress, size });
+  else result.delete(key);
+  return result;
+}
+
+/** A request may also give up, when Redis loses the grant faster than it is put back. */
+function isOver({ kind, progress }: Crowd, exchanges: ReadonlyMap<string, Exchange>): boolean {
+  return progress.phase === (exchanges.get(kind)?.answer === 'unavailable' ? 'miss' : 'done');
+}
+
+function keyOf({ state: { redis, revoked, losses }, open }: Possibility): string {
+  const place = redis ? `${redis.status} ${redis.generation} ${redis.rotatedAt} ${redis.client}` : 'nothing';
+  const crowds = [...open].map(([key, { size }]) => `${key} ${size}`).sort();
+  return `${place} ${revoked} ${losses}|${crowds.join('|')}`;
+}

@@ -1,0 +1,24 @@
+import { Actor } from './actor.js';
+import type { History } from './history.js';
+import type { Stage } from './stage.js';
+
+/** Plays a history against real processes and stores; rejects when an answer breaks a promise. */
+export async function playHistory(stage: Stage, { grants, rounds }: History): Promise<void> {
+  let now = Date.now();
+  const actors = await Promise.all(
+    Array.from({ length: grants }, (_, number) => Actor.allowed(stage, number, now)),
+  );
+  for (const { happenings, pause } of rounds) {
+    const at = now;
+    const eventsOf = (actor: number) =>
+      happenings.filter(({ grant }) => grant % grants === actor).map(({ event }) => event);
+    actors.forEach((actor, number) => actor.begin(eventsOf(number)));
+    const outcomes = await Promise.allSettled(
+      happenings.map(({ grant, process, event }) => actors[grant % grants]?.act(event, process, at)),
+    );
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+    for (const actor of actors) actor.rest();
+    now += pause * 1000;
+  }
+}
