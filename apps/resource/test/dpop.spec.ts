@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import request, { type Test } from 'supertest';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
+import { DpopKey, type ProofSettings } from '#testing/dpop-key.js';
+import { INVALID_PROOFS, type InvalidProof } from '#testing/invalid-proofs.js';
+import { API_URL, type DpopBench, ME, startDpopBench } from './dpop-bench.js';
+
+const METADATA = `resource_metadata="${API_URL}/.well-known/oauth-protected-resource"`;
+const challenge = (error: string) =>
+  `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
+
+let bench: DpopBench;
+let token: string;
+
+beforeAll(async () => {
+  bench = await startDpopBench('optional');
+  token = await bench.accessToken();
+});
+
+afterAll(() => bench.close());
+
+const send = (
+  authorization: string,
+  proof?: string | string[],
+  { replica = 0, on = bench }: { replica?: 0 | 1; on?: DpopBench } = {},
+): Test => {
+  const sending = request(on.servers[replica]).get('/v2/me').set('Authorization', authorization);
+  return proof === undefined ? sending : sending.set({ DPoP: proof });
+};
+
+const proofOf = (accessToken: string, settings: ProofSettings = {}) =>
+  bench.key.proof('GET', ME, { accessToken, ...settings });
+
+/** What was asked over NATS meanwhile. */
+async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]> {
+  const heard: string[] = [];
+  const stop = on.hear('oauth.>', (message) => {
+    const { pattern } = message as { pattern?: string };
+    if (pattern !== undefined && pattern !== 'oauth.user.profile') heard.push(pattern);
+  });
+  await on.settled();
+  await work();
+  await on.settled();
+  stop();
+  return heard;
+}
+
+describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
+  it('is answered for who proves the key, with the nonce for the next proof', async () => {
+    const answer = await send(`DPoP ${token}`, await proofOf(token));
+    expect([answer.status, answer.body.status]).toEqual([200, 'success']);
+    expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
+    const next = await proofOf(token, { claims: { nonce: answer.headers['dpop-nonce'] } });
+    expect((await send(`dpop ${token}`, next)).status).toBe(200);
+  });
+
+  it('costs one round trip, be the token known or not', async () => {
+    const fresh = await bench.accessToken();
+    const once = async () => {
+      const proof = await proofOf(fresh);
+      return asked(async () => expect((await send(`DPoP ${fresh}`, proof)).status).toBe(200));
+    };
+    expect(await once()).toEqual(['oauth.token.introspect']);
+    expect(await once()).toEqual(['oauth.dpop.spend']);
+  });
+
+  it('spends each of many proofs that come at once for one unknown token', async () => {
+    const fresh = await bench.accessToken();
+    const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
+    const heard = await asked(async () => {
+      const answers = await Promise.all(proofs.map((proof) => send(`DPoP ${fresh}`, proof)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    });
+    expect(heard.filter((subject) => subject === 'oauth.token.introspect')).toHaveLength(1);
+    expect(heard).toHaveLength(20);
+  });
+
+  it('takes one of many requests with one proof', async () => {
+    const fresh = await bench.accessToken();
+    const proof = await proofOf(fresh);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => send(`DPoP ${fresh}`, proof, { replica: i % 2 === 0 ? 0 : 1 })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('refuses the token as Bearer: stolen, it is worth nothing', async () => {
+    for (const proof of [undefined, await proofOf(token)]) {
+      const answer = await send(`Bearer ${token}`, proof);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", .*, DPoP algs="/);
+    }
+  });
+
+  it('refuses the token with a good proof of another key', async () => {
+    const other = await DpopKey.generate();
+    for (let i = 0; i < 2; i++) {
+      const answer = await send(`DPoP ${token}`, await other.proof('GET', ME, { accessToken: token }));
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('invalid_token')]);
+    }
+  });
+
+  it('refuses a bearer token as DPoP, and goes on taking it as Bearer', async () => {
+    const bearer = await bench.accessToken(false);
+    const answer = await send(`DPoP ${bearer}`, await proofOf(bearer));
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('invalid_token')]);
+    expect((await send(`Bearer ${bearer}`)).status).toBe(200);
+  });
+
+  it('spends no proof for a token that is not good', async () => {
+    const forged = `sat_${randomBytes(63).toString('base64url')}`;
+    await bench.redis.flushdb();
+    expect((await send(`DPoP ${forged}`, await proofOf(forged))).status).toBe(401);
+    expect(await bench.redis.keys('dpop:*')).toEqual([]);
+  });
+
+  it('tells in its metadata which algorithms it takes (RFC 9728 2)', async () => {
+    const { body } = await request(bench.servers[0]).get('/.well-known/oauth-protected-resource');
+    expect(body.dpop_signing_alg_values_supported).toEqual(DPOP_ALGORITHMS);
+  });
+});
+
+describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
+  const ofTokens: InvalidProof[] = [
+    { rule: 'no ath', says: /ath/, make: () => bench.key.proof('GET', ME) },
+    { rule: 'the ath of another token', says: /ath/, make: () => proofOf(`${token}x`) },
+    { rule: 'no proof at all', says: /missing/, make: async () => [] },
+  ];
+
+  it.each([...INVALID_PROOFS, ...ofTokens].map((proof) => [proof.rule, proof] as const))(
+    '%s',
+    async (_rule, invalid) => {
+      const proof = await invalid.make({ key: bench.key, method: 'GET', uri: ME, accessToken: token });
+      const heard = await asked(async () => {
+        const answer = await send(`DPoP ${token}`, proof.length === 0 ? undefined : proof);
+        expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+          401,
+          challenge('invalid_dpop_proof'),
+        ]);
+        expect(answer.body.error.message).toMatch(invalid.says);
+        expect(answer.text).not.toContain(token);
+      });
+      expect(heard).toEqual([]);
+    },
+  );
+
+  it('one that was used at another replica', async () => {
+    const proof = await proofOf(token);
+    expect((await send(`DPoP ${token}`, proof)).status).toBe(200);
+    for (const replica of [0, 1] as const) {
+      const answer = await send(`DPoP ${token}`, proof, { replica });
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+        401,
+        challenge('invalid_dpop_proof'),
+      ]);
+    }
+  });
+
+  it('what the request calls its host does not matter', async () => {
+    const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
+    const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
+    expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);
+    expect((await send(`DPoP ${token}`, await proofOf(token)).set(headers)).status).toBe(200);
+  });
+
+  it.each(['DPoP', 'DPoP a b', 'DPoP '])(
+    'a malformed Authorization header is 400: %s',
+    async (authorization) => {
+      const answer = await send(authorization, await proofOf(token));
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+        400,
+        challenge('invalid_request'),
+      ]);
+    },
+  );
+});
+
+describe('where a nonce is required (RFC 9449 9)', () => {
+  let strict: DpopBench;
+
+  beforeAll(async () => {
+    strict = await startDpopBench('required');
+  });
+
+  afterAll(() => strict.close());
+
+  it('a proof without it is answered use_dpop_nonce and a nonce that every replica takes', async () => {
+    const bound = await strict.accessToken();
+    const attempt = async (replica: 0 | 1, nonce: string | null) => {
+      const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });
+      return send(`DPoP ${bound}`, proof, { replica, on: strict });
+    };
+    // Many at once and none of them spoils another.
+    const [first, same, other] = await Promise.all([attempt(0, null), attempt(0, null), attempt(1, 'x')]);
+    for (const answer of [first, same, other]) {
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('use_dpop_nonce')]);
+      expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
+    }
+    const nonce = first.headers['dpop-nonce'] ?? '';
+    expect((await attempt(0, nonce)).status).toBe(200);
+    expect((await attempt(1, nonce)).status).toBe(200);
+  });
+
+  it('the request passes by no one when Redis is gone: 503, though the token is cached', async () => {
+    const bound = await strict.accessToken();
+    const attempt = async (nonce: string | null) => {
+      const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });
+      return send(`DPoP ${bound}`, proof, { on: strict });
+    };
+    const nonce = (await attempt(null)).headers['dpop-nonce'] ?? '';
+    expect((await attempt(nonce)).status).toBe(200);
+    strict.cutRedis();
+    const answer = await attempt(nonce);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+  });
+});
