@@ -5,7 +5,7 @@ import { configureResource } from './configure-resource.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 import { ResourceModule } from './resource.module.js';
 
-main(() => {
+main(async () => {
   const configuration = loadConfiguration(ResourceConfiguration, process.env);
   return runService(ResourceModule.forRoot(configuration), configuration, configureResource);
 });

@@ -5,7 +5,7 @@ import { configureToken } from './configure-token.js';
 import { TokenConfiguration } from './token.configuration.js';
 import { TokenModule } from './token.module.js';
 
-main(() => {
+main(async () => {
   const configuration = loadConfiguration(TokenConfiguration, process.env);
   return runService(TokenModule.forRoot(configuration), configuration, configureToken(configuration));
 });

@@ -1,4 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { SCOPES } from '#directory/scope.js';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { PATHS } from '../paths.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
@@ -28,6 +30,9 @@ export class MetadataController {
       token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       revocation_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+      scopes_supported: [...SCOPES.keys()],
+      // RFC 9449 5.1
+      dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
     };

@@ -38,7 +38,10 @@ export function parseJson(text: string): Parameters {
   // JSON.parse keeps the last of two equal names; the text then has more strings than its value.
   if ((text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(body))
     throw OAuthError.invalidRequest('a parameter is repeated');
-  const present = Object.entries(body).filter(([, value]) => value !== null && value !== '');
+  const present = Object.entries(body)
+    .filter(([, value]) => value !== null && value !== '')
+    // What is nested is wrong at any depth: nobody needs to go down there.
+    .map(([name, value]) => [name, typeof value === 'object' ? {} : (value as unknown)] as const);
   return Object.assign(Object.create(null) as Parameters, Object.fromEntries(present));
 }
 
@@ -59,11 +62,18 @@ function decode(text: string): string {
   }
 }
 
-function countStrings(value: unknown): number {
-  if (typeof value === 'string') return 1;
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce((sum: number, item) => sum + countStrings(item), 0);
-  return Array.isArray(value) ? inner : inner + Object.keys(value).length;
+/** Of names and values. Without recursion: 64 KiB of brackets nest deeper than the stack is. */
+function countStrings(body: object): number {
+  let count = 0;
+  const left: unknown[] = [body];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'string') count += 1;
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value)) count += Object.keys(value).length;
+    for (const inner of Object.values(value)) left.push(inner);
+  }
+  return count;
 }
 
 /** A parameter's name as it may stand in an error_description (RFC 6749 5.2), shortened. */

@@ -70,15 +70,17 @@ export async function runService(
   listening: Listening,
   configure?: Configure,
 ): Promise<NestFastifyApplication> {
+  let readiness: Readiness | undefined;
+  // First of all: a process that waits for its dependencies is alive, and says that it is not ready.
+  const health = await serveHealth(() => readiness, listening.HOST, listening.INTERNAL_PORT);
   const app = await createService(module, listening, configure);
   app.enableShutdownHooks();
-  // First of all: a process that waits for its dependencies is alive, and says what it waits for.
-  const health = await serveHealth(app.get(Readiness), listening.HOST, listening.INTERNAL_PORT);
   app
     .getHttpAdapter()
     .getInstance()
     .addHook('onClose', async () => void health.close());
   await app.listen(listening.PORT, listening.HOST);
   await app.startAllMicroservices();
+  readiness = app.get(Readiness);
   return app;
 }

@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { HealthModule } from '#service/health/health.module.js';
+import { RedisModule } from '#service/redis/redis.module.js';
+import { REDIS } from '#service/redis/redis.token.js';
+import { Interposer } from '#testing/interposer.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+
+@Module({})
+class Root {}
+
+describe('the connection to Redis', () => {
+  let services: Isolated;
+  let network: Interposer;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await Interposer.to(services.redisUrl);
+  });
+
+  afterAll(async () => {
+    network.close();
+    await services.close();
+  });
+
+  it('is made anew within seconds when it falls silent without being closed', async () => {
+    const imports = [HealthModule, RedisModule.forRoot(network.url)];
+    const app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
+    const redis = app.get<Redis>(REDIS);
+    expect(await redis.ping()).toBe('PONG');
+    network.silence();
+    const began = Date.now();
+    let answer = '';
+    while (answer === '' && Date.now() - began < 20_000) answer = await redis.ping().catch(() => '');
+    expect(answer).toBe('PONG');
+    expect(Date.now() - began).toBeLessThan(6_000);
+    await app.close();
+  });
+});
