@@ -32,7 +32,8 @@ export interface RunningProduct {
   close(): Promise<void>;
 }
 
-export async function startProduct(): Promise<RunningProduct> {
+/** @param settings of the token app, where they are not the defaults */
+export async function startProduct(settings: Partial<TokenConfiguration> = {}): Promise<RunningProduct> {
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
     Array.from({ length: 4 }, freePort),
@@ -51,7 +52,7 @@ export async function startProduct(): Promise<RunningProduct> {
   };
   const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
   const authorize = Object.assign(new AuthorizeConfiguration(), shared, { PORT: authorizePort });
-  const token = Object.assign(new TokenConfiguration(), shared, { PORT: tokenPort });
+  const token = Object.assign(new TokenConfiguration(), shared, settings, { PORT: tokenPort });
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
     token: await listen(TokenModule.forRoot(token), token, configureToken(token)),
