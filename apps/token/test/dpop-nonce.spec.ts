@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { KeyRing } from '#grants/key-ring.js';
+import { DpopNonce } from '../src/dpop/dpop-nonce.js';
+
+const MINUTE = 60_000;
+const [one, two] = [randomBytes(32), randomBytes(32)];
+let now = 1_800_000_000_000;
+
+const nonces = (...keys: Buffer[]) => new DpopNonce(new KeyRing(keys).nonceKeys, () => now);
+
+describe('a DPoP nonce (RFC 9449 8)', () => {
+  it('is the same for five minutes at every copy, and then another', () => {
+    const [ours, theirs] = [nonces(one), nonces(one)];
+    const first = ours.current();
+    now += 4 * MINUTE;
+    expect(theirs.current()).toBe(first);
+    now += MINUTE;
+    expect(ours.current()).not.toBe(first);
+  });
+
+  it('is taken in its window and the next one, and by a copy whose clock is behind', () => {
+    const nonce = nonces(one).current();
+    now += 5 * MINUTE;
+    expect(nonces(one).accepts(nonce)).toBe(true);
+    now += 5 * MINUTE;
+    expect(nonces(one).accepts(nonce)).toBe(false);
+    now -= 15 * MINUTE;
+    expect(nonces(one).accepts(nonce)).toBe(true);
+  });
+
+  it('is taken by every copy while keys rotate', () => {
+    const before = nonces(one, two).current();
+    const after = nonces(two, one).current();
+    expect(before).not.toBe(after);
+    for (const ring of [nonces(one, two), nonces(two, one)])
+      expect([ring.accepts(before), ring.accepts(after)]).toEqual([true, true]);
+  });
+
+  it('of another ring, or with any bit changed, is refused', () => {
+    const ours = nonces(one);
+    expect(ours.accepts(nonces(two).current())).toBe(false);
+    const bytes = Buffer.from(ours.current(), 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(ours.accepts(changed.toString('base64url'))).toBe(false);
+    }
+    for (const text of ['', 'x', `${ours.current()}A`]) expect(ours.accepts(text)).toBe(false);
+  });
+});
