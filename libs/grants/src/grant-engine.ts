@@ -1,6 +1,7 @@
 import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
 import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason, Renewal } from './grant.js';
 import { grantId } from './grant-id.js';
+import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, type Lifetimes } from './lifetimes.js';
@@ -32,6 +33,8 @@ export interface GrantEngineParts {
   readonly clock: () => number;
 }
 
+/** How often a grant that Redis does not have is put back in one request. */
+const RESTORING_TRIES = 4;
 const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
 
 /**
@@ -158,31 +161,41 @@ export class GrantEngine {
     return transition;
   }
 
-  /** Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. */
+  /**
+   * Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. When Redis
+   * loses it again and again nothing is known, and nobody is logged out because of it.
+   */
   async #restoring(
     token: Token,
     jkt: string | null,
     transition: () => Promise<Transition>,
   ): Promise<Transition> {
-    const first = await transition();
-    if (first.outcome !== 'unknown') return first;
+    const { store, durable, lifetimes } = this.parts;
     const id = grantId(token.handle);
-    const record = await this.parts.durable.find(id);
-    if (!record) return first;
-    if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-    const { clientId, userId, scope } = record;
-    // The MAC has proved that a bound token belongs to this key.
-    const key = token.bound ? jkt : null;
-    const grant = {
-      clientId,
-      userId,
-      scope,
-      generation: token.generation,
-      rotatedAt: this.#issuedAt(token),
-      jkt: key,
-    };
-    await this.parts.store.restore(id, grant, grantTtl(this.parts.lifetimes));
-    return transition();
+    for (let tries = 0; tries < RESTORING_TRIES; tries++) {
+      const result = await transition();
+      if (result.outcome !== 'unknown') return result;
+      const note = await store.miss(id);
+      if (note === null) {
+        // It is there: put back meanwhile, or it is the token's narrowed scope alone that Redis has lost.
+        if (token.narrowed) return result;
+        continue;
+      }
+      const record = await durable.find(id);
+      if (!record) return result;
+      if (record.revokedAt) return { outcome: 'revoked', grantId: id };
+      const { clientId, userId, scope } = record;
+      const lost = {
+        clientId,
+        userId,
+        scope,
+        generation: token.generation,
+        rotatedAt: this.#issuedAt(token),
+      };
+      // The MAC has proved that a bound token belongs to this key.
+      await store.restore(id, { ...lost, jkt: token.bound ? jkt : null }, note, grantTtl(lifetimes));
+    }
+    throw new GrantStoreUnavailableError('it loses grants faster than they are put back');
   }
 
   #expired(token: Token): boolean {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
 import type { ActiveGrant, PendingGrant, Redemption, Renewal, Refusal, RefusalReason } from './grant.js';
 import { CREATE } from './scripts/create.script.js';
 import { LOOK } from './scripts/look.script.js';
+import { MISS } from './scripts/miss.script.js';
 import { REDEEM } from './scripts/redeem.script.js';
 import { REFRESH } from './scripts/refresh.script.js';
 import { RESTORE } from './scripts/restore.script.js';
@@ -14,9 +16,12 @@ export type GrantRedis = Redis;
 
 type Script = (...args: (string | number)[]) => Promise<unknown>;
 type Scripts = Record<
-  'grantCreate' | 'grantRedeem' | 'grantRefresh' | 'grantLook' | 'grantRestore' | 'grantRevoke',
+  'grantCreate' | 'grantRedeem' | 'grantRefresh' | 'grantLook' | 'grantMiss' | 'grantRestore' | 'grantRevoke',
   Script
 >;
+
+/** Seconds; longer than PostgreSQL may take to answer. */
+const NOTED = 60;
 
 /** What a script answered: a grant that is active now, or a refusal with the value that explains it. */
 export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
@@ -45,12 +50,16 @@ export interface RefreshTimes {
 export class GrantStore {
   readonly #scripts: Scripts;
 
-  constructor(private readonly redis: GrantRedis) {
+  constructor(
+    private readonly redis: GrantRedis,
+    private readonly note: () => string = randomUUID,
+  ) {
     const scripts = {
       grantCreate: CREATE,
       grantRedeem: REDEEM,
       grantRefresh: REFRESH,
       grantLook: LOOK,
+      grantMiss: MISS,
       grantRestore: RESTORE,
       grantRevoke: REVOKE,
     };
@@ -124,10 +133,21 @@ export class GrantStore {
     return jkt || null;
   }
 
-  /** Puts back a lost grant; leaves alone whatever stands there by now. */
-  async restore(id: string, grant: Omit<ActiveGrant, 'narrowedTo'>, ttl: number): Promise<void> {
+  /** Notes that a grant is lost, before PostgreSQL is asked for it. Null when it is there by now. */
+  async miss(id: string): Promise<string | null> {
+    return ((await this.#run('grantMiss', id, this.note(), NOTED)) as string) || null;
+  }
+
+  /** Puts back a lost grant by the note of its loss; leaves alone whatever stands there by now. */
+  async restore(
+    id: string,
+    grant: Omit<ActiveGrant, 'narrowedTo'>,
+    note: string,
+    ttl: number,
+  ): Promise<void> {
     const { clientId, userId, scope, generation, rotatedAt, jkt } = grant;
-    await this.#run('grantRestore', id, clientId, userId, scope, generation, rotatedAt, jkt ?? '', ttl);
+    const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
+    await this.#run('grantRestore', id, ...fields, ttl, note);
   }
 
   /** Any state → revoked; calling it again changes nothing. */

@@ -4,6 +4,6 @@
  */
 export const REVOKE = `
 redis.call('HSET', KEYS[1], 'status', 'revoked')
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'scope')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'scope', 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 `;

@@ -56,7 +56,7 @@ async function carryOut(command: EngineCommand): Promise<EngineAnswer> {
     case 'revoke':
       await engine.revoke(command.id);
       return { outcome: 'done' };
-    case 'replay-revocation':
+    default:
       if ((await records.find(command.id))?.revokedAt) await engine.applyRevocation(command.id);
       return { outcome: 'done' };
   }

@@ -115,19 +115,25 @@ function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string,
   const result: Possibility[] = [];
   // With nothing that revokes and nothing that loses, putting a grant back is as good as one step.
   const quiet = ![...exchanges.values()].some(disturbs);
+  const losing = [...exchanges.values()].some(({ request }) => request.do === 'lose');
   for (const crowd of open.values()) {
     const exchange = exchanges.get(crowd.kind);
     if (!exchange || crowd.progress.phase === 'done') continue;
-    let [progress, changed] = step(exchange.request, crowd.progress, state);
-    while (quiet && progress.phase !== 'done')
-      [progress, changed] = step(exchange.request, progress, changed);
+    const advance = quiet ? wholly : step;
+    const [progress, changed] = advance(exchange.request, crowd.progress, state);
     if (progress.answer !== '' && progress.answer !== exchange.answer) continue;
     const moves = moved(moved(open, crowd, -1), { kind: crowd.kind, progress }, 1);
-    // What ends a request and changes nothing else may as well happen first: other orders explain no more.
-    if (progress.phase === 'done' && changed === state) return [{ state, open: moves }];
+    // What ends a request and changes nothing else may as well happen first; after a loss it could do more.
+    if (!losing && progress.phase === 'done' && changed === state) return [{ state, open: moves }];
     result.push({ state: changed, open: moves });
   }
   return result;
+}
+
+function wholly(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
+  let [progress, state] = step(request, from, before);
+  while (progress.phase !== 'done') [progress, state] = step(request, progress, state);
+  return [progress, state];
 }
 
 function disturbs({ request, answer }: Exchange): boolean {

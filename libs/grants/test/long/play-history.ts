@@ -14,7 +14,7 @@ export async function playHistory(stage: Stage, { grants, rounds }: History): Pr
       happenings.filter(({ grant }) => grant % grants === actor).map(({ event }) => event);
     actors.forEach((actor, number) => actor.begin(eventsOf(number)));
     const outcomes = await Promise.allSettled(
-      happenings.map(({ grant, process, event }) => actors[grant % grants]?.act(event, process, at)),
+      happenings.map(async ({ grant, process, event }) => actors[grant % grants]?.act(event, process, at)),
     );
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;

@@ -90,37 +90,42 @@ export function step(request: Request, progress: Progress, state: State): Step {
       ];
     case 'tombstone':
       return [done(answer), { ...state, redis: buried(state.redis) }];
-    case 'done':
+    default:
       return [done(answer), state];
   }
 }
 
 function transition(request: Request, state: State): Step {
   const { redis } = state;
-  const refused = (answer: string): Step => [done(answer), state];
+  const unchanged = (answer: string): Step => [done(answer), state];
   const granted = (generation: number, rotatedAt: number): Step => [
     done(`granted ${generation} ${rotatedAt}`),
     { ...state, redis: active(generation, rotatedAt) },
   ];
   if (request.do === 'lose')
     return [done('done'), { ...state, redis: request.left, losses: state.losses + 1 }];
-  if (!redis) return request.do === 'redeem' ? refused('expired') : [{ phase: 'miss', answer: '' }, state];
+  if (!redis) return request.do === 'redeem' ? unchanged('expired') : [{ phase: 'miss', answer: '' }, state];
   if (request.do !== 'look' && redis.client && !('ours' in request && request.ours))
-    return refused('other_client');
-  if (redis.status === 'revoked') return refused('revoked');
+    return unchanged('other_client');
+  if (redis.status === 'revoked') return unchanged('revoked');
   switch (request.do) {
     case 'redeem':
       if (redis.status === 'active') return [{ phase: 'record', answer: 'code_replayed' }, state];
-      return request.expired ? refused('expired') : granted(1, request.now);
+      return request.expired ? unchanged('expired') : granted(1, request.now);
     case 'refresh':
       if (request.generation >= redis.generation) return granted(request.generation + 1, request.now);
-      if (request.generation === redis.generation - 1 && request.now - redis.rotatedAt < request.window)
-        return granted(redis.generation, redis.rotatedAt);
+      // Clocks differ: the rotation may lie in the future, which must not open a window that is turned off.
+      if (
+        request.generation === redis.generation - 1 &&
+        request.window > 0 &&
+        request.now - redis.rotatedAt < request.window
+      )
+        return unchanged(`granted ${redis.generation} ${redis.rotatedAt}`);
       return [{ phase: 'record', answer: 'refresh_token_reused' }, state];
     case 'look': {
-      const learnt =
-        request.generation > redis.generation ? active(request.generation, request.issuedAt) : redis;
-      return [done(`live ${learnt?.generation} ${learnt?.rotatedAt}`), { ...state, redis: learnt }];
+      const { generation, issuedAt } = request;
+      if (generation <= redis.generation) return unchanged(`live ${redis.generation} ${redis.rotatedAt}`);
+      return [done(`live ${generation} ${issuedAt}`), { ...state, redis: active(generation, issuedAt) }];
     }
     default:
       throw new Error(`a ${request.do} is not tried`);
