@@ -114,6 +114,17 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(await bench.redis.keys('dpop:*')).toEqual([]);
   });
 
+  it('forgets the token as soon as its grant is revoked, though it was cached', async () => {
+    await bench.redis.flushdb();
+    const fresh = await bench.accessToken();
+    const proofs = await Promise.all([proofOf(fresh), proofOf(fresh)]);
+    expect((await send(`DPoP ${fresh}`, proofs[0])).status).toBe(200);
+    const [key = ''] = await bench.redis.keys('grant:*');
+    await bench.announce('oauth.grant.revoked', { grant_id: key.slice('grant:'.length) });
+    const heard = await asked(async () => send(`DPoP ${fresh}`, proofs[1]));
+    expect(heard).toEqual(['oauth.token.introspect']);
+  });
+
   it('tells in its metadata which algorithms it takes (RFC 9728 2)', async () => {
     const { body } = await request(bench.servers[0]).get('/.well-known/oauth-protected-resource');
     expect(body.dpop_signing_alg_values_supported).toEqual(DPOP_ALGORITHMS);

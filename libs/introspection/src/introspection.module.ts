@@ -6,6 +6,7 @@ import { ConnectionModule } from './connection.module.js';
 import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { Introspector } from './introspector.js';
+import { Refusals } from './refusals.js';
 import { TokenGuard } from './token.guard.js';
 
 /** Protects an API: import `IntrospectionModule.forRoot(…)`, put `@UseGuards(TokenGuard)` on a handler, take `@CurrentToken()`. */
@@ -20,6 +21,7 @@ export class IntrospectionModule {
         Introspector,
         BearerStrategy,
         Challenges,
+        Refusals,
         DpopAuthenticator,
         TokenGuard,
       ],
@@ -28,7 +30,7 @@ export class IntrospectionModule {
         INTROSPECTION_OPTIONS,
         Introspector,
         TokenGuard,
-        Challenges,
+        Refusals,
         DpopAuthenticator,
       ],
     };

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { TokenServiceConnection } from './token-service.connection.js';
+import { IntrospectionUnavailableError } from './unavailable.error.js';
 
 interface Entry<V> {
   readonly value: V;
@@ -58,18 +59,23 @@ export class TrustedCache<V> {
     return fetched;
   }
 
+  /** How many values are kept, and under how many tags. */
+  get size(): { readonly entries: number; readonly tags: number } {
+    return { entries: this.#entries.size, tags: this.#keysByTag.size };
+  }
+
   async #fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
-    let value!: V;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const [clears, events] = [this.#clears, this.#events];
-      value = await fetch(key, reference);
+      const value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
       if (clears === this.#clears && !tags.some((tag) => (this.#stale.get(tag) ?? 0) > events)) {
         this.#store(key, value, tags);
         return value;
       }
     }
-    return value;
+    // What was fetched last may be what has just been revoked.
+    throw new IntrospectionUnavailableError('every answer was overtaken by a change');
   }
 
   #store(key: string, value: V, tags: readonly string[]): void {
