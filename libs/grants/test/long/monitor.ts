@@ -113,13 +113,13 @@ function explore(
 
 function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string, Exchange>): Possibility[] {
   const result: Possibility[] = [];
-  // With nothing that revokes and nothing that loses, putting a grant back is as good as one step.
+  // With nothing that revokes and nothing that loses, missing a grant and putting it back is as good as one step.
   const quiet = ![...exchanges.values()].some(disturbs);
   const losing = [...exchanges.values()].some(({ request }) => request.do === 'lose');
   for (const crowd of open.values()) {
     const exchange = exchanges.get(crowd.kind);
     if (!exchange || crowd.progress.phase === 'done') continue;
-    const advance = quiet ? wholly : step;
+    const advance = quiet ? untilPutBack : step;
     const [progress, changed] = advance(exchange.request, crowd.progress, state);
     if (progress.answer !== '' && progress.answer !== exchange.answer) continue;
     const moves = moved(moved(open, crowd, -1), { kind: crowd.kind, progress }, 1);
@@ -130,9 +130,10 @@ function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string,
   return result;
 }
 
-function wholly(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
+/** All steps until the grant is put back, or the request is over. */
+function untilPutBack(...[request, from, before]: Parameters<typeof step>): ReturnType<typeof step> {
   let [progress, state] = step(request, from, before);
-  while (progress.phase !== 'done') [progress, state] = step(request, progress, state);
+  while (!['try', 'done'].includes(progress.phase)) [progress, state] = step(request, progress, state);
   return [progress, state];
 }
 
