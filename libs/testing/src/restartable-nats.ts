@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connect } from '@nats-io/transport-node';
+import { debianServer } from './backing/debian-package.js';
+import { findServers, machineLookup } from './backing/find-server.js';
+import { freePort } from './backing/free-port.js';
+import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
+import { serverEnvironment } from './backing/server-environment.js';
+
+const READY_WITHIN_MS = 10_000;
+
+/** A NATS server of a test's own that can be killed, started again where it was, and put to sleep. */
+export class RestartableNats {
+  #process: GuardedProcess | undefined;
+
+  private constructor(
+    private readonly command: string,
+    private readonly libraryPath: string | undefined,
+    private readonly folder: string,
+    private readonly port: number,
+  ) {}
+
+  static async start(): Promise<RestartableNats> {
+    const kept = fileURLToPath(new URL('../../../.local/', import.meta.url));
+    const [installed] = await findServers('nats-server', machineLookup(process.env));
+    const server =
+      installed ??
+      (await debianServer('nats-server', kept, {
+        user: undefined,
+        env: process.env,
+        progress: () => undefined,
+      }));
+    const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+    const nats = new RestartableNats(server.command, server.libraryPath, folder, await freePort());
+    await nats.restart();
+    return nats;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again after `kill`, at the same address. Resolves when it answers. */
+  async restart(): Promise<void> {
+    this.#process = startGuarded({
+      name: 'NATS',
+      command: this.command,
+      args: ['-a', '127.0.0.1', '-p', String(this.port)],
+      cwd: this.folder,
+      env: serverEnvironment(this.libraryPath),
+      logFile: join(this.folder, 'nats.log'),
+      signal: 'SIGTERM',
+      grace: 1_000,
+    });
+    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(20)) {
+      const connection = await connect({ servers: `127.0.0.1:${this.port}`, reconnect: false }).catch(
+        (error: unknown) => {
+          if (Date.now() > end) throw error;
+        },
+      );
+      if (connection) return connection.close();
+    }
+  }
+
+  /** Ends it as a crash does: connections are closed, nothing is said. */
+  async kill(): Promise<void> {
+    this.#signal('SIGKILL');
+    await this.#process?.ended;
+  }
+
+  /** Makes it half-open: connections stay, and nothing is answered. */
+  sleep(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  wake(): void {
+    this.#signal('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    this.wake();
+    await this.#process?.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    try {
+      if (this.#process) process.kill(this.#process.pid, name);
+    } catch {
+      // It has ended already.
+    }
+  }
+}
