@@ -30,6 +30,7 @@ export class IntrospectionModule {
         INTROSPECTION_OPTIONS,
         Introspector,
         TokenGuard,
+        Challenges,
         Refusals,
         DpopAuthenticator,
       ],
