@@ -15,6 +15,8 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
+    // Two refused logins would end the client for good; passwords are replaced on both sides, one after the other.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
     timeout: 2_000,

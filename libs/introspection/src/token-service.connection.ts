@@ -62,7 +62,9 @@ export class TokenServiceConnection {
 
   /** Whether every broadcast of a moment ago must have arrived. False means: believe no cache. */
   get trusted(): boolean {
-    return Date.now() - this.#heard <= TRUST_MS;
+    const age = Date.now() - this.#heard;
+    // A clock that was set back says nothing.
+    return age >= 0 && age <= TRUST_MS;
   }
 
   /** Calls back with the tag of what a broadcast made stale, or with null when broadcasts may have been missed. */

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { HealthModule } from '#service/health/health.module.js';
@@ -13,20 +13,22 @@ class Root {}
 describe('the connection to Redis', () => {
   let services: Isolated;
   let network: Interposer;
+  let app: INestApplicationContext;
 
   beforeAll(async () => {
     services = await isolate();
     network = await Interposer.to(services.redisUrl);
+    const imports = [HealthModule, RedisModule.forRoot(network.url)];
+    app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   });
 
   afterAll(async () => {
+    await app.close();
     network.close();
     await services.close();
   });
 
   it('is made anew within seconds when it falls silent without being closed', async () => {
-    const imports = [HealthModule, RedisModule.forRoot(network.url)];
-    const app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
     const redis = app.get<Redis>(REDIS);
     expect(await redis.ping()).toBe('PONG');
     network.silence();
@@ -35,6 +37,5 @@ describe('the connection to Redis', () => {
     while (answer === '' && Date.now() - began < 20_000) answer = await redis.ping().catch(() => '');
     expect(answer).toBe('PONG');
     expect(Date.now() - began).toBeLessThan(6_000);
-    await app.close();
   });
 });

@@ -30,6 +30,8 @@ function connect(url: string, readiness: Readiness): Redis {
     maxRetriesPerRequest: 0,
     commandTimeout: 2_000,
     connectTimeout: 2_000,
+    // A machine that died closes nothing: without this the kernel would keep on sending to it for a quarter of an hour.
+    socketTimeout: 3_000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
     // A replica that has just been promoted, or is about to be: connect anew to reach the master.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),

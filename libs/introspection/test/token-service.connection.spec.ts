@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { Interposer } from '#testing/interposer.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+
+describe('the connection to NATS', () => {
+  let services: Isolated;
+  let network: Interposer;
+  let connection: TokenServiceConnection;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await Interposer.to(services.natsUrl);
+    connection = new TokenServiceConnection(network.url, 'test');
+    await connection.open();
+  });
+
+  afterAll(async () => {
+    await connection.close();
+    network.close();
+    await services.close();
+  });
+
+  const answersWithin = async (ms: number): Promise<boolean> => {
+    for (const end = Date.now() + ms; Date.now() < end; await sleep(50)) {
+      const late = sleep(500).then(() => false);
+      if (
+        await Promise.race([
+          connection.ping().then(
+            () => true,
+            () => false,
+          ),
+          late,
+        ])
+      )
+        return true;
+    }
+    return false;
+  };
+
+  it('comes back by itself when NATS has refused its login for a while', async () => {
+    expect(await answersWithin(2_000)).toBe(true);
+    const { password } = new URL(services.natsUrl);
+    const wrong = Buffer.from(password.split('').reverse().join(''));
+    let refusals = 0;
+    network.alter = (bytes) => {
+      const at = bytes.indexOf(password);
+      if (password === '' || at < 0) return bytes;
+      refusals += 1;
+      return Buffer.concat([bytes.subarray(0, at), wrong, bytes.subarray(at + wrong.length)]);
+    };
+    network.cut();
+    await sleep(3_000);
+    if (password !== '') expect(refusals).toBeGreaterThan(1);
+    expect(await answersWithin(300)).toBe(password === '');
+    network.alter = (bytes) => bytes;
+    expect(await answersWithin(5_000)).toBe(true);
+  });
+
+  it('is not trusted for longer because the clock was set back', async () => {
+    expect(await answersWithin(2_000)).toBe(true);
+    const now = Date.now;
+    try {
+      Date.now = () => now() - 3_600_000;
+      expect(connection.trusted).toBe(false);
+    } finally {
+      Date.now = now;
+    }
+    expect(await answersWithin(2_000)).toBe(true);
+    expect(connection.trusted).toBe(true);
+  });
+});

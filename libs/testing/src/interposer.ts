@@ -1,0 +1,66 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+interface Line {
+  readonly near: Socket;
+  readonly far: Socket;
+  silent: boolean;
+}
+
+/** Stands between an app and a real server, and does to their connections what networks do. */
+export class Interposer {
+  readonly #lines = new Set<Line>();
+  /** Sees and may change what the app sends. */
+  alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
+
+  private constructor(
+    private readonly server: Server,
+    /** The server's URL with our address in it. */
+    readonly url: string,
+  ) {}
+
+  static async to(target: string): Promise<Interposer> {
+    const { hostname, port } = new URL(target);
+    const server = createServer((near) => interposer.#join(near, connect(Number(port), hostname)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    const interposer = new Interposer(server, url.href);
+    return interposer;
+  }
+
+  /**
+   * From now on the connections that exist carry nothing and are not closed either, as those to a machine that died;
+   * new ones work, as those to the machine that took over.
+   */
+  silence(): void {
+    for (const line of this.#lines) line.silent = true;
+  }
+
+  /** Closes the connections that exist; new ones work. */
+  cut(): void {
+    for (const { near } of this.#lines) near.destroy();
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+
+  #join(near: Socket, far: Socket): void {
+    const line = { near, far, silent: false };
+    this.#lines.add(line);
+    near.on('data', (bytes: Buffer) => line.silent || far.write(this.alter(bytes)));
+    far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => {
+          other.destroy();
+          this.#lines.delete(line);
+        });
+  }
+}
