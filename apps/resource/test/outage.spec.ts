@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppProcess } from '#testing/app-process.js';
+import { RestartableNats } from '#testing/restartable-nats.js';
+import { type Answer, type Pair, type Replicas, startReplicas } from './replicas.js';
+
+const TRUST_MS = 5_000;
+/** For the request that was under way, and the timers of a busy machine. */
+const SLACK_MS = 1_000;
+
+let nats: RestartableNats;
+let product: Replicas;
+let replica: AppProcess;
+
+beforeAll(async () => {
+  nats = await RestartableNats.start();
+  product = await startReplicas(1, nats.url);
+  [replica] = product.replicas as [AppProcess];
+});
+
+afterAll(async () => {
+  nats.wake();
+  await product.close();
+  await nats.stop();
+});
+
+const me = ({ access_token }: Pair): Promise<Answer> => product.me(replica, access_token);
+
+async function known(): Promise<Pair> {
+  const pair = await product.pair();
+  expect((await me(pair)).status).toBe(200);
+  return pair;
+}
+
+/** Uses a token until it is answered with this status; resolves with all answers and when the last one came. */
+async function until(
+  status: number,
+  pair: Pair,
+  within: number,
+): Promise<{ answers: Answer[]; after: number }> {
+  const start = performance.now();
+  const answers: Answer[] = [];
+  for (;;) {
+    const answer = await me(pair);
+    answers.push(answer);
+    const after = performance.now() - start;
+    if (answer.status === status) return { answers, after };
+    if (after > within)
+      throw new Error(`no ${status} within ${within} ms, the last answer was ${answer.status}`);
+    await sleep(25);
+  }
+}
+
+const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))];
+
+describe.each([
+  ['NATS is killed', () => nats.kill(), () => nats.restart()],
+  ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
+])('%s', (_case, take, give) => {
+  it('cached answers for at most 5 s, then 503 with Retry-After; afterwards it serves by itself, and what was revoked is refused', async () => {
+    const [kept, revoked] = [await known(), await known()];
+    await take();
+
+    const { answers, after } = await until(503, kept, TRUST_MS + SLACK_MS);
+    expect(statuses(answers.slice(0, -1))).toEqual([200]);
+    expect(after).toBeGreaterThan(2_000);
+    const refusal = answers.at(-1);
+    expect(refusal?.headers['retry-after']).toMatch(/^\d+$/);
+    expect(refusal?.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE' } });
+    // Neither token is let through any more, in the cache or not, and the refusal is quick.
+    const asked = performance.now();
+    expect((await me(revoked)).status).toBe(503);
+    expect(performance.now() - asked).toBeLessThan(1_000);
+
+    // The token app works without NATS; the broadcast reaches nobody.
+    expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
+    await give();
+
+    const back = await until(200, kept, 10_000);
+    expect(statuses(back.answers.slice(0, -1)).filter((status) => status !== 503)).toEqual([]);
+    expect((await me(revoked)).status).toBe(401);
+  }, 40_000);
+});
+
+describe('NATS is away for a moment', () => {
+  it('a token that was revoked in that moment is refused as soon as NATS is back', async () => {
+    const [kept, revoked] = [await known(), await known()];
+    await nats.kill();
+    expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
+    // The broadcast is lost; within the 5 s the cache may still be believed.
+    expect((await me(kept)).status).toBe(200);
+    await nats.restart();
+    await until(401, revoked, TRUST_MS);
+    await until(200, kept, 10_000);
+    expect((await me(revoked)).status).toBe(401);
+  }, 30_000);
+});
