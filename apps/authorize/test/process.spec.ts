@@ -88,6 +88,16 @@ describe('the running process', () => {
     expect(process_.output()).not.toContain('private-state');
   });
 
+  it('logs no credential that came where none belongs, such as a secret as client_id, and no long path', async () => {
+    const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
+    const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
+    await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);
+    await fetch(`${url}/auth/${token}/${'p'.repeat(10_000)}`);
+    await until(async () => process_.output().includes('/auth/sat_'));
+    expect(process_.output()).toContain('"client_id":"scs_…"');
+    for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
+  });
+
   it('logs no password, cookie nor user name of a failed login', async () => {
     const login = await fetch(`${url}/auth/login`);
     const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');

@@ -118,6 +118,18 @@ const cases: Case[] = [
   ['a JSON array', () => send(TOKEN).send([valid()]), 400, 'invalid_request'],
   ['a JSON string', () => send(TOKEN).type('json').send('"x"'), 400, 'invalid_request'],
   [
+    'JSON arrays nested deeper than the stack is',
+    () => send(TOKEN).type('json').send(`{"x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
+    400,
+    'invalid_request',
+  ],
+  [
+    'JSON objects nested deeper than the stack is',
+    () => send(TOKEN).type('json').send(`{"code":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}`),
+    400,
+    'invalid_request',
+  ],
+  [
     'a form with a broken percent-encoding',
     () => form(TOKEN, `${encoded(valid())}&x=%ZZ`),
     400,

@@ -16,6 +16,7 @@ export class LoggingModule {
             level,
             base: { service },
             genReqId: referenceOf,
+            hooks: { streamWrite: withoutCredentials },
             // Headers carry credentials and queries carry codes: neither is ever logged.
             serializers: {
               req: ({ id, method, url }: LoggedRequest) => ({ id, method, path: pathOf(url) }),
@@ -41,8 +42,16 @@ interface LoggedRequest {
   url: string;
 }
 
+const LONGEST_PATH = 200;
+
+/** Anybody can ask for 16 KiB of path; ours are short. */
 function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? '';
+  return (url.split('?', 1)[0] ?? '').slice(0, LONGEST_PATH);
+}
+
+/** People put secrets where none belongs: in a path, or for a client id. Our prefixes tell them from everything else. */
+function withoutCredentials(line: string): string {
+  return line.replaceAll(/(s(?:ac|at|rt|cs)_)[\w-]{16,}/g, '$1…');
 }
 
 /** The id under which a request is logged. */
