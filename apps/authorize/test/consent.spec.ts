@@ -61,6 +61,14 @@ describe('the consent page', () => {
     expect(page.text).toContain(words);
   });
 
+  it('asks again, though the user allowed the same before (RFC 6749 10.2)', async () => {
+    const browser = await app.loggedIn(user);
+    await browser.submit(await browser.get(address()), { decision: 'allow' }, AUTHORIZE);
+    const again = await browser.get(address());
+    expect(again.status).toBe(200);
+    expect(again.text).toMatch(/name="decision" value="allow">\s*Allow/);
+  });
+
   it('logs out who is somebody else, and goes on with the same request', async () => {
     const browser = await app.loggedIn(user);
     const out = await browser.submit(await browser.get(address()), {}, '/auth/logout');

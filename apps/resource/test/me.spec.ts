@@ -211,6 +211,14 @@ describe('scope', () => {
 });
 
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
+  it('is a JSON object at the address that challenges name (3.2, 5.1)', async () => {
+    const challenge = (await me()).headers['www-authenticate'] ?? '';
+    const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+    const answer = await request(app.server).get(new URL(address).pathname);
+    expect([answer.status, answer.type]).toEqual([200, 'application/json']);
+    expect(answer.body.resource).toBe(new URL(address).origin);
+  });
+
   it('names the resource and its authorization server', async () => {
     const answer = await request(app.server).get('/.well-known/oauth-protected-resource');
     expect(answer.body).toEqual({

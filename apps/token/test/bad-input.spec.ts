@@ -113,19 +113,31 @@ const cases: Case[] = [
     'invalid_grant',
   ],
   ['no body', () => send(TOKEN), 400, 'invalid_request'],
+  [
+    'the whole request in the URL (RFC 6749 2.3.1)',
+    () => send(`${TOKEN}?${encoded(valid())}`),
+    400,
+    'invalid_request',
+  ],
   ['an empty JSON body', () => send(TOKEN).type('json').send(''), 400, 'invalid_request'],
   ['malformed JSON', () => send(TOKEN).type('json').send('{"code":'), 400, 'invalid_request'],
   ['a JSON array', () => send(TOKEN).send([valid()]), 400, 'invalid_request'],
   ['a JSON string', () => send(TOKEN).type('json').send('"x"'), 400, 'invalid_request'],
   [
     'JSON arrays nested deeper than the stack is',
-    () => send(TOKEN).type('json').send(`{"x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
+    () =>
+      send(TOKEN)
+        .type('json')
+        .send(`{"x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`),
     400,
     'invalid_request',
   ],
   [
     'JSON objects nested deeper than the stack is',
-    () => send(TOKEN).type('json').send(`{"code":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}`),
+    () =>
+      send(TOKEN)
+        .type('json')
+        .send(`{"code":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}`),
     400,
     'invalid_request',
   ],

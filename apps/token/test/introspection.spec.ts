@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { generateClientSecret } from '#directory/client-secret.js';
+import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
@@ -80,6 +81,42 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       const answer = await introspect(token);
       expect([answer.status, answer.body]).toEqual([200, { active: false }]);
     }
+  });
+
+  it('says active: false of an expired token whose grant lives on (2.2)', async () => {
+    const token = app.codec.decode((await pair()).access_token);
+    if (!token) throw new Error('not a token');
+    const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });
+    expect((await introspect(expired)).body).toEqual({ active: false });
+  });
+
+  it.each(['access_token', 'refresh_token', 'some_token'])(
+    'finds the token whatever the hint says it is (2.1): %s',
+    async (token_type_hint) => {
+      const { access_token } = await pair();
+      expect(
+        (await post('introspect', { token: access_token, token_type_hint, ...server })).body,
+      ).toMatchObject({
+        active: true,
+      });
+    },
+  );
+
+  it('names the key that a token is bound to, and DPoP as its type (RFC 9449 6.2)', async () => {
+    const key = await DpopKey.generate();
+    const code = await app.code(client.client_id, userId);
+    const answer = await post('token', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      ...client,
+    }).set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
+    const { access_token } = answer.body as Pair;
+    expect((await introspect(access_token)).body).toMatchObject({
+      active: true,
+      token_type: 'DPoP',
+      cnf: { jkt: key.jkt },
+    });
   });
 
   it('is for registered resource servers only (2.1)', async () => {

@@ -31,6 +31,21 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
     }
   });
 
+  it('is a JSON object with what RFC 8414 2 requires, plain URLs, and no list without a value (3.2)', async () => {
+    const answer = await request(app.server).get(PATH);
+    expect([answer.status, answer.type]).toEqual([200, 'application/json']);
+    const metadata = answer.body as Record<string, unknown>;
+    expect(metadata).toMatchObject({
+      response_types_supported: ['code'],
+      scopes_supported: expect.arrayContaining(['profile:read']),
+    });
+    for (const name of ['issuer', 'authorization_endpoint', 'token_endpoint']) {
+      const { protocol, search, hash } = new URL(String(metadata[name]));
+      expect([name, protocol, search, hash]).toEqual([name, 'https:', '', '']);
+    }
+    for (const value of Object.values(metadata)) expect(value).not.toEqual([]);
+  });
+
   it('names grant types that the token endpoint knows, and no other is known', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
     for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {

@@ -112,6 +112,36 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     expect((await revoke(access_token, { client_id: client.client_id })).status).toBe(401);
   });
 
+  it.each(['access_token', 'refresh_token', 'some_token'])(
+    'ends the grant whatever the hint says the token is (2.1): %s',
+    async (token_type_hint) => {
+      const { access_token, refresh_token } = await pair();
+      expect((await post('revoke', { token: refresh_token, token_type_hint, ...client })).status).toBe(200);
+      expect(await active(access_token)).toBe(false);
+    },
+  );
+
+  it('is 503 with Retry-After while Redis does not answer, so that nobody takes the token for revoked (2.2.1)', async () => {
+    const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
+    try {
+      const token = cut.codec.encode({
+        kind: 'refresh',
+        handle: randomBytes(16),
+        generation: 1,
+        expiry: Math.floor(Date.now() / 1000) + 60,
+        bound: false,
+        narrowed: false,
+      });
+      const answer = await request(cut.server)
+        .post('/api/auth/oauth/revoke')
+        .send({ token, ...(await cut.client()) });
+      expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
+      expect(answer.headers['retry-after']).toBe('1');
+    } finally {
+      await cut.close();
+    }
+  });
+
   it('wants a token', async () => {
     expect((await post('revoke', client)).body).toMatchObject({
       error: 'invalid_request',
