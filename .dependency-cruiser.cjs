@@ -11,7 +11,7 @@ module.exports = {
     only('introspection-alone', 'any service can use the introspection library', { path: '^libs/introspection/src' }, { path: '^libs/(?!introspection/)' }),
     only('testing-stays-out', 'what ships never imports what tests', { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/testing/' }, { path: '^(libs/testing|dev)/' }),
     only('only-stores-touch-redis', 'ioredis belongs to stores and their module', { path: '^(apps|libs)/[^/]+/src', pathNot: '(\\.store|redis\\.module|redis\\.connection)\\.ts$|^libs/testing/' }, { path: 'node_modules/ioredis' }),
-    only('only-stores-touch-sql', 'TypeORM belongs to the directory', { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/directory/src/.*(\\.store|\\.entity|\\.module|data-source|migrations/.*|migrate)\\.ts$|^libs/testing/' }, { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' }),
+    only('only-stores-touch-sql', 'TypeORM belongs to the directory', { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/directory/src/.*(\\.store|\\.entity|\\.module|data-source|impatient-client|migrations/.*|migrate)\\.ts$|^libs/testing/' }, { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -3,6 +3,7 @@ import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
+import { ImpatientClient } from './impatient-client.js';
 import { CreateDirectory1795219200000 } from './migrations/1795219200000-create-directory.js';
 import { RequirePar1795300000000 } from './migrations/1795300000000-require-par.js';
 import { CreateResourceServers1795310000000 } from './migrations/1795310000000-create-resource-servers.js';
@@ -64,6 +65,7 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
     // An idle connection may be cut at any time; the pool opens another one for the next query.
     poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
+      Client: ImpatientClient,
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,
       // The server cannot cancel what a dead network hides from it, so the client gives up as well.
