@@ -31,6 +31,7 @@ export class IntrospectionModule {
         Introspector,
         TokenGuard,
         Challenges,
+        Challenges,
         Refusals,
         DpopAuthenticator,
       ],
