@@ -2,11 +2,22 @@ import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandRunner, InjectCommander } from 'nest-commander';
 import { ClientChangedPublisher } from './client/client-changed.publisher.js';
 import { ClientCommand } from './client/client.command.js';
+import { ClientRevoker } from './client/client-revoker.js';
 import { CreateClientCommand } from './client/create-client.command.js';
+import { DeleteClientCommand } from './client/delete-client.command.js';
 import { ListClientsCommand } from './client/list-clients.command.js';
+import { ListSecretsCommand } from './client/secret/list-secrets.command.js';
+import { RevokeSecretCommand } from './client/secret/revoke-secret.command.js';
+import { RotateSecretCommand } from './client/secret/rotate-secret.command.js';
+import { SecretCommand } from './client/secret/secret.command.js';
 import { ShowClientCommand } from './client/show-client.command.js';
+import { UpdateClientCommand } from './client/update-client.command.js';
 import { type CommanderCommand, strict } from './command-line/strict.js';
 import { MigrateCommand } from './migrate/migrate.command.js';
+import { CreateResourceServerCommand } from './resource-server/create-resource-server.command.js';
+import { ListResourceServersCommand } from './resource-server/list-resource-servers.command.js';
+import { ResourceServerCommand } from './resource-server/resource-server.command.js';
+import { RevokeResourceServerCommand } from './resource-server/revoke-resource-server.command.js';
 import { DirectoryConnection } from './settings/directory.connection.js';
 import { SettingsReader } from './settings/settings.reader.js';
 import { CreateUserCommand } from './user/create-user.command.js';
@@ -17,6 +28,16 @@ const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
   CreateClientCommand,
   ListClientsCommand,
   ShowClientCommand,
+  UpdateClientCommand,
+  DeleteClientCommand,
+  SecretCommand,
+  RotateSecretCommand,
+  ListSecretsCommand,
+  RevokeSecretCommand,
+  ResourceServerCommand,
+  CreateResourceServerCommand,
+  ListResourceServersCommand,
+  RevokeResourceServerCommand,
   UserCommand,
   CreateUserCommand,
   MigrateCommand,
@@ -24,7 +45,7 @@ const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
 
 /** The operator's command line. Nothing connects until a command with valid input needs it. */
 @Module({
-  providers: [...COMMANDS, SettingsReader, DirectoryConnection, ClientChangedPublisher],
+  providers: [...COMMANDS, SettingsReader, DirectoryConnection, ClientChangedPublisher, ClientRevoker],
 })
 export class OperatorModule implements OnApplicationBootstrap {
   constructor(@InjectCommander() private readonly commander: CommanderCommand) {}
@@ -33,11 +54,14 @@ export class OperatorModule implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     this.commander
       .name('operator')
-      .description('Registers applications and users of the OAuth 2.0 authorization service.')
+      .description(
+        'Registers applications, resource servers and users of the OAuth 2.0 authorization service.',
+      )
       .addHelpText(
         'after',
         `
-Settings, from the environment: DATABASE_URL; for client create also AUTH_URL, BASE_URL and NATS_URL.
+Settings, from the environment: DATABASE_URL; where something changes also NATS_URL; for client create also
+AUTH_URL and BASE_URL, for resource-server create BASE_URL.
 While "npm start" runs, none is needed.
 
 Examples:

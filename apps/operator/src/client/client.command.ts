@@ -1,13 +1,23 @@
 import { Command, CommandRunner, Help } from 'nest-commander';
 import { refuseGroupAlone } from '../command-line/group.js';
 import { CreateClientCommand } from './create-client.command.js';
+import { DeleteClientCommand } from './delete-client.command.js';
 import { ListClientsCommand } from './list-clients.command.js';
+import { SecretCommand } from './secret/secret.command.js';
 import { ShowClientCommand } from './show-client.command.js';
+import { UpdateClientCommand } from './update-client.command.js';
 
 @Command({
   name: 'client',
-  description: 'registered applications: create, list, show',
-  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand],
+  description: 'registered applications: create, list, show, update, delete, secret',
+  subCommands: [
+    CreateClientCommand,
+    ListClientsCommand,
+    ShowClientCommand,
+    UpdateClientCommand,
+    DeleteClientCommand,
+    SecretCommand,
+  ],
 })
 export class ClientCommand extends CommandRunner {
   async run(parameters: string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#directory/client-secret.js';
+import { SCOPES, scopeTokens } from '#directory/scope.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
@@ -13,6 +14,7 @@ interface Options {
   redirectUri?: string[];
   public?: boolean;
   requirePar?: boolean;
+  scope?: string[];
   json?: boolean;
 }
 
@@ -33,6 +35,7 @@ export class CreateClientCommand extends CommandRunner {
       redirectUri: redirectUris,
       public: isPublic = false,
       requirePar = false,
+      scope: scopes,
     } = validated(NewClientDto, options);
     const { AUTH_URL, BASE_URL, NATS_URL } = this.settings.read(RegistrationSettings);
     // RFC 6749 2.1: a public client could not keep a secret, and gets none.
@@ -44,6 +47,7 @@ export class CreateClientCommand extends CommandRunner {
         type: isPublic ? 'public' : 'confidential',
         redirectUris,
         requirePar,
+        scopes,
         ...(credential && { secretHash: credential.hash }),
       }),
     );
@@ -74,6 +78,14 @@ export class CreateClientCommand extends CommandRunner {
   }
 
   @Option({
+    flags: '--scope <scopes>',
+    description: 'what it may ask users for, separated by spaces (default: profile:read)',
+  })
+  parseScope(scopes: string, previous: string[] = []): string[] {
+    return scopeTokens([...previous, scopes].join(' '));
+  }
+
+  @Option({
     flags: '--public',
     description: 'a phone, desktop or browser application: no secret, PKCE required',
   })
@@ -96,13 +108,19 @@ export class CreateClientCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
+    const scopes = [...SCOPES].map(([scope, words]) => `  ${scope.padEnd(16)} ${words}`).join('\n');
     return `
 A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; of a public client also com.example.app:/callback.
 It is compared character by character. The secret is printed this once only.
 
+Scopes:
+${scopes}
+
 Examples:
   $ npm run -s operator -- client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
-  $ npm run -s operator -- client create --name Phone --redirect-uri com.example.app:/callback --public --json`;
+  $ npm run -s operator -- client create --name Phone --redirect-uri com.example.app:/callback --public --json
+  $ npm run -s operator -- client create --name Bookings --redirect-uri https://app.example.com/callback \\
+      --scope "profile:read bookings:read"`;
   }
 }
 

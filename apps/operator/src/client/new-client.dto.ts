@@ -1,31 +1,31 @@
-import { Matches, ValidateBy } from 'class-validator';
-import { checkRedirectUri } from '#directory/redirect-uri.js';
-
-const MAX_REDIRECT_URIS = 20;
+import { DEFAULT_SCOPE } from '#directory/scope.js';
+import {
+  MAX_REDIRECT_URIS,
+  nameProblems,
+  redirectUriProblems,
+  Rule,
+  scopeProblems,
+} from './registration-rules.js';
 
 /** Options of `client create`. */
 export class NewClientDto {
-  @Matches(/^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u, {
-    message:
-      '--name must be 1 to 100 printable characters with no space at either end: users see it when they allow access',
-  })
+  @Rule(({ name }: NewClientDto) => nameProblems(name, 'users see it when they allow access'))
   name: string;
 
   public?: boolean;
 
   requirePar?: boolean;
 
-  @ValidateBy({
-    name: 'redirectUris',
-    validator: {
-      validate: (_, argument) => problemsOf(argument?.object as NewClientDto).length === 0,
-      defaultMessage: (argument) => problemsOf(argument?.object as NewClientDto).join('\n'),
-    },
-  })
+  @Rule(problemsOfRedirectUris)
   redirectUri: string[] = [];
+
+  @Rule(({ scope }: NewClientDto) =>
+    scope.length === 0 ? ['--scope is empty: leave it out for profile:read'] : scopeProblems(scope),
+  )
+  scope: string[] = [DEFAULT_SCOPE];
 }
 
-function problemsOf({ redirectUri: uris, public: isPublic }: NewClientDto): string[] {
+function problemsOfRedirectUris({ redirectUri: uris, public: isPublic }: NewClientDto): string[] {
   if (uris.length === 0) {
     return [
       '--redirect-uri is missing: give the address users return to, like https://app.example.com/callback',
@@ -33,12 +33,5 @@ function problemsOf({ redirectUri: uris, public: isPublic }: NewClientDto): stri
   }
   if (uris.length > MAX_REDIRECT_URIS)
     return [`--redirect-uri is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
-  return uris.flatMap((uri, index) => {
-    const problem =
-      uris.indexOf(uri) < index
-        ? 'is given twice: give it once'
-        : checkRedirectUri(uri, isPublic ? 'public' : 'confidential');
-    // Quoted, so that control characters of a pasted address do not reach the terminal.
-    return problem ? [`--redirect-uri ${JSON.stringify(uri.slice(0, 200))} ${problem}`] : [];
-  });
+  return redirectUriProblems('--redirect-uri', uris, isPublic ? 'public' : 'confidential');
 }

@@ -1,8 +1,8 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import { InputError } from '../command-line/input.error.js';
 import { printFields, printJson } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 import { describeClient } from './describe-client.js';
+import { unknownClient } from './unknown-client.js';
 
 @SubCommand({
   name: 'show',
@@ -18,14 +18,13 @@ export class ShowClientCommand extends CommandRunner {
   async run([clientId = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
     const { ClientStore } = await import('#directory/client.store.js');
     const client = await this.directory.use((stores) => stores.get(ClientStore).find(clientId));
-    if (!client) {
-      throw new InputError([`there is no client ${JSON.stringify(clientId.slice(0, 200))}: see client list`]);
-    }
+    if (!client) throw unknownClient(clientId);
     const described = describeClient(client);
     if (json) return printJson(described);
-    const { redirect_uris, require_par, live_secrets, ...fields } = described;
+    const { redirect_uris, scopes, require_par, live_secrets, ...fields } = described;
     printFields({
       ...fields,
+      scopes: scopes.join(' '),
       require_par: require_par ? 'yes' : 'no',
       live_secrets: String(live_secrets),
       redirect_uris: redirect_uris.join(' '),

@@ -5,6 +5,19 @@ export class DatabaseSettings {
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
 }
 
+/** What every command needs that changes what running services know: whom it tells. */
+export class ChangeSettings {
+  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
+  @UrlVariable('nats', 'tls') NATS_URL: string;
+}
+
+/** What `resource-server create` needs: the address it hands out. */
+export class IssuerSettings {
+  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
+  /** {base_url} of the specification. */
+  @OriginVariable() BASE_URL: string;
+}
+
 /** What `client create` needs as well: the addresses it hands out, and whom it tells. */
 export class RegistrationSettings {
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;

@@ -1,0 +1,35 @@
+import type { ClientRegistration } from '#directory/client-registration.store.js';
+import type { ClientType } from '#directory/client.js';
+import { InputError } from '../command-line/input.error.js';
+import type { ClientChangesDto } from './client-changes.dto.js';
+import { MAX_REDIRECT_URIS, quoted, redirectUriProblems } from './registration-rules.js';
+
+/**
+ * A client's registration after `client update`.
+ *
+ * @throws InputError that names everything that cannot be done
+ */
+export function applyChanges(
+  current: ClientRegistration,
+  type: ClientType,
+  { name = current.name, scope = [...current.scopes], ...changes }: ClientChangesDto,
+): ClientRegistration {
+  const { addRedirectUri: added, removeRedirectUri: removed } = changes;
+  const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
+  const redirectUris = [...kept, ...added];
+  const problems = [
+    ...removed
+      .filter((uri) => !current.redirectUris.includes(uri))
+      .map((uri) => `--remove-redirect-uri ${quoted(uri)} is not registered: see client show`),
+    ...added
+      .filter((uri) => kept.includes(uri))
+      .map((uri) => `--add-redirect-uri ${quoted(uri)} is registered already: leave it out`),
+    ...redirectUriProblems('--add-redirect-uri', added, type),
+  ];
+  if (redirectUris.length === 0)
+    problems.push('no redirect URI would be left: add the new one in the same command');
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    problems.push(`more than ${MAX_REDIRECT_URIS} redirect URIs: remove some in the same command`);
+  if (problems.length > 0) throw new InputError(problems);
+  return { name, scopes: scope, redirectUris };
+}

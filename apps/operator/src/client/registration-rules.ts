@@ -1,0 +1,42 @@
+import { ValidateBy } from 'class-validator';
+import type { ClientType } from '#directory/client.js';
+import { checkRedirectUri } from '#directory/redirect-uri.js';
+import { SCOPES } from '#directory/scope.js';
+
+export const MAX_REDIRECT_URIS = 20;
+
+/** What the operator wrote, quoted, so that control characters of pasted text do not reach the terminal. */
+export const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));
+
+/** Makes a field valid when `problemsOf` its object finds nothing. */
+export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
+  return ValidateBy({
+    name: 'rule',
+    validator: {
+      validate: (_, argument) => problemsOf(argument?.object as never).length === 0,
+      defaultMessage: (argument) => problemsOf(argument?.object as never).join('\n'),
+    },
+  });
+}
+
+/** @param subject what users see by this name, and when */
+export function nameProblems(name: unknown, subject: string): string[] {
+  return typeof name === 'string' && /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u.test(name)
+    ? []
+    : [`--name must be 1 to 100 printable characters with no space at either end: ${subject}`];
+}
+
+/** @param flag the option by which the addresses came */
+export function redirectUriProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
+  return uris.flatMap((uri, index) => {
+    const problem = uris.indexOf(uri) < index ? 'is given twice: give it once' : checkRedirectUri(uri, type);
+    return problem ? [`${flag} ${quoted(uri)} ${problem}`] : [];
+  });
+}
+
+export function scopeProblems(scopes: readonly string[]): string[] {
+  const known = [...SCOPES.keys()].join(' ');
+  return scopes
+    .filter((scope) => !SCOPES.has(scope))
+    .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${known}`);
+}
