@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { createService } from '#service/http/service.js';
 import { openFixture } from '#testing/fixture.js';
-import { isolate } from '#testing/isolate.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
 import { configureToken } from '../src/configure-token.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
 import { TokenModule } from '../src/token.module.js';
 import { UsageRecorder } from '../src/usage/usage-recorder.service.js';
 
 /** A token app on services of its own, and a fixture over the same. */
-export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) {
+export async function startTokenApp(
+  settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
+) {
   const services = await isolate();
   const configuration = Object.assign(new TokenConfiguration(), {
     AUTH_URL: 'https://auth.example.com',
@@ -19,7 +21,7 @@ export async function startTokenApp(settings: Partial<TokenConfiguration> = {}) 
     NATS_URL: services.natsUrl,
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
-    ...settings,
+    ...(typeof settings === 'function' ? await settings(services) : settings),
   });
   const app = await createService(
     TokenModule.forRoot(configuration),

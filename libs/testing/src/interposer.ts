@@ -11,6 +11,8 @@ export class Interposer {
   readonly #lines = new Set<Line>();
   /** Sees and may change what the app sends. */
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
+  /** Whether new connections are closed at once, as by a server that is down. */
+  down = false;
 
   private constructor(
     private readonly server: Server,
@@ -37,7 +39,7 @@ export class Interposer {
     for (const line of this.#lines) line.silent = true;
   }
 
-  /** Closes the connections that exist; new ones work. */
+  /** Closes the connections that exist; new ones work, unless it is `down`. */
   cut(): void {
     for (const { near } of this.#lines) near.destroy();
   }
@@ -62,5 +64,6 @@ export class Interposer {
           other.destroy();
           this.#lines.delete(line);
         });
+    if (this.down) near.destroy();
   }
 }
