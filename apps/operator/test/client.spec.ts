@@ -131,6 +131,7 @@ describe('operator client', () => {
       name: 'Calendar',
       type: 'confidential',
       redirect_uris: [CALLBACK],
+      scopes: ['profile:read'],
       require_par: false,
       live_secrets: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),

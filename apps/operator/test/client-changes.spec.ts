@@ -1,0 +1,247 @@
+import { connect } from '@nats-io/transport-node';
+import { SUBJECTS } from '#introspection/contract.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { type OperatorBench, operatorBench } from './operator-bench.js';
+import { CommandHost } from './command-host.js';
+import { type Outcome, runOperator } from './run-operator.js';
+
+interface Secret {
+  id: string;
+  created_at: string;
+  last_used_on: string | null;
+}
+interface Rotated {
+  client_secret: string;
+  secret_id: string;
+  secrets: Secret[];
+}
+
+const CALLBACK = 'https://app.example.com/callback';
+
+let bench: OperatorBench;
+let host: CommandHost;
+
+beforeAll(async () => {
+  bench = await operatorBench();
+  host = new CommandHost();
+});
+
+afterAll(async () => {
+  await host.close();
+  await bench.close();
+});
+
+const client = (...args: string[]) => host.run(['client', ...args], bench.env);
+
+async function create(...args: string[]): Promise<string> {
+  const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
+  return (parse(await client('create', ...given, ...args)) as { client_id: string }).client_id;
+}
+
+function parse({ code, stdout, stderr }: Outcome): unknown {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(problem);
+}
+
+const show = async (id: string) => parse(await client('show', id, '--json')) as Record<string, unknown>;
+
+/** The clients that the commands of `work` broadcast as changed. */
+async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
+  const nats = await connect(natsOptions(bench.natsUrl, 'test'));
+  const heard: unknown[] = [];
+  nats.subscribe(SUBJECTS.clientChanged, { callback: (_, message) => void heard.push(message.json()) });
+  await nats.flush();
+  await work();
+  await nats.flush();
+  await nats.close();
+  return heard;
+}
+
+describe('operator client create --scope', () => {
+  it('registers what a client may ask for: repeated or separated by spaces, each once, in this order', async () => {
+    const one = await create('--scope', 'bookings:read profile:read');
+    const two = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
+    const none = await create();
+    expect((await show(one))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(two))['scopes']).toEqual(['bookings:read', 'profile:read']);
+    expect((await show(none))['scopes']).toEqual(['profile:read']);
+  });
+
+  it('refuses unknown and empty ones, and lists those there are', async () => {
+    const before = await bench.counts();
+    const given = ['--name', 'A', '--redirect-uri', CALLBACK];
+    const unknown = await client('create', ...given, '--scope', 'profile:read admin');
+    const empty = await client('create', ...given, '--scope', ' ');
+    expectRefused(unknown, /--scope "admin" is unknown: the scopes are profile:read .*bookings:write/);
+    expectRefused(empty, /--scope is empty/);
+    expect(await bench.counts()).toEqual(before);
+  });
+});
+
+describe('operator client update', () => {
+  it('changes name, scopes and redirect URIs, and tells running services', async () => {
+    const id = await create();
+    const added = 'https://new.example.com/callback';
+    const heard = await broadcastsOf(async () => {
+      const changes = ['--name', 'Renamed', '--scope', 'bookings:read', '--add-redirect-uri', added];
+      const updated = await client('update', id, ...changes, '--remove-redirect-uri', CALLBACK, '--json');
+      expect(parse(updated)).toEqual({
+        client_id: id,
+        name: 'Renamed',
+        redirect_uris: [added],
+        scopes: ['bookings:read'],
+      });
+    });
+    expect(heard).toEqual([{ client_id: id }]);
+    const now = { name: 'Renamed', redirect_uris: [added], scopes: ['bookings:read'], live_secrets: 1 };
+    expect(await show(id)).toMatchObject(now);
+    const shown = await client('update', id, '--name', 'For people');
+    expect(shown).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^name +For people$/m),
+    });
+  });
+
+  it('refuses wrong input with 2 and writes nothing', async () => {
+    const id = await create();
+    const before = await show(id);
+    const wrong: [string[], RegExp][] = [
+      [[id], /nothing to change/],
+      [[id, '--remove-redirect-uri', CALLBACK], /no redirect URI would be left/],
+      [[id, '--remove-redirect-uri', `${CALLBACK}/`], /callback\/" is not registered/],
+      [[id, '--add-redirect-uri', CALLBACK], /is registered already/],
+      [[id, '--add-redirect-uri', 'com.example.app:/cb'], /public clients/],
+      [[id, '--name', 'Good', '--add-redirect-uri', 'http://a.example/'], /use https/],
+      [[id, '--scope', 'everything'], /"everything" is unknown: the scopes are profile:read/],
+      [[id, '--name', ''], /--name must be/],
+      [['sc_unknown', '--name', 'A'], /no client "sc_unknown"/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await client('update', ...args), problem);
+    expect(await show(id)).toEqual(before);
+  });
+});
+
+describe('operator client secret', () => {
+  it('rotates in three steps: a second secret, shown once; the list; the first revoked', async () => {
+    const id = await create();
+    const heard = await broadcastsOf(async () => {
+      const rotated = parse(await client('secret', 'rotate', id, '--json')) as Rotated;
+      expect(rotated.client_secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);
+      expect(rotated.secrets).toHaveLength(2);
+      const [old] = rotated.secrets;
+      const listed = parse(await client('secret', 'list', id, '--json')) as Secret[];
+      expect(listed).toEqual(rotated.secrets);
+      expect(listed[1]).toEqual({
+        id: rotated.secret_id,
+        created_at: expect.any(String),
+        last_used_on: null,
+      });
+      expectRefused(
+        await client('secret', 'rotate', id),
+        new RegExp(`client secret revoke ${id} ${old!.id}`),
+      );
+      const revoked = await client('secret', 'revoke', id, old!.id, '--json');
+      expect(parse(revoked)).toEqual({ client_id: id, revoked: old!.id, secrets: [listed[1]] });
+    });
+    expect(heard).toEqual([{ client_id: id }, { client_id: id }]);
+  });
+
+  it('never shows a secret again, nor a hash', async () => {
+    const id = await create();
+    const rotated = await client('secret', 'rotate', id);
+    const [secret = ''] = /scs_\S+/.exec(rotated.stdout) ?? [];
+    expect(rotated.stdout).toMatch(/this once only[^]*client secret revoke sc_/);
+    const later = [
+      ['secret', 'list', id],
+      ['secret', 'list', id, '--json'],
+      ['secret', 'rotate', id],
+      ['show', id],
+    ];
+    for (const args of later) {
+      const { stdout, stderr } = await client(...args);
+      expect(stdout + stderr).not.toContain(secret);
+      expect(stdout + stderr).not.toMatch(/scs_|hash|\\x/);
+    }
+    expect((await client('secret', 'list', id)).stdout).toMatch(/^id +created_at +last_used_on$/m);
+  });
+
+  it('never makes a third live one, however many ask at once', async () => {
+    const id = await create();
+    const outcomes = await Promise.all(
+      Array.from({ length: 3 }, () => runOperator(['client', 'secret', 'rotate', id, '--json'], bench.env)),
+    );
+    expect(outcomes.map(({ code }) => String(code)).toSorted()).toEqual(['0', '2', '2']);
+    expect((await show(id))['live_secrets']).toBe(2);
+  });
+
+  it('revokes the last one by --force only', async () => {
+    const id = await create();
+    const [only] = parse(await client('secret', 'list', id, '--json')) as Secret[];
+    expectRefused(await client('secret', 'revoke', id, only!.id), /last live secret.*--force/);
+    expect((await show(id))['live_secrets']).toBe(1);
+    const forced = await client('secret', 'revoke', id, only!.id, '--force', '--json');
+    expect(parse(forced)).toMatchObject({ secrets: [] });
+  });
+
+  it('refuses public clients, which have none, and what does not exist', async () => {
+    const phone = await create('--public');
+    const id = await create();
+    const wrong: [string[], RegExp][] = [
+      [['rotate', phone], /is a public client: it has no secret/],
+      [['list', phone], /is a public client/],
+      [['revoke', phone, 'x', '--force'], /is a public client/],
+      [['rotate', 'sc_unknown'], /no client "sc_unknown"/],
+      [['list', 'sc_unknown'], /no client/],
+      [['revoke', id, 'nothing'], /no live secret of the client is "nothing": see client secret list/],
+      [['revoke', id], /secret-id/],
+      [['rotate'], /--help/],
+      [['foo'], /client secret --help/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await client('secret', ...args), problem);
+    expect(await show(phone)).toMatchObject({ live_secrets: 0 });
+  });
+});
+
+describe('operator resource-server', () => {
+  const server = (...args: string[]) => host.run(['resource-server', ...args], bench.env);
+
+  it('creates an account, lists it without its secret, revokes it and tells running services', async () => {
+    const made = parse(await server('create', '--name', 'Bookings', '--json')) as {
+      id: string;
+      secret: string;
+    };
+    expect(made).toEqual({
+      id: expect.stringMatching(/^rs_[a-z2-7]{24}$/),
+      secret: expect.stringMatching(/^scs_/),
+      introspection_url: 'https://api.example.com/api/auth/oauth/introspect',
+    });
+    const listed = await server('list', '--json');
+    expect(parse(listed)).toEqual([{ id: made.id, name: 'Bookings', created_at: expect.any(String) }]);
+    expect((await server('list')).stdout).toMatch(new RegExp(`^${made.id} .* Bookings$`, 'm'));
+    const heard = await broadcastsOf(async () => {
+      expect(parse(await server('revoke', made.id, '--json'))).toEqual({ id: made.id, revoked: true });
+    });
+    expect(heard).toEqual([{ client_id: made.id }]);
+    expectRefused(await server('revoke', made.id), /no resource server/);
+    expect(parse(await server('list', '--json'))).toEqual([]);
+  });
+
+  it('stores the SHA-256 of the secret only, and refuses a bad name', async () => {
+    const shown = await server('create', '--name', 'People’s API');
+    expect(shown.stdout).toMatch(/^secret +scs_\S+$/m);
+    expect(shown.stdout).toContain('this once only');
+    const [row] = await bench.rows<{ bytes: number }>(
+      'SELECT octet_length(secret_hash) AS bytes FROM resource_servers WHERE name = $1',
+      ['People’s API'],
+    );
+    expect(row?.bytes).toBe(32);
+    expectRefused(await server('create', '--name', ' '), /--name must be/);
+    expectRefused(await server('create'), /--name must be/);
+  });
+});

@@ -1,0 +1,20 @@
+// Runs built commands one after the other inside one process, as its parent asks: see command-host.ts.
+import 'reflect-metadata';
+import { runCommand } from '../../../dist/apps/operator/src/run-command.js';
+
+const { argv, env } = process;
+
+async function run({ args, settings }) {
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr']) {
+    process[name].write = (chunk) => {
+      written[name] += chunk;
+      return true;
+    };
+  }
+  process.argv = [argv[0], 'operator', ...args];
+  process.env = { PATH: env.PATH, ...settings };
+  process.send({ code: await runCommand(), ...written });
+}
+
+process.on('message', (request) => void run(request));

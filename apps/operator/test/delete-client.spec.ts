@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { CommandHost } from './command-host.js';
+
+interface Pair {
+  access_token: string;
+  refresh_token: string;
+}
+
+let host: CommandHost;
+let services: Isolated;
+let fixture: Fixture;
+let token: AppProcess;
+let resource: AppProcess;
+let env: Record<string, string>;
+let userId: number;
+
+beforeAll(async () => {
+  host = new CommandHost();
+  services = await isolate();
+  const { databaseUrl, redisUrl, natsUrl } = services;
+  const TOKEN_KEYS = randomBytes(32).toString('base64url');
+  env = { BASE_URL: 'https://base.example.com', DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
+  const shared = { ...env, REDIS_URL: redisUrl, AUTH_URL: 'https://auth.example.com', LOG_LEVEL: 'warn' };
+  token = await startApp('token', { ...shared, TOKEN_KEYS });
+  resource = await startApp('resource', { ...shared, API_URL: 'https://api.example.com' });
+  fixture = await openFixture(services, TOKEN_KEYS);
+  userId = await fixture.user();
+});
+
+afterAll(async () => {
+  await host.close();
+  await resource.stop();
+  await token.stop();
+  await fixture.close();
+  await services.close();
+});
+
+const remove = (...args: string[]) => host.run(['client', 'delete', ...args], env);
+
+async function send(body: object): Promise<{ status: number; body: Record<string, string> }> {
+  const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+async function pair(client: object & { client_id: string }, redirectUri = REDIRECT_URI): Promise<Pair> {
+  const code = await fixture.code(client.client_id, userId, { redirectUri });
+  const body = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, ...client };
+  return (await send(body)).body as unknown as Pair;
+}
+
+const refresh = (client: object, { refresh_token }: Pair) =>
+  send({ grant_type: 'refresh_token', refresh_token, ...client });
+
+const me = async ({ access_token }: Pair) =>
+  (await fetch(`${resource.url}/v2/me`, { headers: { Authorization: `Bearer ${access_token}` } })).status;
+
+const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
+
+describe('operator client delete', () => {
+  it('ends every token of the client within a second, though they were cached, and of no other', async () => {
+    const [client, other] = [await fixture.client(), await fixture.client()];
+    const [first, second, kept] = [await pair(client), await pair(client), await pair(other)];
+    for (const each of [first, second, kept]) expect(await me(each)).toBe(200);
+
+    const { code, stdout, stderr } = await remove(client.client_id, '--yes', '--json');
+    const done = Date.now();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({ client_id: client.client_id, deleted: true, revoked_grants: 2 });
+    for (const each of [first, second]) {
+      while ((await me(each)) !== 401) {
+        expect(Date.now() - done).toBeLessThan(1_000);
+        await sleep(10);
+      }
+      expect((await refresh(client, each)).body['error']).toBe('invalid_client');
+      expect((await grantOf(each))?.revokedAt).toBeInstanceOf(Date);
+    }
+    expect(await me(kept)).toBe(200);
+    expect((await refresh(other, kept)).status).toBe(200);
+  });
+
+  it('ends a public client as well, which has no secret that could stop working', async () => {
+    const phone = await fixture.publicClient('com.example.app:/callback');
+    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+    const code = await fixture.code(phone.client_id, userId, {
+      redirectUri: 'com.example.app:/callback',
+      challenge,
+    });
+    const first = await send({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: 'com.example.app:/callback',
+      code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      ...phone,
+    });
+    const got = first.body as unknown as Pair;
+    expect(await me(got)).toBe(200);
+    expect((await remove(phone.client_id, '--yes')).code).toBe(0);
+    expect((await refresh(phone, got)).body['error']).toBe('invalid_client');
+    expect(await me(got)).toBe(401);
+  });
+
+  it('asks for --yes, and knows no other client: 2, and nothing is deleted', async () => {
+    const client: TestClient = await fixture.client();
+    const unsure = await remove(client.client_id);
+    const unknown = await remove('sc_unknown', '--yes');
+    expect(unsure).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--yes is missing'),
+    });
+    expect(unknown).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('see client list'),
+    });
+    expect(await fixture.clients.find(client.client_id)).not.toBeNull();
+  });
+
+  it('says so with 1 when no token service can be told, and goes on when it is run again', async () => {
+    const client = await fixture.client();
+    const got = await pair(client);
+    expect(await me(got)).toBe(200);
+    const args = ['client', 'delete', client.client_id, '--yes'];
+    const deaf = await host.run(args, { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' });
+    expect(deaf).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('run this command again'),
+    });
+    expect(deaf.stderr).not.toContain('natspassword');
+    expect(await fixture.clients.find(client.client_id)).toBeNull();
+    expect((await remove(client.client_id, '--yes')).code).toBe(0);
+    expect(await me(got)).toBe(401);
+  });
+});
