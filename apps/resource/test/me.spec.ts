@@ -54,6 +54,11 @@ describe('GET /v2/me', () => {
     expect((await me(`bearer ${pair.access_token}`)).status).toBe(200);
   });
 
+  it('the token of the header counts alone, whatever the URL says (known deviation, RFC 6750 3.1)', async () => {
+    const sending = request(app.server).get(`/v2/me?access_token=${pair.refresh_token}`);
+    expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
+  });
+
   it('answers a known token with no round trip', async () => {
     await me(`Bearer ${pair.access_token}`);
     const asked: unknown[] = [];

@@ -1,4 +1,5 @@
 import request from 'supertest';
+import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
@@ -44,6 +45,11 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
       expect([name, protocol, search, hash]).toEqual([name, 'https:', '', '']);
     }
     for (const value of Object.values(metadata)) expect(value).not.toEqual([]);
+  });
+
+  it('names the algorithms that a DPoP proof may be signed with (RFC 9449 5.1)', async () => {
+    const { body } = await request(app.server).get(PATH);
+    expect(body).toMatchObject({ dpop_signing_alg_values_supported: DPOP_ALGORITHMS });
   });
 
   it('names grant types that the token endpoint knows, and no other is known', async () => {
