@@ -8,18 +8,13 @@ const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
 type Check = (uri: string, url: URL, type: ClientType) => string | null;
 
 /** In this order: an earlier problem would make a later check's message misleading. */
-const CHECKS: readonly Check[] = [
-  noFragment,
-  noWildcard,
-  noUserinfo,
-  knownScheme,
-  noDotSegment,
-  asBrowsersSendIt,
-];
+const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
 
 /**
  * Checks a redirect URI before it is registered. Requests are compared with it character by character
- * (RFC 9700 2.1), so only one that a browser follows unchanged is of use.
+ * (RFC 9700 2.1), so only one that a browser follows unchanged is of use. Private-use schemes as RFC 8252 7.1, https
+ * as 7.2, loopback as 7.3. Known deviation from RFC 9700 4.1.3, which keeps http for native applications: a confidential
+ * client may register loopback addresses as well, on which its developers try it out.
  *
  * @returns null, or what is wrong and what to do
  */
@@ -29,6 +24,8 @@ export function checkRedirectUri(uri: string, type: ClientType): string | null {
     return 'has spaces, control or non-ASCII characters, or is empty: percent-encode them';
   if (/%(?![0-9a-f]{2})/i.test(uri))
     return 'has a % with no two hexadecimal digits after it: write a plain % as %25';
+  // Before it is parsed: a port or scheme that is a wildcard makes it no URI at all.
+  if (uri.includes('*')) return 'has a wildcard: register each address in full';
   if (!URL.canParse(uri))
     return 'is not an absolute URI: write it in full, like https://app.example.com/callback';
   const url = new URL(uri);
@@ -42,10 +39,6 @@ export function checkRedirectUri(uri: string, type: ClientType): string | null {
 /** RFC 6749 3.1.2: "The endpoint URI MUST NOT include a fragment component." */
 function noFragment(uri: string): string | null {
   return uri.includes('#') ? 'has a fragment: remove the # and what follows it' : null;
-}
-
-function noWildcard(uri: string): string | null {
-  return uri.includes('*') ? 'has a wildcard: register each address in full' : null;
 }
 
 /** `https://trusted.example@evil.example/` reads like the wrong site. */
