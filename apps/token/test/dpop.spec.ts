@@ -69,6 +69,19 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
   });
 
+  it('binds the refresh token of a public client, which has nothing else to prove (5)', async () => {
+    const redirect_uri = 'com.example.pocket:/callback';
+    const pocket = await app.publicClient(redirect_uri);
+    const code = await app.code(pocket.client_id, userId, { redirectUri: redirect_uri });
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri, ...pocket };
+    const { refresh_token } = (await post(TOKEN, exchange, await key.proof('POST', TOKEN))).body as Pair;
+    const refresh = { grant_type: 'refresh_token', refresh_token, ...pocket };
+    const other = await DpopKey.generate();
+    for (const proof of [undefined, await other.proof('POST', TOKEN)])
+      expect((await post(TOKEN, refresh, proof)).body.error).toBe('invalid_grant');
+    expect((await post(TOKEN, refresh, await key.proof('POST', TOKEN))).status).toBe(200);
+  });
+
   it('takes a bound refresh token as Bearer at refreshToken (specification 4.3), with its proof', async () => {
     const { refresh_token } = await bound();
     const answer = await post(REFRESH, { grant_type: 'refresh_token', ...client })
