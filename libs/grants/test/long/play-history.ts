@@ -1,4 +1,5 @@
 import { Actor } from './actor.js';
+import { GrantRequests } from './grant-requests.js';
 import type { History } from './history.js';
 import type { Stage } from './stage.js';
 
@@ -6,7 +7,10 @@ import type { Stage } from './stage.js';
 export async function playHistory(stage: Stage, { grants, rounds }: History): Promise<void> {
   let now = Date.now();
   const actors = await Promise.all(
-    Array.from({ length: grants }, (_, number) => Actor.allowed(stage, number, now)),
+    Array.from(
+      { length: grants },
+      async (_, number) => new Actor(await GrantRequests.allowed(stage, number, now), stage.retryWindow),
+    ),
   );
   for (const { happenings, pause } of rounds) {
     const at = now;

@@ -1,0 +1,129 @@
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import type { EngineAnswer } from './engine-command.js';
+import type { Stage } from './stage.js';
+import type { RedisState } from './state-machine.js';
+import { type Pair, Witness } from './witness.js';
+
+// The clocks of the processes stand apart, by less than the 5 s that are allowed.
+const SKEWS = [0, 1_700, -1_900, 600];
+
+/** All that can be asked of one grant, and all that can befall it; each under the eyes of its witness. */
+export class GrantRequests {
+  readonly witness: Witness;
+  #copy: Record<string, string> = {};
+
+  private constructor(
+    private readonly stage: Stage,
+    readonly clientId: string,
+    readonly otherClientId: string,
+    private readonly id: string,
+    private readonly code: string,
+    /** Milliseconds since the epoch, as all times here. */
+    readonly codeExpiry: number,
+    createdAt: number,
+  ) {
+    this.witness = new Witness(createdAt);
+  }
+
+  /** The user allows: a grant begins. */
+  static async allowed(stage: Stage, number: number, now: number): Promise<GrantRequests> {
+    const { clientIds, userId, fleet } = stage;
+    const [clientId, other] = number % 2 === 0 ? clientIds : ([clientIds[1], clientIds[0]] as const);
+    const { code, id } = await fleet.ask(number, { do: 'allow', now, clientId, userId });
+    if (!code || !id) throw new Error('no code was given');
+    const codeExpiry = (Math.floor(now / 1000) + DEFAULT_LIFETIMES.code) * 1000;
+    return new GrantRequests(stage, clientId, other, id, code, codeExpiry, now);
+  }
+
+  redeem(process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
+    const at = now + skew(process);
+    const expired = at > this.codeExpiry + DEFAULT_LIFETIMES.clockSkew * 1000;
+    return this.witness.see({ do: 'redeem', ours: clientId === this.clientId, now: at, expired }, () =>
+      this.stage.fleet.ask(process, { do: 'redeem', now: at, code: this.code, clientId }),
+    );
+  }
+
+  async refresh(pair: Pair, process: number, now: number, clientId = this.clientId): Promise<EngineAnswer> {
+    const at = now + skew(process);
+    const send = () =>
+      this.stage.fleet.ask(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
+    const issuedAt = wholeSeconds(pair.rotatedAt);
+    if (isExpired(issuedAt, DEFAULT_LIFETIMES.refreshToken, at)) return this.#expired(send);
+    const [window, ours] = [this.stage.retryWindow * 1000, clientId === this.clientId];
+    const { generation } = pair;
+    return this.witness.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
+  }
+
+  async look(pair: Pair, process: number, now: number): Promise<EngineAnswer> {
+    const at = now + skew(process);
+    const send = () => this.stage.fleet.ask(process, { do: 'look', now: at, token: pair.accessToken });
+    const issuedAt = wholeSeconds(pair.rotatedAt);
+    if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.#expired(send);
+    return this.witness.see({ do: 'look', generation: pair.generation, issuedAt }, send);
+  }
+
+  async revoke(process: number, now: number): Promise<void> {
+    await this.witness.see({ do: 'revoke' }, () =>
+      this.stage.fleet.ask(process, { do: 'revoke', now, id: this.id }),
+    );
+  }
+
+  /** Redis is copied, as far as this grant goes. */
+  async copy(): Promise<void> {
+    this.#copy = await this.stage.redis.hgetall(this.#key);
+  }
+
+  wipe(): Promise<void> {
+    return this.#lose(null, {});
+  }
+
+  /** Redis goes back to the copy, and a token app that connects to it applies the revocations again. */
+  async fallBack(process: number, now: number): Promise<void> {
+    const { status, generation, rotated_at: rotatedAt, client } = this.#copy;
+    // A copy without the grant is as good as a wipe.
+    if (status === undefined) return this.wipe();
+    const left = {
+      status: status as 'pending',
+      generation: Number(generation ?? 0),
+      rotatedAt: Number(rotatedAt ?? 0),
+      client: client !== undefined,
+    };
+    await this.witness.whileFallenBack(async () => {
+      await this.#lose(left, this.#copy);
+      await this.witness.see({ do: 'replay-revocation' }, () =>
+        this.stage.fleet.ask(process, { do: 'replay-revocation', now, id: this.id }),
+      );
+    });
+  }
+
+  get #key(): string {
+    return `grant:${this.id}`;
+  }
+
+  async #lose(left: RedisState, hash: Record<string, string>): Promise<void> {
+    await this.witness.see({ do: 'lose', left }, async () => {
+      const transaction = this.stage.redis.multi().del(this.#key);
+      if (left) transaction.hset(this.#key, hash).expire(this.#key, 3600);
+      await transaction.exec();
+      return { outcome: 'done' };
+    });
+  }
+
+  async #expired(send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
+    const answer = await send();
+    if (answer.outcome !== 'expired') this.witness.fail(`an expired token is answered ${answer.outcome}`);
+    return answer;
+  }
+}
+
+function isExpired(issuedAt: number, lifetime: number, at: number): boolean {
+  return at > issuedAt + (lifetime + DEFAULT_LIFETIMES.clockSkew) * 1000;
+}
+
+function skew(process: number): number {
+  return SKEWS[process % SKEWS.length] ?? 0;
+}
+
+function wholeSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000) * 1000;
+}
