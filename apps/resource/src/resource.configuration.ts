@@ -3,7 +3,7 @@ import {
   ChoiceVariable,
   NumberVariable,
   OriginVariable,
-  UrlVariable,
+  UrlsVariable,
 } from '#service/configuration/variables.js';
 
 /** Environment of the resource app. */
@@ -17,7 +17,7 @@ export class ResourceConfiguration {
   @OriginVariable() BASE_URL: string;
   /** {api_url}: where this app is reached. */
   @OriginVariable() API_URL: string;
-  @UrlVariable('nats', 'tls') NATS_URL: string;
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** For how many seconds after it was made a DPoP proof is taken (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** How many seconds in the future a proof's time may be. */

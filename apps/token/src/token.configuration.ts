@@ -3,6 +3,7 @@ import {
   KeysVariable,
   NumberVariable,
   OriginVariable,
+  UrlsVariable,
   UrlVariable,
 } from '#service/configuration/variables.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
@@ -23,7 +24,7 @@ export class TokenConfiguration {
   @OriginVariable() BASE_URL: string;
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
   @UrlVariable('redis', 'rediss') REDIS_URL: string;
-  @UrlVariable('nats', 'tls') NATS_URL: string;
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** What the authorize app's variable of that name says, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   @KeysVariable() TOKEN_KEYS: string;

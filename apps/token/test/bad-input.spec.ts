@@ -52,6 +52,12 @@ const cases: Case[] = [
     [`empty ${name} in JSON`, () => send(TOKEN).send({ ...valid(), [name]: '' }), 400, 'invalid_request'],
     [`repeated ${name}`, () => form(TOKEN, `${encoded(valid())}&${name}=again`), 400, 'invalid_request'],
     [
+      `${name} repeated, once empty`,
+      () => form(TOKEN, `${encoded(valid())}&${name}=`),
+      400,
+      'invalid_request',
+    ],
+    [
       `repeated ${name} in JSON`,
       () =>
         send(TOKEN)

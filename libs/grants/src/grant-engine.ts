@@ -1,7 +1,7 @@
 import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
 import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason, Renewal } from './grant.js';
 import { grantId } from './grant-id.js';
-import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
+import { GrantRestorer } from './grant-restorer.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, type Lifetimes } from './lifetimes.js';
@@ -33,8 +33,6 @@ export interface GrantEngineParts {
   readonly clock: () => number;
 }
 
-/** How often a grant that Redis does not have is put back in one request. */
-const RESTORING_TRIES = 4;
 const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
 
 /**
@@ -44,7 +42,11 @@ const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed'
  * only when it is revoked. Refusals are values; what throws is a store that did not answer.
  */
 export class GrantEngine {
-  constructor(private readonly parts: GrantEngineParts) {}
+  readonly #restorer: GrantRestorer;
+
+  constructor(private readonly parts: GrantEngineParts) {
+    this.#restorer = new GrantRestorer(parts);
+  }
 
   /** Exchanges a code for the first pair. A replayed code and a wrong verifier revoke the grant. */
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
@@ -73,7 +75,7 @@ export class GrantEngine {
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
       return store.refresh(grantId(token.handle), renewal, token.generation, times);
     };
-    return this.#conclude(token, await this.#restoring(token, renewal.jkt, refresh));
+    return this.#conclude(token, await this.#restorer.run(token, renewal.jkt, refresh));
   }
 
   /**
@@ -87,8 +89,8 @@ export class GrantEngine {
     const id = grantId(token.handle);
     if (this.#expired(token)) return { outcome: 'expired', grantId: id };
     const { store, lifetimes } = this.parts;
-    const look = () => store.look(id, token, this.#issuedAt(token), grantTtl(lifetimes));
-    const transition = await this.#restoring(token, jkt, look);
+    const look = () => store.look(id, token, this.parts.issuer.issuedAt(token), grantTtl(lifetimes));
+    const transition = await this.#restorer.run(token, jkt, look);
     return transition.outcome === 'active'
       ? { outcome: 'live', grantId: id, grant: transition.grant, token }
       : transition;
@@ -99,8 +101,8 @@ export class GrantEngine {
    * knows. A bound token whose grant Redis has lost is unknown until its key is proved again.
    */
   async inspect(text: string): Promise<LiveToken | Refusal> {
-    const claimed = this.parts.codec.claims(text)?.token;
-    return this.look(text, claimed?.bound ? await this.parts.store.keyOf(grantId(claimed.handle)) : null);
+    const token = this.parts.codec.decodeUnproved(text);
+    return this.look(text, token?.bound ? await this.parts.store.keyOf(grantId(token.handle)) : null);
   }
 
   /**
@@ -114,18 +116,16 @@ export class GrantEngine {
 
   /**
    * Ends the grant of a token on the word of its client. An expired token will do as well as a live one, and so will
-   * one bound to a key: whoever knows a grant's handle holds one of its tokens, and that is enough to end it.
+   * one bound to a key that is not proved: to hold it is enough to end it. Redis is not asked, so that a revocation is
+   * durable even while Redis is away.
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
-    const { codec, store, durable, lifetimes } = this.parts;
-    const token = codec.claims(text)?.token.bound ? codec.claims(text)?.token : codec.decode(text);
+    const token = this.parts.codec.decodeUnproved(text);
     if (!token || token.kind === 'code') return { outcome: 'not_ours' };
     const id = grantId(token.handle);
-    const known = await store.look(id, { ...token, generation: 0, narrowed: false }, 0, grantTtl(lifetimes));
-    if (known.outcome === 'revoked') return { outcome: 'revoked', grantId: id };
-    const owner = known.outcome === 'active' ? known.grant.clientId : (await durable.find(id))?.clientId;
-    if (owner === undefined) return { outcome: 'unknown', grantId: id };
-    if (owner !== clientId) return { outcome: 'other_client', grantId: id };
+    const record = await this.parts.durable.find(id);
+    if (!record) return { outcome: 'unknown', grantId: id };
+    if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
     await this.revoke(id);
     return { outcome: 'revoked', grantId: id };
   }
@@ -148,7 +148,7 @@ export class GrantEngine {
   }
 
   #undecodable(text: string): Refusal {
-    return { outcome: this.parts.codec.claims(text)?.token.bound ? 'key_mismatch' : 'not_ours' };
+    return { outcome: this.parts.codec.decodeUnproved(text) ? 'key_mismatch' : 'not_ours' };
   }
 
   async #conclude(token: Token, transition: Transition): Promise<Granted | Refusal> {
@@ -161,50 +161,7 @@ export class GrantEngine {
     return transition;
   }
 
-  /**
-   * Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. When Redis
-   * loses it again and again nothing is known, and nobody is logged out because of it.
-   */
-  async #restoring(
-    token: Token,
-    jkt: string | null,
-    transition: () => Promise<Transition>,
-  ): Promise<Transition> {
-    const { store, durable, lifetimes } = this.parts;
-    const id = grantId(token.handle);
-    for (let tries = 0; tries < RESTORING_TRIES; tries++) {
-      const result = await transition();
-      if (result.outcome !== 'unknown') return result;
-      const note = await store.miss(id);
-      if (note === null) {
-        // It is there: put back meanwhile, or it is the token's narrowed scope alone that Redis has lost.
-        if (token.narrowed) return result;
-        continue;
-      }
-      const record = await durable.find(id);
-      if (!record) return result;
-      if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-      const { clientId, userId, scope } = record;
-      const lost = {
-        clientId,
-        userId,
-        scope,
-        generation: token.generation,
-        rotatedAt: this.#issuedAt(token),
-      };
-      // The MAC has proved that a bound token belongs to this key.
-      await store.restore(id, { ...lost, jkt: token.bound ? jkt : null }, note, grantTtl(lifetimes));
-    }
-    throw new GrantStoreUnavailableError('it loses grants faster than they are put back');
-  }
-
   #expired(token: Token): boolean {
     return this.parts.clock() / 1000 > token.expiry + this.parts.lifetimes.clockSkew;
-  }
-
-  /** When the token's generation began, as far as its expiry tells (milliseconds). */
-  #issuedAt({ kind, expiry }: Token): number {
-    const { accessToken, refreshToken } = this.parts.lifetimes;
-    return (expiry - (kind === 'access' ? accessToken : refreshToken)) * 1000;
   }
 }

@@ -21,6 +21,8 @@ const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 's
 const VERSION = 1;
 export const HANDLE_BYTES = 16;
 const MAC_BYTES = 32;
+/** How much of a bound token's MAC proves that it is ours; the rest proves whose it is. */
+const AUTHENTIC_BYTES = 16;
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ mac 32. A multiple of three bytes,
 // so that base64url has no spare bits: each token has exactly one spelling.
 const AT = { version: 0, keyId: 1, handle: 5, kind: 21, generation: 22, expiry: 26, mac: 31 } as const;
@@ -46,7 +48,7 @@ export class TokenCodec {
     bytes.writeUInt8(TOKEN_KINDS[token.kind] | flags, AT.kind);
     bytes.writeUInt32BE(token.generation, AT.generation);
     bytes.writeUIntBE(token.expiry, AT.expiry, AT.mac - AT.expiry);
-    this.#mac(bytes, token.kind, jkt)?.copy(bytes, AT.mac);
+    this.#mac(bytes, token, jkt)?.copy(bytes, AT.mac);
     return PREFIXES[token.kind] + bytes.toString('base64url');
   }
 
@@ -57,15 +59,16 @@ export class TokenCodec {
    * @param jkt thumbprint of the key that whoever presents the token has proved
    */
   decode(text: string, jkt = ''): Token | null {
-    const claimed = this.claims(text);
-    if (!claimed) return null;
-    const { bytes, token } = claimed;
-    const mac = this.#mac(bytes, token.kind, jkt);
-    return mac && timingSafeEqual(mac, bytes.subarray(AT.mac)) ? token : null;
+    return this.#verify(text, jkt, MAC_BYTES);
   }
 
-  /** What a text claims to be, NOT proved by its MAC: good for a message or a look-up, never for a decision. */
-  claims(text: string): { readonly token: Token; readonly bytes: Buffer } | null {
+  /** As decode, but says nothing of the key that a bound token is bound to: who presents it may have stolen it. */
+  decodeUnproved(text: string): Token | null {
+    return this.#verify(text, '', AUTHENTIC_BYTES);
+  }
+
+  /** Compares as much of the MAC, and of a bearer token all of it. */
+  #verify(text: string, jkt: string, length: number): Token | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
@@ -80,19 +83,27 @@ export class TokenCodec {
       bound: (kindByte & FLAGS.bound) !== 0,
       narrowed: (kindByte & FLAGS.narrowed) !== 0,
     };
-    return { token, bytes };
+    const compared = token.bound ? length : MAC_BYTES;
+    const presented = bytes.subarray(AT.mac, AT.mac + compared);
+    const mac = this.#mac(bytes, token, jkt)?.subarray(0, compared);
+    return mac && timingSafeEqual(mac, presented) ? token : null;
   }
 
-  #mac(bytes: Buffer, kind: TokenKind, jkt: string): Buffer | undefined {
+  /**
+   * HMAC-SHA-256 of what the token says. Of a bound token its first half, and then half of another one over the key's
+   * thumbprint as well: 128 bits prove that the token is ours, 128 bits that it is bound to this key.
+   */
+  #mac(bytes: Buffer, { kind, bound }: Token, jkt: string): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), kind);
-    const bound = (bytes.readUInt8(AT.kind) & FLAGS.bound) !== 0;
-    return (
-      key &&
-      createHmac('sha256', key)
-        .update(bytes.subarray(0, AT.mac))
-        .update(bound ? jkt : '')
-        .digest()
-    );
+    if (!key) return undefined;
+    const said = bytes.subarray(0, AT.mac);
+    const mac = createHmac('sha256', key).update(said).digest();
+    if (!bound) return mac;
+    const binding = createHmac('sha256', key).update(said).update(jkt).digest();
+    return Buffer.concat([
+      mac.subarray(0, AUTHENTIC_BYTES),
+      binding.subarray(0, MAC_BYTES - AUTHENTIC_BYTES),
+    ]);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ActiveGrant, TokenPair } from './grant.js';
 import { grantId } from './grant-id.js';
 import type { Lifetimes } from './lifetimes.js';
-import { HANDLE_BYTES, type TokenCodec } from './token-codec.js';
+import { HANDLE_BYTES, type Token, type TokenCodec } from './token-codec.js';
 
 /** Computes the tokens that are views of a grant. Pure but for the handle of a new code. */
 export class TokenIssuer {
@@ -48,6 +48,11 @@ export class TokenIssuer {
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
       scope: narrowedTo ?? scope,
     };
+  }
+
+  /** When a token's generation began, as far as its expiry tells (milliseconds). */
+  issuedAt({ kind, expiry }: Token): number {
+    return (expiry - (kind === 'access' ? this.lifetimes.accessToken : this.lifetimes.refreshToken)) * 1000;
   }
 }
 

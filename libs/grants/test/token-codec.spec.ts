@@ -94,6 +94,18 @@ describe('tokens bound to a key (RFC 9449)', () => {
     );
   });
 
+  it('are known as ours without the key, and a forged one is not', () => {
+    fc.assert(
+      fc.property(tokens, thumbprint, fc.nat({ max: 47 * 8 - 1 }), (token, jkt, bit) => {
+        const text = codec.encode({ ...token, bound: true }, jkt);
+        expect(codec.decodeUnproved(text)).toEqual({ ...token, bound: true });
+        const bytes = Buffer.from(text.slice(4), 'base64url');
+        bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        expect(codec.decodeUnproved(text.slice(0, 4) + bytes.toString('base64url'))).toBeNull();
+      }),
+    );
+  });
+
   it('and bearer tokens are read whatever key was proved', () => {
     fc.assert(
       fc.property(tokens, thumbprint, (token, jkt) => {

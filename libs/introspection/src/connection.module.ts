@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenServiceConnection } from './token-service.connection.js';
 
 export interface ConnectionOptions {
-  /** `nats://[user:password@]host:port[,…]`. */
+  /** `nats://[user:password@]host:port[,nats://…]`. */
   readonly natsUrl: string;
   /** The connection's name in NATS's own monitoring. */
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 
 /**
- * Connection options for `nats://[user:password@]host:port[,…]` (a lone user name is a token): keep trying for ever,
+ * Connection options for `nats://[user:password@]host:port[,nats://…]` (a lone user name is a token): keep trying for ever,
  * from the first connection on, and notice a dead peer within seconds.
  */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {

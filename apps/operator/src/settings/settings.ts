@@ -1,4 +1,4 @@
-import { OriginVariable, UrlVariable } from '#service/configuration/variables.js';
+import { OriginVariable, UrlsVariable, UrlVariable } from '#service/configuration/variables.js';
 
 /** What every command needs. */
 export class DatabaseSettings {
@@ -8,7 +8,7 @@ export class DatabaseSettings {
 /** What every command needs that changes what running services know: whom it tells. */
 export class ChangeSettings {
   @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
-  @UrlVariable('nats', 'tls') NATS_URL: string;
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 
 /** What `resource-server create` needs: the address it hands out. */
@@ -25,5 +25,5 @@ export class RegistrationSettings {
   @OriginVariable() AUTH_URL: string;
   /** {base_url} of the specification. */
   @OriginVariable() BASE_URL: string;
-  @UrlVariable('nats', 'tls') NATS_URL: string;
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
 }

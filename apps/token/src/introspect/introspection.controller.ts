@@ -28,11 +28,10 @@ export class IntrospectionController {
     const server = await this.authenticator.authenticate(credentials);
     const result = await this.engine.inspect(text);
     noteOutcome(raw, { resource_server: server.id, grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: nothing but `active: false` for whatever is not good, so that nobody can probe
-    if (result.outcome !== 'live') return { active: false };
+    // 2.2: nothing but `active: false` for whatever is not good, so that nobody can probe. A refresh token is not
+    // good at an API: one that looks at `active` alone would take it for 90 days.
+    if (result.outcome !== 'live' || result.token.kind !== 'access') return { active: false };
     const { token, grant } = result;
-    // A refresh token that has been rotated is not active, though its grant is.
-    if (token.kind === 'refresh' && token.generation < grant.generation) return { active: false };
     return {
       active: true,
       iss: this.configuration.BASE_URL,
@@ -40,7 +39,7 @@ export class IntrospectionController {
       sub: String(grant.userId),
       scope: grant.narrowedTo ?? grant.scope,
       exp: token.expiry,
-      ...(token.kind === 'access' && { token_type: token.bound ? 'DPoP' : 'Bearer' }),
+      token_type: token.bound ? 'DPoP' : 'Bearer',
       // RFC 9449 6.2: the resource server must see a proof by this key
       ...(token.bound && { cnf: { jkt: grant.jkt } }),
     };

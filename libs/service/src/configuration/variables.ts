@@ -8,13 +8,28 @@ export function UrlVariable(...protocols: string[]): PropertyDecorator {
   return ValidateBy({
     name: 'url',
     validator: {
-      validate: (value) =>
-        typeof value === 'string' &&
-        URL.canParse(value) &&
-        protocols.includes(new URL(value).protocol.slice(0, -1)),
+      validate: (value) => typeof value === 'string' && isUrl(value, protocols),
       defaultMessage: (argument) => `${argument?.property} must be a URL, ${wanted}`,
     },
   });
+}
+
+/** One or more such URLs, comma-separated: the servers of a cluster. */
+export function UrlsVariable(...protocols: string[]): PropertyDecorator {
+  const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
+  return ValidateBy({
+    name: 'urls',
+    validator: {
+      validate: (value) =>
+        typeof value === 'string' && value.split(',').every((url) => isUrl(url.trim(), protocols)),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be one or more URLs, ${wanted}, comma-separated`,
+    },
+  });
+}
+
+function isUrl(value: string, protocols: readonly string[]): boolean {
+  return URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1));
 }
 
 /** The public address of one of the services: an http(s) origin, to which paths are appended. */

@@ -11,6 +11,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseForm(text: string): Parameters {
   const parameters: Parameters = Object.create(null) as Parameters;
+  const seen = new Set<string>();
   for (const pair of text.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -19,6 +20,7 @@ export function parseForm(text: string): Parameters {
     const [plain = '', nested] = name.split('[', 2);
     if (plain in parameters)
       throw OAuthError.invalidRequest(`the parameter '${printable(plain)}' is repeated`);
+    seen.add(plain);
     if (nested !== undefined) parameters[plain] = {};
     else if (value !== '') parameters[plain] = value;
   }

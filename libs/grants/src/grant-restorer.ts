@@ -1,0 +1,63 @@
+import type { DurableGrants } from './durable-grants.js';
+import { grantId } from './grant-id.js';
+import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
+import type { GrantStore, Transition } from './grant.store.js';
+import { grantTtl, type Lifetimes } from './lifetimes.js';
+import type { Token } from './token-codec.js';
+import type { TokenIssuer } from './token-issuer.js';
+
+export interface GrantRestorerParts {
+  readonly store: GrantStore;
+  readonly issuer: TokenIssuer;
+  readonly durable: DurableGrants;
+  readonly lifetimes: Lifetimes;
+}
+
+/** How often a grant that Redis does not have is put back in one request. */
+const TRIES = 4;
+
+/** Puts back what Redis has lost, from the record in PostgreSQL and what an authentic token says (DESIGN 3). */
+export class GrantRestorer {
+  constructor(private readonly parts: GrantRestorerParts) {}
+
+  /**
+   * Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. When Redis
+   * loses it again and again nothing is known, and nobody is logged out because of it.
+   *
+   * @param jkt the key that the token was read with
+   * @throws GrantStoreUnavailableError when Redis keeps losing the grant
+   */
+  async run(token: Token, jkt: string | null, transition: () => Promise<Transition>): Promise<Transition> {
+    const { store, durable } = this.parts;
+    const id = grantId(token.handle);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const result = await transition();
+      if (result.outcome !== 'unknown') return result;
+      const note = await store.miss(id);
+      if (note === null) {
+        // It is there: put back meanwhile, or it is the token's narrowed scope alone that Redis has lost.
+        if (token.narrowed) return result;
+        continue;
+      }
+      const record = await durable.find(id);
+      if (!record) return result;
+      if (record.revokedAt) return { outcome: 'revoked', grantId: id };
+      const { clientId, userId, scope } = record;
+      const lost = {
+        clientId,
+        userId,
+        scope,
+        generation: token.generation,
+        rotatedAt: this.parts.issuer.issuedAt(token),
+      };
+      // The MAC has proved that a bound token belongs to this key.
+      await store.restore(
+        id,
+        { ...lost, jkt: token.bound ? jkt : null },
+        note,
+        grantTtl(this.parts.lifetimes),
+      );
+    }
+    throw new GrantStoreUnavailableError('it loses grants faster than they are put back');
+  }
+}
