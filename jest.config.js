@@ -14,5 +14,7 @@ export default {
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
   globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
+  // Most suites wait for servers and child processes more than they compute: one worker a core.
+  maxWorkers: '100%',
   testTimeout: 30_000,
 };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import type { SystemUser } from './run-command.js';
 
 /** What to run, and how it is ended. */
@@ -119,6 +120,9 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
       // What it started in its own group goes with it.
       signalGroup(pid, 'SIGKILL');
       guard.stdin.write('over\n');
+      // It waits for our end from here on, to delete what is to be deleted; we need not wait for it.
+      guard.unref();
+      (guard.stdin as Socket).unref();
       resolve(reason);
     });
   });
@@ -136,6 +140,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
       clearTimeout(force);
       const removal = { recursive: true, force: true, maxRetries: 5 };
       await Promise.all((options.remove ?? []).map((path) => rm(path, removal)));
+      guard.ref();
       guard.stdin.end();
       await guardEnded;
     },
