@@ -13,6 +13,7 @@ const isString = IsString({ message: '$property must be text' });
 
 /** The environment of the authorize app. Lifetimes are seconds. */
 export class AuthorizeConfiguration implements Listening {
+  /** In production the origins must be https. */
   @ChoiceVariable('development', 'test', 'production')
   NODE_ENV = 'development';
 

@@ -8,6 +8,8 @@ import {
 
 /** Environment of the resource app. */
 export class ResourceConfiguration {
+  /** In production the origins must be https. */
+  @ChoiceVariable('development', 'test', 'production') NODE_ENV = 'development';
   HOST = '0.0.0.0';
   @NumberVariable(0, 65_535) PORT = 3003;
   @NumberVariable(0, 65_535) INTERNAL_PORT = 9003;

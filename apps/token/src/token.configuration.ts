@@ -13,6 +13,8 @@ const YEAR = 366 * 24 * 60 * 60;
 
 /** Environment of the token app. */
 export class TokenConfiguration {
+  /** In production the origins must be https. */
+  @ChoiceVariable('development', 'test', 'production') NODE_ENV = 'development';
   HOST = '0.0.0.0';
   @NumberVariable(0, 65_535) PORT = 3002;
   @NumberVariable(0, 65_535) INTERNAL_PORT = 9002;
@@ -38,7 +40,7 @@ export class TokenConfiguration {
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   /** For how long after it was made a DPoP proof is taken (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource. */
+  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource; else none is given. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 }
 

@@ -32,20 +32,31 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
   return URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1));
 }
 
-/** The public address of one of the services: an http(s) origin, to which paths are appended. */
+/**
+ * The public address of one of the services: an origin, to which paths are appended. With NODE_ENV=production it must be
+ * https: codes, tokens and secrets go there (RFC 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
+ */
 export function OriginVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'origin',
     validator: {
-      validate: (value) =>
+      validate: (value, argument) =>
         typeof value === 'string' &&
-        URL.canParse(value) &&
-        /^https?:$/.test(new URL(value).protocol) &&
+        isUrl(value, isInProduction(argument?.object) ? ['https'] : ['https', 'http']) &&
         new URL(value).origin === value,
-      defaultMessage: (argument) =>
-        `${argument?.property} must be an http(s) origin with no path and no slash at its end, such as https://auth.example.com`,
+      defaultMessage: (argument) => {
+        const scheme = isInProduction(argument?.object) ? 'https' : 'http(s)';
+        const when = isInProduction(argument?.object) ? ' (NODE_ENV is production)' : '';
+        return `${argument?.property} must be an ${scheme} origin with no path and no slash at its end, such as https://auth.example.com${when}`;
+      },
     },
   });
+}
+
+function isInProduction(configuration: object | undefined): boolean {
+  return (
+    configuration !== undefined && 'NODE_ENV' in configuration && configuration.NODE_ENV === 'production'
+  );
 }
 
 /** A whole number within bounds, read from text. */

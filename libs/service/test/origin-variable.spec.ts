@@ -1,0 +1,45 @@
+import 'reflect-metadata';
+import { ConfigurationError } from '#service/configuration/configuration.error.js';
+import { loadConfiguration } from '#service/configuration/load-configuration.js';
+import { OriginVariable } from '#service/configuration/variables.js';
+
+class Configuration {
+  NODE_ENV = 'development';
+  @OriginVariable() BASE_URL: string;
+}
+
+/** The problems of an environment; none when it is good. */
+function problems(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfiguration(Configuration, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+describe('the public address of a service', () => {
+  it('is https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the problem names the variable, not its value', () => {
+    expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
+    for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])
+      expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
+        'BASE_URL must be an https origin with no path and no slash at its end, such as https://auth.example.com (NODE_ENV is production)',
+      ]);
+  });
+
+  it.each([undefined, 'development', 'test'])('may be http where NODE_ENV is %s', (NODE_ENV) => {
+    expect(problems({ NODE_ENV, BASE_URL: 'http://localhost:3002' })).toEqual([]);
+  });
+
+  it.each([
+    'https://base.example.com/',
+    'https://base.example.com/x',
+    'ftp://base.example.com',
+    'base',
+    undefined,
+  ])('is an origin and nothing more: not %s', (BASE_URL) => {
+    for (const NODE_ENV of ['production', 'development'])
+      expect(problems({ NODE_ENV, BASE_URL })).toEqual([expect.stringMatching(/^BASE_URL must be an http/)]);
+  });
+});
