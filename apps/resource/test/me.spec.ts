@@ -228,9 +228,26 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     const answer = await request(app.server).get('/.well-known/oauth-protected-resource');
     expect(answer.body).toEqual({
       resource: 'https://api.example.com',
+      resource_name: 'Scheduling API',
       authorization_servers: ['https://base.example.com'],
+      scopes_supported: ['profile:read'],
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     });
+  });
+
+  it('is there for the very address of /v2/me as well, and for no other (3.1, 3.3)', async () => {
+    const path = '/.well-known/oauth-protected-resource';
+    const of = async (resource: string) => {
+      const { pathname, origin } = new URL(resource);
+      return request(app.server)
+        .get(path + pathname)
+        .set('Origin', origin);
+    };
+    const answer = await of('https://api.example.com/v2/me');
+    const whole = await request(app.server).get(path);
+    expect(answer.body).toEqual({ ...whole.body, resource: 'https://api.example.com/v2/me' });
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect((await of('https://api.example.com/v2/you')).status).toBe(404);
   });
 });

@@ -2,19 +2,35 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
-/** Path of the resource's metadata (RFC 9728 3). */
+/** Path of the API's metadata (RFC 9728 3), which challenges name. */
 export const METADATA_PATH = '.well-known/oauth-protected-resource';
+/** Path of the metadata of one address of it : the well-known part stands between host and path (3.1). */
+export const ME_METADATA_PATH = `${METADATA_PATH}/v2/me`;
 
-/** `GET /.well-known/oauth-protected-resource`: where tokens for this API come from (RFC 9728 2). */
-@Controller(METADATA_PATH)
+/** `GET /.well-known/oauth-protected-resource` and the same for `/v2/me`: where tokens come from (RFC 9728 2). */
+@Controller()
 export class MetadataController {
   constructor(@Inject(ResourceConfiguration) private readonly configuration: ResourceConfiguration) {}
 
-  @Get()
-  metadata(): object {
+  @Get(METADATA_PATH)
+  ofApi(): object {
+    return this.#metadata(this.configuration.API_URL);
+  }
+
+  /** For clients that take metadata only for the very address they call (3.3), and make its address by themselves. */
+  @Get(ME_METADATA_PATH)
+  ofMe(): object {
+    return this.#metadata(`${this.configuration.API_URL}/v2/me`);
+  }
+
+  /** @param resource what the address of the document was made of: they must agree (3.3) */
+  #metadata(resource: string): object {
     return {
-      resource: this.configuration.API_URL,
+      resource,
+      resource_name: 'Scheduling API',
       authorization_servers: [this.configuration.BASE_URL],
+      // What this API checks; the authorization server knows more.
+      scopes_supported: ['profile:read'],
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     };
