@@ -13,7 +13,14 @@ export class Challenges {
    * @param scope what the resource needs, space-separated, where the token has too little of it (RFC 6750 3)
    */
   bearer(error: string | null, scope?: string): string {
-    const bearer = challenge('Bearer', { error, scope, resource_metadata: this.options.resourceMetadata });
+    const { resourceMetadata } = this.options;
+    const bearer = challenge('Bearer', {
+      // RFC 6750 3: the scheme "MUST be followed by one or more auth-param values".
+      realm: resourceMetadata === undefined ? 'oauth' : null,
+      error,
+      scope,
+      resource_metadata: resourceMetadata,
+    });
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpop(null)}`;
   }
 
@@ -31,5 +38,5 @@ export class Challenges {
 
 function challenge(scheme: string, attributes: Readonly<Record<string, string | null | undefined>>): string {
   const present = Object.entries(attributes).filter(([, value]) => typeof value === 'string');
-  return `${scheme} ${present.map(([name, value]) => `${name}="${value}"`).join(', ')}`.trim();
+  return `${scheme} ${present.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }

@@ -72,7 +72,7 @@ describe('a service of another team, protected by three lines', () => {
 
   it('asks for a token with a challenge and no error code where none was sent (RFC 6750 3.1)', async () => {
     const answer = await bookings();
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
   it('refuses what is no access token (RFC 6750 3.1)', async () => {
@@ -80,7 +80,7 @@ describe('a service of another team, protected by three lines', () => {
       const answer = await bookings().auth(token, { type: 'bearer' });
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
         401,
-        'Bearer error="invalid_token"',
+        'Bearer realm="oauth", error="invalid_token"',
       ]);
     }
   });
@@ -89,7 +89,7 @@ describe('a service of another team, protected by three lines', () => {
     const answer = await bookings().set('Authorization', 'Bearer a b');
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([
       400,
-      'Bearer error="invalid_request"',
+      'Bearer realm="oauth", error="invalid_request"',
     ]);
   });
 
