@@ -49,7 +49,6 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     const other = await DpopKey.generate(alg);
     const answer = await post(TOKEN, await redemption(), await other.proof('POST', TOKEN));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
-    expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
   });
 
   it('gives bearer tokens without a proof, and no nonce', async () => {
@@ -188,15 +187,23 @@ describe('nonces (RFC 9449 8)', () => {
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
     const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');
     expect(second.status).toBe(200);
+    expect(second.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
   });
 
-  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])(
-    'one that is not ours is refused even where none is required: %s',
-    async (nonce) => {
+  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])('one that is not ours is refused: %s', async (nonce) => {
+    const answer = await redeem(strict, nonce);
+    expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
+    expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
+  });
+
+  it('none is given where none is required, so that who was given one must use it (11.3)', async () => {
+    for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
-      expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
-    },
-  );
+      expect([answer.status, answer.headers['dpop-nonce']]).toEqual([200, undefined]);
+    }
+    const refused = await post(TOKEN, await redemption(), 'no proof');
+    expect([refused.body.error, refused.headers['dpop-nonce']]).toEqual(['invalid_dpop_proof', undefined]);
+  });
 
   it('requests without a proof need none', async () => {
     const who = await strict.client();

@@ -61,8 +61,8 @@ export interface SpendRequest {
 export interface SpendReply {
   /** `spent`: go on. `replayed`: refuse. `use_nonce`: refuse, and ask for a proof with the nonce. */
   readonly outcome: 'spent' | 'replayed' | 'use_nonce';
-  /** The nonce for the client's next proof. */
-  readonly nonce: string;
+  /** The nonce for the client's next proof; absent where none is required (RFC 9449 11.3). */
+  readonly nonce?: string;
 }
 
 export interface ProfileRequest {

@@ -52,7 +52,7 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
         ...dpopRequest,
         reference: referenceOf(request),
       });
-      responseOf(context).header('DPoP-Nonce', nonce);
+      if (nonce !== undefined) responseOf(context).header('DPoP-Nonce', nonce);
       request.token = token;
       return true;
     } catch (error) {

@@ -15,8 +15,8 @@ export interface ProvedRequest {
 }
 
 /**
- * Verifies the proof of a token request that has one (RFC 9449 5), and offers the nonce for the next. Does no I/O:
- * the proof is used up by `TokenRequest`, once it is known who asks.
+ * Verifies the proof of a token request that has one (RFC 9449 5), and gives the nonce for the next where one is
+ * required. Does no I/O: the proof is used up by `TokenRequest`, once it is known who asks.
  */
 @Injectable()
 export class DpopGuard implements CanActivate {
@@ -36,7 +36,8 @@ export class DpopGuard implements CanActivate {
     const { dpop } = request.headers;
     if (dpop === undefined) return true;
     // 8.2: the nonce of an answer is the one for the next request, be the answer an error or not.
-    void http.getResponse<FastifyReply>().header('DPoP-Nonce', this.spender.nonce);
+    const { nonce } = this.spender;
+    if (nonce !== undefined) void http.getResponse<FastifyReply>().header('DPoP-Nonce', nonce);
     const proof = await this.#verified(dpop, request);
     if (!this.spender.acceptsNonce(proof.nonce)) throw useNonce(proof);
     request.proof = proof;

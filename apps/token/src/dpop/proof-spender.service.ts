@@ -26,17 +26,17 @@ export class ProofSpender {
     this.#required = DPOP_NONCE === 'required';
   }
 
-  /** The nonce for a client's next proof. */
-  get nonce(): string {
-    return this.#nonces.current();
+  /** The nonce for a client's next proof; undefined where none is required: who was given one must use it (11.3). */
+  get nonce(): string | undefined {
+    return this.#required ? this.#nonces.current() : undefined;
   }
 
   /**
    * Whether a proof's nonce is good (4.3, 10): "If the server provided a nonce value to the client, the nonce claim
-   * matches the server-provided nonce value." One that is sent must be ours even where none is demanded.
+   * matches the server-provided nonce value." Where none is required none was provided, and the claim means nothing.
    */
   acceptsNonce(nonce: string | null | undefined): boolean {
-    return nonce ? this.#nonces.accepts(nonce) : !this.#required;
+    return !this.#required || this.#nonces.accepts(nonce ?? '');
   }
 
   /**
@@ -56,10 +56,11 @@ export class ProofSpender {
 
   /** Uses a proof up, unless its nonce is not good. @throws ProofStoreUnavailableError */
   async spend({ jkt, jti, nonce, expires_at: expiresAt }: SpendRequest): Promise<SpendReply> {
-    if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', nonce: this.nonce };
+    const next = this.nonce === undefined ? {} : { nonce: this.nonce };
+    if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
     const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
     // Refused rather than forgotten while somebody would still take it.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.spend(jkt, jti, ttl));
-    return { outcome: fresh ? 'spent' : 'replayed', nonce: this.nonce };
+    return { outcome: fresh ? 'spent' : 'replayed', ...next };
   }
 }

@@ -19,8 +19,8 @@ export interface DpopRequest {
 
 export interface DpopAuthentication {
   readonly token: TokenInfo;
-  /** For the client's next proof (RFC 9449 8.2). */
-  readonly nonce: string;
+  /** For the client's next proof (RFC 9449 8.2); undefined where none is required. */
+  readonly nonce: string | undefined;
 }
 
 /** Requests with `Authorization: DPoP`, RFC 9449 7: a token bound to a key, and a fresh proof of that key each time. */
@@ -74,9 +74,7 @@ export class DpopAuthenticator {
       throw new DpopRefusedError(
         'invalid_dpop_proof',
         'the proof was used before: make one for each request',
-        {
-          nonce,
-        },
+        { nonce },
       );
     return { token: answer.token, nonce };
   }

@@ -9,7 +9,7 @@ export class DpopRefusedError extends Error {
   constructor(
     readonly code: DpopErrorCode,
     message: string,
-    { nonce, cause }: { readonly nonce?: string; readonly cause?: unknown } = {},
+    { nonce, cause }: { readonly nonce?: string | undefined; readonly cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.name = 'DpopRefusedError';
