@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+describe('a build', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'build-test-'));
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  // npm run operator, demo and start build first: what one of them writes, another one may just be loading.
+  it('that has nothing new to build writes nothing', async () => {
+    await build();
+    const before = await files();
+    await build();
+    expect(before.size).toBeGreaterThan(100);
+    expect(await files()).toEqual(before);
+  }, 120_000);
+
+  async function build(): Promise<void> {
+    const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
+    // What is written is the question here; `npm run typecheck` has the types.
+    await run(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder]);
+  }
+
+  /** When each file was written, in milliseconds since the epoch. */
+  async function files(): Promise<Map<string, number>> {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    return new Map(
+      await Promise.all(paths.map(async (path) => [path, (await stat(path)).mtimeMs] as [string, number])),
+    );
+  }
+});
