@@ -13,9 +13,10 @@ export function loadConfiguration<T extends object>(shape: new () => T, env: Nod
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const configuration = plainToInstance(shape, present, { exposeDefaultValues: true });
-  const problems = validateSync(configuration, { skipMissingProperties: false })
-    .flatMap(({ constraints = {} }) => Object.values(constraints))
-    .sort();
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  const problems = validateSync(configuration, { skipMissingProperties: false }).flatMap(
+    ({ constraints = {} }) => Object.values(constraints),
+  );
+  // A rule of several decorators, such as a number within bounds, is one problem.
+  if (problems.length > 0) throw new ConfigurationError([...new Set(problems)].sort());
   return configuration;
 }
