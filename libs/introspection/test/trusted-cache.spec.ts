@@ -162,12 +162,12 @@ describe('the cache that broadcasts evict from', () => {
 
 async function untilConnected(): Promise<void> {
   for (let i = 0; i < 200; i++) {
-    const connected = await connection.ping().then(
+    const connected = await Promise.all([connection.ping(), others.ping()]).then(
       () => true,
       () => false,
     );
     if (connected) return;
     await sleep(25);
   }
-  throw new Error('the connection did not come back');
+  throw new Error('the connections did not come back');
 }
