@@ -58,6 +58,12 @@ const cases: Case[] = [
       'invalid_request',
     ],
     [
+      `${name} repeated, first empty`,
+      () => form(TOKEN, `${name}=&${encoded(valid())}`),
+      400,
+      'invalid_request',
+    ],
+    [
       `repeated ${name} in JSON`,
       () =>
         send(TOKEN)

@@ -18,8 +18,7 @@ export function parseForm(text: string): Parameters {
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     const [plain = '', nested] = name.split('[', 2);
-    if (plain in parameters)
-      throw OAuthError.invalidRequest(`the parameter '${printable(plain)}' is repeated`);
+    if (seen.has(plain)) throw OAuthError.invalidRequest(`the parameter '${printable(plain)}' is repeated`);
     seen.add(plain);
     if (nested !== undefined) parameters[plain] = {};
     else if (value !== '') parameters[plain] = value;
