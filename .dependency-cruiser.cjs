@@ -35,7 +35,7 @@ module.exports = {
       'ioredis belongs to stores and their module',
       {
         path: '^(apps|libs)/[^/]+/src',
-        pathNot: '(\\.store|redis\\.module|redis\\.connection)\\.ts$|^libs/testing/',
+        pathNot: '\\.store\\.ts$|^libs/(service/src/redis|testing)/',
       },
       { path: 'node_modules/ioredis' },
     ),
@@ -45,7 +45,7 @@ module.exports = {
       {
         path: '^(apps|libs)/[^/]+/src',
         pathNot:
-          '^libs/directory/src/.*(\\.store|\\.entity|\\.module|data-source|impatient-client|migrations/.*|migrate)\\.ts$|^libs/testing/',
+          '^libs/directory/src/.*(\\.store|\\.entity|\\.module|data-source|impatient-client|roaming-client|writable-server|migrations/.*|migrate)\\.ts$|^libs/testing/',
       },
       { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
     ),

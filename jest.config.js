@@ -4,7 +4,7 @@ import { swcOptions } from './libs/testing/jest/swc-options.mjs';
 // their sources, so that a test run needs no build.
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev'],
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev', '<rootDir>/k8s'],
   testMatch: ['**/test/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
@@ -16,5 +16,6 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
   // Most suites wait for servers and child processes more than they compute: one worker a core.
   maxWorkers: '100%',
-  testTimeout: 30_000,
+  // Against a hang, not to measure: processes take seconds to start on a busy machine.
+  testTimeout: 120_000,
 };
