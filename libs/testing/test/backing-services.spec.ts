@@ -10,17 +10,16 @@ import { runCommand } from '#testing/backing/run-command.js';
 import { descendantsOf } from '#testing/process-tree.js';
 import { testServices } from '#testing/test-services.js';
 
+const PATH = process.env['PATH'];
 const NOWHERE: Lookup = { path: '', folders: [], postgresRoots: [] };
 
 describe('backing services', () => {
-  const PATH = process.env['PATH'];
   let directory: string;
   let told: string[];
   let running: BackingServices | undefined;
 
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'backing-test-'));
-    await chmod(directory, 0o755);
+    directory = await emptyFolder();
     told = [];
     running = undefined;
   });
@@ -30,16 +29,12 @@ describe('backing services', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const start = async (
-    env: NodeJS.ProcessEnv,
-    lookup?: Lookup,
-    persistent = false,
-  ): Promise<BackingServices> => {
+  const start = async (env: NodeJS.ProcessEnv, lookup?: Lookup): Promise<BackingServices> => {
     const progress = (text: string): void => void told.push(text);
     running = await startBackingServices({
       env,
       directory,
-      persistent,
+      persistent: false,
       progress,
       ...(lookup ? { lookup } : {}),
     });
@@ -48,21 +43,17 @@ describe('backing services', () => {
 
   it('are those of the environment when it names them, and are left running', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
-    const before = await descendantsOf(process.pid);
+    // Sessions of a server that this process has started come and go.
+    const processes = async (): Promise<number[]> =>
+      (await descendantsOf(process.pid))
+        .filter(({ command }) => !command.startsWith('postgres: '))
+        .map(({ pid }) => pid);
+    const before = await processes();
     const given = await start({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl }, NOWHERE);
     expect(given).toMatchObject({ databaseUrl, redisUrl, natsUrl });
-    expect(await descendantsOf(process.pid)).toEqual(before);
+    expect(await processes()).toEqual(before);
     await given.stop();
     await answers(given);
-  });
-
-  it("are private instances of the machine's servers, on ports that nobody had", async () => {
-    const services = await start({ PATH });
-    await answers(services);
-    const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
-    expect(ports).not.toEqual(expect.arrayContaining(['5432']));
-    expect(ports).not.toEqual(expect.arrayContaining(['6379']));
-    expect(ports).not.toEqual(expect.arrayContaining(['4222']));
   });
 
   it("come from the distribution's packages where the machine has no servers, else the error says what to do", async () => {
@@ -95,9 +86,31 @@ describe('backing services', () => {
   it('are never started in production', async () => {
     await expect(start({ PATH, NODE_ENV: 'production' })).rejects.toThrow('DATABASE_URL is not set');
   });
+});
+
+describe("private instances of the machine's servers", () => {
+  let directory: string;
+  let services: BackingServices;
+
+  beforeAll(async () => {
+    directory = await emptyFolder();
+    services = await startIn(directory);
+  });
+
+  afterAll(async () => {
+    await services?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('are on ports that nobody had', async () => {
+    await answers(services);
+    const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
+    expect(ports).not.toEqual(expect.arrayContaining(['5432']));
+    expect(ports).not.toEqual(expect.arrayContaining(['6379']));
+    expect(ports).not.toEqual(expect.arrayContaining(['4222']));
+  });
 
   it('demand their passwords, which no command line shows', async () => {
-    const services = await start({ PATH });
     const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
     await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
       'password authentication failed',
@@ -112,14 +125,14 @@ describe('backing services', () => {
     }
   });
 
-  it('that are persistent keep data and passwords from one start to the next', async () => {
-    const first = await start({ PATH }, undefined, true);
+  it('keep data and passwords from one start to the next', async () => {
+    const first = services;
     await sql(first.databaseUrl, 'CREATE TABLE kept (n int)');
     const redis = new Redis(first.redisUrl);
     await redis.set('kept', 'yes');
     redis.disconnect();
     await first.stop();
-    const second = await start({ PATH }, undefined, true);
+    const second = (services = await startIn(directory));
     expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password);
     await sql(second.databaseUrl, 'SELECT n FROM kept');
     const again = new Redis(second.redisUrl);
@@ -127,6 +140,16 @@ describe('backing services', () => {
     again.disconnect();
   });
 });
+
+async function emptyFolder(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'backing-test-'));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+function startIn(directory: string): Promise<BackingServices> {
+  return startBackingServices({ env: { PATH }, directory, persistent: true, progress: () => undefined });
+}
 
 async function answers({ databaseUrl, redisUrl, natsUrl }: BackingServices): Promise<void> {
   await Promise.all([postgresAnswers(databaseUrl), redisAnswers(redisUrl), natsAnswers(natsUrl)]);

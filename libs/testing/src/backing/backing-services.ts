@@ -4,7 +4,7 @@ import { startNats } from './nats.js';
 import { startPostgres } from './postgres.js';
 import type { SystemUser } from './run-command.js';
 import { startRedis } from './redis.js';
-import type { ServiceOptions } from './service-options.js';
+import type { BackingServer, ServiceOptions } from './service-options.js';
 import type { BackingService } from './started-service.js';
 import { unprivilegedUser } from './system-user.js';
 
@@ -91,7 +91,7 @@ function firstDeath(
 }
 
 async function fromPackage(
-  server: FoundServer['name'],
+  server: BackingServer,
   folder: string,
   user: SystemUser | undefined,
   options: BackingOptions,

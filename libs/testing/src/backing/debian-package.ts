@@ -2,6 +2,7 @@ import { access, chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { Apt } from './apt.js';
 import { findServers, type FoundServer } from './find-server.js';
+import { localFolder } from './local-folder.js';
 import { runCommand, type SystemUser } from './run-command.js';
 import { serverEnvironment } from './server-environment.js';
 
@@ -10,6 +11,8 @@ const PACKAGES = {
   postgres: ['postgresql-[0-9]+'],
   'redis-server': ['redis-server', 'redis-tools'],
   'nats-server': ['nats-server'],
+  nginx: ['nginx'],
+  openssl: ['openssl'],
 };
 
 /** Who runs the server, where PATH leads to Debian's tools, and who is told that it takes a while. */
@@ -34,6 +37,7 @@ export async function debianServer(
   if (found) return found;
 
   progress(`${server} is not on this machine: unpacking the distribution's package`);
+  await localFolder(folder);
   await mkdir(packages, { recursive: true });
   await chmod(packages, 0o755);
   const draft = await mkdtemp(join(packages, 'draft-'));

@@ -3,15 +3,17 @@ import { delimiter, join } from 'node:path';
 import { runCommand, type SystemUser } from './run-command.js';
 import { serverEnvironment } from './server-environment.js';
 
-/** A server program of this machine that runs. */
+/** A server program of this machine that runs, or another program that tests need. */
 export interface FoundServer {
-  name: 'postgres' | 'redis-server' | 'nats-server';
+  name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
   command: string;
   /** What it says of its version: "postgres (PostgreSQL) 15.20". */
   version: string;
   /** Where an unpacked package keeps its shared libraries. */
   libraryPath?: string;
 }
+
+const VERSION_FLAGS: Partial<Record<FoundServer['name'], string>> = { nginx: '-v', openssl: 'version' };
 
 /** Where servers are looked for. Tests hide a machine's own servers by giving other places. */
 export interface Lookup {
@@ -67,7 +69,8 @@ async function checkServer(
   libraryPath?: string,
 ): Promise<FoundServer | undefined> {
   const env = serverEnvironment(libraryPath);
-  const { code, stdout, stderr } = await runCommand(command, ['--version'], { user, env, timeout: 10_000 });
+  const flag = VERSION_FLAGS[name] ?? '--version';
+  const { code, stdout, stderr } = await runCommand(command, [flag], { user, env, timeout: 10_000 });
   if (code !== 0) return undefined;
   return { name, command, version: (stdout || stderr).trim(), ...(libraryPath ? { libraryPath } : {}) };
 }

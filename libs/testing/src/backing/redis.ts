@@ -1,55 +1,37 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { startGuarded } from './guarded-process.js';
-import { keptSecret } from './kept-secret.js';
-import { serverEnvironment } from './server-environment.js';
-import { temporaryFolder } from './service-folder.js';
+import { startConfigured } from './configured-server.js';
 import type { ServiceOptions } from './service-options.js';
-import { type BackingService, startService } from './started-service.js';
+import type { BackingService } from './started-service.js';
 
 /** Logical databases of the private Redis: one for each isolated test at a time. */
 export const REDIS_DATABASES = 512;
 
 /** Starts a private Redis with a generated password; the URL names its database 0. */
-export async function startRedis(options: ServiceOptions): Promise<BackingService> {
-  const [server] = await options.find('redis-server', options.directory);
-  if (!server) throw new Error('no redis-server was found');
-  const folder = options.persistent
-    ? join(options.directory, 'redis')
-    : await temporaryFolder('redis', undefined);
-  await mkdir(folder, { recursive: true });
-  await chmod(folder, 0o700);
-  const password = await keptSecret(join(folder, 'password'));
-  const configuration = join(folder, 'redis.conf');
-  const logFile = join(folder, 'redis.log');
-  return startService('Redis', logFile, async (port) => {
-    // A file, because every user of the machine can read a command line.
-    const lines = [
-      'bind 127.0.0.1',
-      `port ${port}`,
-      `requirepass ${password}`,
-      `databases ${REDIS_DATABASES}`,
-      `dir "${folder.replaceAll(/["\\]/g, '\\$&')}"`,
-      'save ""',
-      `appendonly ${options.persistent ? 'yes' : 'no'}`,
-      'daemonize no',
-    ];
-    await writeFile(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
-    const process = startGuarded({
+export function startRedis(options: ServiceOptions): Promise<BackingService> {
+  return startConfigured(
+    {
       name: 'Redis',
-      command: server.command,
-      args: [configuration],
-      cwd: folder,
-      env: serverEnvironment(server.libraryPath),
-      logFile,
-      signal: 'SIGTERM',
-      grace: 3_000,
-      remove: options.persistent ? [] : [folder],
-    });
-    const url = `redis://:${password}@127.0.0.1:${port}/0`;
-    return { url, process, connect: () => connect(url) };
-  });
+      program: 'redis-server',
+      role: 'redis',
+      configuration: ({ port, password, folder }) => {
+        const lines = [
+          'bind 127.0.0.1',
+          `port ${port}`,
+          `requirepass ${password}`,
+          `databases ${REDIS_DATABASES}`,
+          `dir "${folder.replaceAll(/["\\]/g, '\\$&')}"`,
+          'save ""',
+          `appendonly ${options.persistent ? 'yes' : 'no'}`,
+          'daemonize no',
+        ];
+        return `${lines.join('\n')}\n`;
+      },
+      arguments: (file) => [file],
+      url: ({ port, password }) => `redis://:${password}@127.0.0.1:${port}/0`,
+      connect,
+    },
+    options,
+  );
 }
 
 async function connect(url: string): Promise<void> {
@@ -64,6 +46,7 @@ async function connect(url: string): Promise<void> {
     await client.connect();
     await client.ping();
   } finally {
-    client.disconnect();
+    // On a connection that has ended it would leave a timer behind, which keeps a worker from ending.
+    if (client.status !== 'end') client.disconnect();
   }
 }

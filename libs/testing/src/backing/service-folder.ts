@@ -3,6 +3,7 @@ import { access, chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { keptSecret } from './kept-secret.js';
+import { localFolder } from './local-folder.js';
 import { runCommand, type SystemUser } from './run-command.js';
 
 const NAME = 'scheduling-oauth';
@@ -17,7 +18,7 @@ export async function keptFolder(
   user: SystemUser | undefined,
   marker: string,
 ): Promise<string> {
-  await mkdir(directory, { recursive: true });
+  await localFolder(directory);
   if (!user) return directory;
   const fallback = await fallbackFolder(directory);
   if (await exists(join(fallback, marker))) return ownFolder(fallback);

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { startApp } from './app-process.js';
+import { openFixture } from './fixture.js';
+import { isolate } from './isolate.js';
+
+/** A token app as it is deployed, on services of its own, and a fixture over the same, with a client that is ours and a user. */
+export async function startTokenProcess() {
+  const services = await isolate();
+  const TOKEN_KEYS = randomBytes(32).toString('base64url');
+  const app = await startApp('token', {
+    AUTH_URL: 'https://auth.example.com',
+    BASE_URL: 'https://base.example.com',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    LOG_LEVEL: 'fatal',
+    TOKEN_KEYS,
+  });
+  const fixture = await openFixture(services, TOKEN_KEYS);
+  return {
+    ...fixture,
+    ...app,
+    natsUrl: services.natsUrl,
+    ours: await fixture.client(),
+    userId: await fixture.user(),
+
+    async close(): Promise<void> {
+      await app.stop();
+      await fixture.close();
+      await services.close();
+    },
+  };
+}
+
+export type TokenProcess = Awaited<ReturnType<typeof startTokenProcess>>;

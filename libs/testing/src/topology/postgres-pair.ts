@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { withDatabase } from '../admin-client.js';
+import { freePort } from '../backing/free-port.js';
+import { type GuardedProcess, startGuarded } from '../backing/guarded-process.js';
+import { runCommand, type SystemUser } from '../backing/run-command.js';
+import { serverEnvironment } from '../backing/server-environment.js';
+import { temporaryFolder } from '../backing/service-folder.js';
+import { unprivilegedUser } from '../backing/system-user.js';
+import { descendantsOf } from '../process-tree.js';
+import { serverProgram } from './server-program.js';
+import { until } from './until.js';
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  wal_level: 'replica',
+  max_connections: '100',
+  // Nothing survives the test, so nothing has to reach the disk; what is committed has to reach the standby.
+  fsync: 'off',
+  full_page_writes: 'off',
+  timezone: 'GMT',
+};
+
+interface Server {
+  readonly port: number;
+  readonly process: GuardedProcess;
+}
+
+/** A PostgreSQL primary on loopback and a standby that has every commit before it is confirmed. */
+export class PostgresPair {
+  private constructor(
+    private readonly folder: string,
+    private readonly password: string,
+    private readonly primary: Server,
+    private readonly standby: Server,
+  ) {}
+
+  static async start(): Promise<PostgresPair> {
+    const user = await unprivilegedUser();
+    const folder = await temporaryFolder('postgres-pair', user);
+    await chmod(folder, 0o711);
+    const password = randomBytes(16).toString('hex');
+    const program = await serverProgram('postgres');
+    const env = serverEnvironment(program.libraryPath);
+    const [primaryData, standbyData] = [join(folder, 'primary'), join(folder, 'standby')];
+    for (const data of [primaryData, standbyData]) await own(await made(data), user);
+    const passwordFile = join(folder, 'password');
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+    await own(passwordFile, user);
+    const initdb = join(dirname(program.command), 'initdb');
+    const args = [
+      '-D',
+      primaryData,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+    ];
+    const result = await runCommand(initdb, [...args, '--encoding=UTF8', '--locale=C', '--no-sync'], {
+      user,
+      env,
+    });
+    if (result.code !== 0) throw new Error(`initdb failed: ${result.stderr}`);
+    // A copy of a folder that no server works on is all that a standby begins with.
+    const copied = await runCommand('cp', ['-a', `${primaryData}/.`, standbyData], { user });
+    if (copied.code !== 0) throw new Error(`the standby could not be made: ${copied.stderr}`);
+
+    const [primaryPort, standbyPort] = [await freePort(), await freePort()];
+    const follow = `primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby'\n`;
+    await appendFile(join(standbyData, 'postgresql.auto.conf'), follow);
+    await writeFile(join(standbyData, 'standby.signal'), '');
+    await own(join(standbyData, 'standby.signal'), user);
+
+    const run = (data: string, port: number, settings: Record<string, string>): Server => ({
+      port,
+      process: startGuarded({
+        name: `PostgreSQL ${port}`,
+        command: program.command,
+        args: [
+          '-D',
+          data,
+          ...Object.entries({ ...SETTINGS, ...settings, port }).flatMap(([name, value]) => [
+            '-c',
+            `${name}=${value}`,
+          ]),
+        ],
+        cwd: data,
+        env,
+        user,
+        logFile: join(folder, `${port}.log`),
+        signal: 'SIGQUIT',
+        grace: 5_000,
+        signalOnDeath: 'SIGQUIT',
+      }),
+    });
+    const pair = new PostgresPair(
+      folder,
+      password,
+      run(primaryData, primaryPort, { synchronous_standby_names: 'standby' }),
+      run(standbyData, standbyPort, {}),
+    );
+    try {
+      await pair.#inStep();
+    } catch (error) {
+      await pair.stop();
+      throw error;
+    }
+    return pair;
+  }
+
+  /** As DATABASE_URL takes it. The standby stands first, so that nobody finds the primary by chance. */
+  get url(): string {
+    const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
+  }
+
+  /** Of the one that takes writes, as long as nobody was killed. */
+  get primaryUrl(): string {
+    return this.#url(this.primary);
+  }
+
+  get standbyUrl(): string {
+    return this.#url(this.standby);
+  }
+
+  /** Ends the primary as a crash does: connections are closed, nothing is said. */
+  async killPrimary(): Promise<void> {
+    process.kill(-this.primary.process.pid, 'SIGKILL');
+    await this.primary.process.ended;
+  }
+
+  /** Makes the primary half-open, as a machine that died: connections stay, and nothing is answered. */
+  silencePrimary(): Promise<void> {
+    return this.#signalPrimary('SIGSTOP');
+  }
+
+  wakePrimary(): Promise<void> {
+    return this.#signalPrimary('SIGCONT');
+  }
+
+  /** Makes the standby the primary. Resolves when it takes writes. */
+  async promote(): Promise<void> {
+    await withDatabase(this.standbyUrl, (standby) => standby.query('SELECT pg_promote(true, 20)'));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.primary, this.standby].map(({ process }) => process.stop()));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Each session is a process in a group of its own. */
+  async #signalPrimary(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = this.primary.process;
+    for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
+      process.kill(one, signal);
+  }
+
+  #url({ port }: Server): string {
+    return `postgres://postgres:${this.password}@127.0.0.1:${port}/postgres`;
+  }
+
+  #inStep(): Promise<void> {
+    return until('the standby is in step', 30_000, () =>
+      withDatabase(this.primaryUrl, async (primary) => {
+        const { rowCount } = await primary.query(
+          "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'",
+        );
+        return rowCount === 1;
+      }),
+    );
+  }
+}
+
+async function made(folder: string): Promise<string> {
+  await mkdir(folder, { mode: 0o700 });
+  return folder;
+}
+
+async function own(path: string, user: SystemUser | undefined): Promise<void> {
+  if (user) await chown(path, user.uid, user.gid);
+}
