@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ConfigurationError } from '#service/configuration/configuration.error.js';
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { ChoiceVariable, NumberVariable } from '#service/configuration/variables.js';
+import { ChoiceVariable, NumberVariable, OriginVariable } from '#service/configuration/variables.js';
 
 class Configuration {
   @NumberVariable(0, 65_535) PORT = 3001;
@@ -24,6 +24,17 @@ describe('the configuration of a process', () => {
       'LOG_LEVEL must be one of info, warn',
       'PORT must be a whole number from 0 to 65535',
     ]);
+  });
+
+  it.each([undefined, ''])('says of a required variable that it is missing when it is %p', (AUTH_URL) => {
+    class Required {
+      @OriginVariable() AUTH_URL: string;
+    }
+    const load = () => loadConfiguration(Required, { AUTH_URL });
+    expect(load).toThrow('AUTH_URL is missing: it must be an http(s) origin');
+    expect(() => loadConfiguration(Required, { AUTH_URL: 'x' })).toThrow(
+      'AUTH_URL must be an http(s) origin',
+    );
   });
 
   function problems(env: NodeJS.ProcessEnv): readonly string[] | undefined {

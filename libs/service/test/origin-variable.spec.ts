@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ConfigurationError } from '#service/configuration/configuration.error.js';
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { OriginVariable } from '#service/configuration/variables.js';
+import { originsOf, OriginsVariable, OriginVariable } from '#service/configuration/variables.js';
 
 class Configuration {
   NODE_ENV = 'development';
@@ -40,6 +40,40 @@ describe('the public address of a service', () => {
     undefined,
   ])('is an origin and nothing more: not %s', (BASE_URL) => {
     for (const NODE_ENV of ['production', 'development'])
-      expect(problems({ NODE_ENV, BASE_URL })).toEqual([expect.stringMatching(/^BASE_URL must be an http/)]);
+      expect(problems({ NODE_ENV, BASE_URL })).toEqual([
+        expect.stringMatching(/^BASE_URL (is missing: it )?must be an http/),
+      ]);
+  });
+});
+
+describe('origins that are trusted', () => {
+  class Trusting {
+    NODE_ENV = 'development';
+    @OriginsVariable() ORIGINS = '';
+  }
+  const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
+    originsOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
+
+  it('are any number of https origins, none when nothing is said', () => {
+    expect(trusted('')).toEqual([]);
+    expect(trusted('https://a.example, https://b.example:8443')).toEqual([
+      'https://a.example',
+      'https://b.example:8443',
+    ]);
+    expect(trusted('http://localhost:9000', 'development')).toEqual(['http://localhost:9000']);
+  });
+
+  it.each([
+    'http://a.example',
+    'https://a.example/',
+    'https://a.example/x',
+    'https:',
+    '*',
+    'https://*.a.example',
+    "https://a;script-src'*'.example",
+    'https://a.example https://b.example',
+    'https://a.example,evil',
+  ])('hold nothing that means something in a policy: not %s', (value) => {
+    expect(() => trusted(value)).toThrow(ConfigurationError);
   });
 });

@@ -14,9 +14,16 @@ export function loadConfiguration<T extends object>(shape: new () => T, env: Nod
   );
   const configuration = plainToInstance(shape, present, { exposeDefaultValues: true });
   const problems = validateSync(configuration, { skipMissingProperties: false }).flatMap(
-    ({ constraints = {} }) => Object.values(constraints),
+    ({ property, constraints = {} }) =>
+      Object.values(constraints).map((rule) => (property in present ? rule : missing(property, rule))),
   );
   // A rule of several decorators, such as a number within bounds, is one problem.
   if (problems.length > 0) throw new ConfigurationError([...new Set(problems)].sort());
   return configuration;
+}
+
+/** "X must be …" as it is said of a variable that was not given at all. */
+function missing(variable: string, rule: string): string {
+  const begin = `${variable} must be `;
+  return rule.startsWith(begin) ? `${variable} is missing: it must be ${rule.slice(begin.length)}` : rule;
 }

@@ -53,6 +53,32 @@ export function OriginVariable(): PropertyDecorator {
   });
 }
 
+/** Any number of such origins, comma-separated; their hosts are plain enough to stand in a Content-Security-Policy. */
+export function OriginsVariable(): PropertyDecorator {
+  const isOrigin = (value: string, schemes: readonly string[]) =>
+    isUrl(value, schemes) && new URL(value).origin === value && /^[a-z]+:\/\/[a-z0-9.-]+(:\d+)?$/.test(value);
+  return ValidateBy({
+    name: 'origins',
+    validator: {
+      validate: (value, argument) =>
+        typeof value === 'string' &&
+        originsOf(value).every((origin) =>
+          isOrigin(origin, isInProduction(argument?.object) ? ['https'] : ['https', 'http']),
+        ),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be https origins with no path and no slash at their end, comma-separated, such as https://pictures.example.com`,
+    },
+  });
+}
+
+/** The origins that an `OriginsVariable` lists. */
+export function originsOf(value: string): string[] {
+  return value
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '');
+}
+
 function isInProduction(configuration: object | undefined): boolean {
   return (
     configuration !== undefined && 'NODE_ENV' in configuration && configuration.NODE_ENV === 'production'

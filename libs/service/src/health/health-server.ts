@@ -1,20 +1,22 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.js';
 
 /**
  * Serves the internal port: `/healthz` is 200 as long as the process runs, `/readyz` 200 or 503 with the names of
- * the missing dependencies; `start` as long as the process has not come so far as to ask them.
+ * the missing dependencies, `/metrics` what Prometheus reads.
  */
 export async function serveHealth(
-  readiness: () => Readiness | undefined,
+  readiness: Readiness,
+  metrics: Registry,
   host: string,
   port: number,
 ): Promise<Server> {
   const server = createServer((request, response) => {
-    void answer(request.url, readiness()).then(([status, body]) => {
-      response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-      response.end(JSON.stringify(body));
-    });
+    answer(request.url, readiness, metrics).then(
+      ([status, type, body]) => send(response, status, type, body),
+      () => send(response, 500, 'text/plain', ''),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
@@ -22,12 +24,29 @@ export async function serveHealth(
   return server;
 }
 
-async function answer(
-  path: string | undefined,
-  readiness: Readiness | undefined,
-): Promise<[status: number, body: object]> {
-  if (path === '/healthz') return [200, { status: 'ok' }];
-  if (path !== '/readyz') return [404, { status: 'not found' }];
-  const missing = readiness ? await readiness.missing() : ['start'];
-  return missing.length === 0 ? [200, { status: 'ready' }] : [503, { status: 'not ready', missing }];
+type Answer = [status: number, type: string, body: string];
+
+async function answer(path: string | undefined, readiness: Readiness, metrics: Registry): Promise<Answer> {
+  switch (path) {
+    case '/healthz':
+      return json(200, { status: 'ok' });
+    case '/readyz': {
+      const missing = await readiness.missing();
+      return missing.length === 0
+        ? json(200, { status: 'ready' })
+        : json(503, { status: 'not ready', missing });
+    }
+    case '/metrics':
+      return [200, metrics.contentType, await metrics.metrics()];
+    default:
+      return json(404, { status: 'not found' });
+  }
+}
+
+function json(status: number, body: object): Answer {
+  return [status, 'application/json', JSON.stringify(body)];
+}
+
+function send(response: ServerResponse, ...[status, type, body]: Answer): void {
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
 }

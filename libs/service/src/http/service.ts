@@ -5,12 +5,25 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
+import { collectDefaultMetrics } from 'prom-client';
 import type { Listening } from '../configuration/listening.js';
 import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
+import { quietStart } from '../logging/quiet-start.js';
+import { measureCalls } from '../metrics/measure-calls.js';
+import { measureDependencies } from '../metrics/measure-dependencies.js';
+import { measureRequests } from '../metrics/measure-requests.js';
+import { Metrics } from '../metrics/metrics.js';
+import { startTracing } from '../tracing/start-tracing.js';
+import { trustedProxies } from './trusted-proxies.js';
 import { acceptBodies } from './accept-bodies.js';
+import { drain } from './drain.js';
+import { type Ground, GroundModule } from './ground.module.js';
+import { linger } from './linger.js';
 
 const BODY_LIMIT = 64 * 1024;
+/** In which time a request has arrived, head and body. */
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** What an app adds to the ground all share: plugins, filters, transports. */
 export type Configure = (app: NestFastifyApplication) => Promise<void> | void;
@@ -21,27 +34,41 @@ export type Configure = (app: NestFastifyApplication) => Promise<void> | void;
  */
 export async function createService(
   module: DynamicModule,
-  { TRUSTED_PROXIES }: Pick<Listening, 'TRUSTED_PROXIES'>,
+  {
+    publicUrl,
+    ...proxies
+  }: Pick<Listening, 'TRUSTED_PROXIES' | 'publicUrl'> & Partial<Pick<Listening, 'TRUSTED_PROXY_HOPS'>>,
   configure?: Configure,
+  ground: Ground = { readiness: new Readiness(), metrics: new Metrics() },
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     // Made here and never taken from the request: it goes to the client as error_reference.
     genReqId: () => randomBytes(9).toString('base64url'),
     bodyLimit: BODY_LIMIT,
-    trustProxy: TRUSTED_PROXIES === '' ? false : TRUSTED_PROXIES,
+    trustProxy: trustedProxies(proxies),
     forceCloseConnections: 'idle',
-    requestTimeout: 10_000,
+    // What still arrives while the app closes is answered like everything else, and its connection ends with it.
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node allows the longer of the two for a body, and looks every 30 s.
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     rewriteUrl,
     routerOptions: { querystringParser: () => ({}) },
   });
-  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(GroundModule.under(module, ground), adapter, {
     bodyParser: false,
     bufferLogs: true,
     abortOnError: false,
   });
-  app.useLogger(app.get(Logger));
+  app.useLogger(quietStart(app.get(Logger)));
   const fastify = adapter.getInstance();
+  ground.tracing?.follow(fastify);
+  measureRequests(fastify, ground.metrics);
   acceptBodies(fastify);
+  // Before the wait for the last requests: who asks meanwhile is told.
+  fastify.addHook('preClose', async () => ground.readiness.stop());
+  drain(fastify, REQUEST_TIMEOUT_MS);
+  linger(fastify);
   fastify.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
   await app.register(helmet, {
     contentSecurityPolicy: {
@@ -49,6 +76,8 @@ export async function createService(
       useDefaults: false,
     },
     referrerPolicy: { policy: 'no-referrer' },
+    // RFC 6797 7.2: "MUST NOT include the STS header field in HTTP responses conveyed over non-secure transport"
+    hsts: publicUrl.startsWith('https:'),
   });
   await configure?.(app);
   return app;
@@ -64,23 +93,48 @@ function rewriteUrl({ url = '/' }: { readonly url?: string | undefined }): strin
   }
 }
 
-/** Runs a service until SIGTERM or SIGINT, with its health on the internal port. */
-export async function runService(
-  module: DynamicModule,
-  listening: Listening,
-  configure?: Configure,
-): Promise<NestFastifyApplication> {
-  let readiness: Readiness | undefined;
-  // First of all: a process that waits for its dependencies is alive, and says that it is not ready.
-  const health = await serveHealth(() => readiness, listening.HOST, listening.INTERNAL_PORT);
-  const app = await createService(module, listening, configure);
-  app.enableShutdownHooks();
+/** A process: what it is called, what it needs, and the app it runs. */
+export interface Service {
+  readonly name: string;
+  /** The dependencies without which it cannot serve: missing until they answer. */
+  readonly needs: readonly string[];
+  readonly module: DynamicModule;
+  readonly configuration: Listening;
+  readonly configure?: Configure;
+}
+
+/** Runs a service until SIGTERM or SIGINT, with its health and metrics on the internal port. */
+export async function runService(service: Service): Promise<NestFastifyApplication> {
+  const { name, needs, module, configuration, configure } = service;
+  const { HOST, PORT, INTERNAL_PORT } = configuration;
+  const tracing = await startTracing(name, process.env);
+  const ground = { readiness: new Readiness(needs), metrics: new Metrics(), ...(tracing && { tracing }) };
+  // Until the app handles signals itself: a container's first process ignores those that nobody handles.
+  const leave = (): void => process.exit(0);
+  process.on('SIGTERM', leave).on('SIGINT', leave);
+  const { registry } = ground.metrics;
+  registry.setDefaultLabels({ service: name });
+  collectDefaultMetrics({ register: registry });
+  measureDependencies(ground.metrics, ground.readiness);
+  measureCalls(ground.metrics);
+  // First of all: a process that waits for its dependencies is alive, and says what it waits for.
+  const health = await serveHealth(ground.readiness, registry, HOST, INTERNAL_PORT);
+  const app = await createService(module, configuration, configure, ground);
+  // As a container's first process it would not end by a signal that it sends itself.
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  process.off('SIGTERM', leave).off('SIGINT', leave);
   app
     .getHttpAdapter()
     .getInstance()
-    .addHook('onClose', async () => void health.close());
-  await app.listen(listening.PORT, listening.HOST);
+    .addHook('onClose', async () => {
+      health.close();
+      await tracing?.end();
+    });
+  await app.listen(PORT, HOST);
   await app.startAllMicroservices();
-  readiness = app.get(Readiness);
+  ground.readiness.start();
+  app
+    .get(Logger)
+    .log(`listens on ${HOST}:${PORT}, health and metrics on ${HOST}:${INTERNAL_PORT}`, 'Service');
   return app;
 }

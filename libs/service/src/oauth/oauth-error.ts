@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 4.1.2.1 and 5.2 and of RFC 9449 5 and 8 that this service answers, and what its own transport adds to them. */
+/** The error codes of RFC 6749 4.1.2.1 and 5.2 of RFC 9449 5 and 8 and of OpenID Connect Core 3.1.2.6 that this service answers, and what its own transport adds to them. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -8,6 +8,8 @@ export type OAuthErrorCode =
   | 'unsupported_response_type'
   | 'invalid_scope'
   | 'access_denied'
+  | 'login_required'
+  | 'consent_required'
   | 'invalid_dpop_proof'
   | 'use_dpop_nonce'
   | 'temporarily_unavailable'

@@ -1,0 +1,78 @@
+import { Controller, Module, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createService } from '#service/http/service.js';
+import { LoggingModule } from '#service/logging/logging.module.js';
+
+@Controller('thing')
+class ThingController {
+  @Post()
+  thing(): object {
+    return {};
+  }
+}
+
+@Module({})
+class ThingModule {}
+
+const TOO_LARGE = 200 * 1024;
+
+describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
+  let app: NestFastifyApplication;
+
+  beforeAll(async () => {
+    const imports = [LoggingModule.forRoot('thing', 'silent')];
+    const module = { module: ThingModule, imports, controllers: [ThingController] };
+    app = await createService(module, { TRUSTED_PROXIES: '', publicUrl: 'http://localhost' });
+    await app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => app.close());
+
+  /** A client that reads no answer before it has sent all that it has to send. */
+  async function begin(framing: string): Promise<Socket> {
+    const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1').pause();
+    await once(socket, 'connect');
+    socket.write(
+      `POST /thing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n${framing}\r\n\r\n`,
+    );
+    return socket;
+  }
+
+  it.each([
+    ['of a declared length', `Content-Length: ${TOO_LARGE}`, (part: string) => part],
+    [
+      'in chunks',
+      'Transfer-Encoding: chunked',
+      (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`,
+    ],
+  ])('reaches a client that is still sending one %s', async (_what, framing, framed) => {
+    const socket = await begin(framing);
+    for (let sent = 0; sent < TOO_LARGE; sent += TOO_LARGE / 4) {
+      socket.write(framed('x'.repeat(TOO_LARGE / 4)));
+      await sleep(20);
+    }
+    if (framing.startsWith('Transfer')) socket.write('0\r\n\r\n');
+    await sleep(20);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
+  });
+
+  it('does not wait for a body that does not come', async () => {
+    const socket = await begin(`Content-Length: ${TOO_LARGE}`);
+    const asked = Date.now();
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /);
+    expect(Date.now() - asked).toBeLessThan(5_000);
+  });
+
+  it('is no way to hold a connection: what has not arrived in 10 s is answered with 408', async () => {
+    const begun = Date.now();
+    const body = await begin('Content-Length: 5');
+    const head = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
+    head.write('POST /thing HTTP/1.1\r\nHost: loc');
+    expect(await text(body)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await text(head)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(Date.now() - begun).toBeLessThan(20_000);
+  });
+});
