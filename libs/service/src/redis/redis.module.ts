@@ -1,20 +1,25 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Redis } from 'ioredis';
 import { Readiness } from '../health/readiness.js';
+import { type RedisClient, redisClient } from './redis-client.js';
 import { RedisConnection } from './redis.connection.js';
 import { REDIS } from './redis.token.js';
 
-/** One connection, made for transitions that must not be carried out twice behind our back. */
+/** The same trouble of the same server is logged once in this time: a Cluster finds it anew with every command. */
+const QUIET_MS = 5_000;
+
+/** Offers the process's one connection to Redis: to a server, to a Cluster, or to the master that Sentinels name. */
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
-  constructor(@Inject(REDIS) private readonly redis: Redis) {}
+  constructor(
+    @Inject(REDIS) private readonly redis: RedisClient,
+    connection: RedisConnection,
+    readiness: Readiness,
+  ) {
+    readiness.add('redis', () => connection.check());
+  }
 
   static forRoot(url: string): DynamicModule {
-    const provider = {
-      provide: REDIS,
-      inject: [Readiness],
-      useFactory: (readiness: Readiness) => connect(url, readiness),
-    };
+    const provider = { provide: REDIS, useFactory: () => logged(redisClient(url)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
   }
 
@@ -23,21 +28,16 @@ export class RedisModule implements OnApplicationShutdown {
   }
 }
 
-function connect(url: string, readiness: Readiness): Redis {
-  const redis = new Redis(url, {
-    // A transition whose answer was lost may have happened: the client repeats it, the driver must not.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 2_000,
-    connectTimeout: 2_000,
-    // A machine that died closes nothing: without this the kernel would keep on sending to it for a quarter of an hour.
-    socketTimeout: 3_000,
-    retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // A replica that has just been promoted, or is about to be: connect anew to reach the master.
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
-  });
+function logged(redis: RedisClient): RedisClient {
   const logger = new Logger('Redis');
-  redis.on('error', ({ message }) => logger.warn(`Redis: ${message}`));
-  readiness.add('redis', () => redis.ping());
+  const told = new Map<string, number>();
+  const warn = (text: string) => {
+    if (Date.now() - (told.get(text) ?? 0) < QUIET_MS) return;
+    if (told.size > 100) told.clear();
+    told.set(text, Date.now());
+    logger.warn(text);
+  };
+  redis.on('error', ({ message }: Error) => warn(`Redis: ${message}`));
+  redis.on('node error', ({ message }: Error, server: string) => warn(`Redis ${server}: ${message}`));
   return redis;
 }
