@@ -1,0 +1,22 @@
+import { ConfigurationError } from '../configuration/configuration.error.js';
+import type { Tracing } from './tracing.js';
+
+/**
+ * Follows requests when OpenTelemetry's standard variables ask for it: an endpoint, or `OTEL_TRACES_EXPORTER=otlp`. Else
+ * nothing of it is even loaded.
+ *
+ * @throws ConfigurationError for an exporter that is not built in
+ */
+export async function startTracing(service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
+  if (!isWanted(env)) return undefined;
+  const { Tracing } = await import('./tracing.js');
+  return new Tracing(env['OTEL_SERVICE_NAME'] || service);
+}
+
+function isWanted(env: NodeJS.ProcessEnv): boolean {
+  const exporter = env['OTEL_TRACES_EXPORTER'];
+  if (exporter && exporter !== 'otlp' && exporter !== 'none')
+    throw new ConfigurationError(['OTEL_TRACES_EXPORTER must be otlp or none']);
+  if (exporter === 'none' || env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false;
+  return Boolean(exporter || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
+}
