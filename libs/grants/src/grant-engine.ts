@@ -2,6 +2,7 @@ import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
 import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason, Renewal } from './grant.js';
 import { grantId } from './grant-id.js';
 import { GrantRestorer } from './grant-restorer.js';
+import type { ObserveTransition } from './grant-transition.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, type Lifetimes } from './lifetimes.js';
@@ -31,9 +32,12 @@ export interface GrantEngineParts {
   readonly announce: AnnounceRevocation;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Counts what happens; nobody does when absent. */
+  readonly observe?: ObserveTransition;
 }
 
-const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
+const REVOKING = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'] as const;
+type Revoking = (typeof REVOKING)[number];
 
 /**
  * The life of a grant (DESIGN 3): `pending ──redeem──► active ──refresh──► active`, and `revoked` from anywhere.
@@ -57,6 +61,7 @@ export class GrantEngine {
     const times = { now: clock(), expired: this.#expired(token), ttl: grantTtl(lifetimes) };
     const transition = await store.redeem(grantId(token.handle), redemption, times);
     // What has no key any more was pending for longer than a code lives; a code is never restored.
+    if (transition.outcome === 'active') this.parts.observe?.('redeemed');
     return this.#conclude(
       token,
       transition.outcome === 'unknown' ? { ...transition, outcome: 'expired' } : transition,
@@ -69,13 +74,18 @@ export class GrantEngine {
     if ('outcome' in token) return token;
     if (this.#expired(token)) return { outcome: 'expired', grantId: grantId(token.handle) };
     const { store, lifetimes } = this.parts;
+    let now = 0;
     const refresh = () => {
-      const now = this.parts.clock();
+      now = this.parts.clock();
       const accessExpiry = now + lifetimes.accessToken * 1000;
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
       return store.refresh(grantId(token.handle), renewal, token.generation, times);
     };
-    return this.#conclude(token, await this.#restorer.run(token, renewal.jkt, refresh));
+    const transition = await this.#restorer.run(token, renewal.jkt, refresh);
+    // What rotated earlier is a retry; one within the same millisecond counts as a refresh.
+    if (transition.outcome === 'active')
+      this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
+    return this.#conclude(token, transition);
   }
 
   /**
@@ -111,6 +121,7 @@ export class GrantEngine {
    */
   async revoke(id: string): Promise<void> {
     await this.parts.durable.revoke(id);
+    this.parts.observe?.('revoked');
     await this.applyRevocation(id);
   }
 
@@ -157,11 +168,18 @@ export class GrantEngine {
       const pair = this.parts.issuer.pair(token.handle, transition.grant, this.parts.clock());
       return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
     }
-    if (REVOKING.includes(transition.outcome)) await this.revoke(id);
+    if (isRevoking(transition.outcome)) {
+      this.parts.observe?.(transition.outcome);
+      await this.revoke(id);
+    }
     return transition;
   }
 
   #expired(token: Token): boolean {
     return this.parts.clock() / 1000 > token.expiry + this.parts.lifetimes.clockSkew;
   }
+}
+
+function isRevoking(outcome: RefusalReason): outcome is Revoking {
+  return (REVOKING as readonly RefusalReason[]).includes(outcome);
 }

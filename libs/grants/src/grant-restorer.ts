@@ -1,6 +1,7 @@
 import type { DurableGrants } from './durable-grants.js';
 import { grantId } from './grant-id.js';
 import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
+import type { ObserveTransition } from './grant-transition.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import { grantTtl, type Lifetimes } from './lifetimes.js';
 import type { Token } from './token-codec.js';
@@ -11,6 +12,7 @@ export interface GrantRestorerParts {
   readonly issuer: TokenIssuer;
   readonly durable: DurableGrants;
   readonly lifetimes: Lifetimes;
+  readonly observe?: ObserveTransition;
 }
 
 /** How often a grant that Redis does not have is put back in one request. */
@@ -57,6 +59,7 @@ export class GrantRestorer {
         note,
         grantTtl(this.parts.lifetimes),
       );
+      this.parts.observe?.('restored');
     }
     throw new GrantStoreUnavailableError('it loses grants faster than they are put back');
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
+import type { ObserveTransition } from './grant-transition.js';
 import type { ActiveGrant, PendingGrant, Redemption, Renewal, Refusal, RefusalReason } from './grant.js';
 import { CREATE } from './scripts/create.script.js';
 import { LOOK } from './scripts/look.script.js';
@@ -12,7 +13,7 @@ import { REVOKE } from './scripts/revoke.script.js';
 import type { Token } from './token-codec.js';
 
 /** The Redis client the grant store works on. */
-export type GrantRedis = Redis;
+export type GrantRedis = Redis | Cluster;
 
 type Script = (...args: (string | number)[]) => Promise<unknown>;
 type Scripts = Record<
@@ -53,6 +54,8 @@ export class GrantStore {
   constructor(
     private readonly redis: GrantRedis,
     private readonly note: () => string = randomUUID,
+    /** Told of what no engine sees: that a grant was created. */
+    private readonly observe: ObserveTransition = () => undefined,
   ) {
     const scripts = {
       grantCreate: CREATE,
@@ -82,6 +85,7 @@ export class GrantStore {
       now,
       ttl,
     );
+    this.observe('created');
   }
 
   /** pending → active. Of any number of calls with one code exactly one is answered `active`. */

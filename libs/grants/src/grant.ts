@@ -64,6 +64,8 @@ export type RefusalReason =
   | 'expired'
   /** Authentic, but neither Redis nor PostgreSQL knows its grant. */
   | 'unknown'
+  /** A code from before a fail-over: whether it was used before is not known any more. */
+  | 'history_lost'
   | 'revoked'
   | 'other_client'
   /** Bound to a key that the request did not prove (RFC 9449). */

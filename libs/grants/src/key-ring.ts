@@ -8,6 +8,8 @@ interface RingKey {
   readonly id: number;
   readonly subkeys: Readonly<Record<TokenKind, Buffer>>;
   readonly nonce: Buffer;
+  readonly device: Buffer;
+  readonly throttle: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -52,6 +54,16 @@ export class KeyRing {
   get nonceKeys(): readonly Buffer[] {
     return [...this.#byId.values()].map(({ nonce }) => nonce);
   }
+
+  /** The MAC keys of device proofs, the signing one first. A proof names no key: the ring is short. */
+  get deviceKeys(): readonly Buffer[] {
+    return [...this.#byId.values()].map(({ device }) => device);
+  }
+
+  /** The key that hides names in the login throttle's counters. They live an hour: no other has to be known. */
+  get throttleKey(): Buffer {
+    return this.#signing.throttle;
+  }
 }
 
 function deriveKey(key: Buffer): RingKey {
@@ -64,5 +76,11 @@ function deriveKey(key: Buffer): RingKey {
   const subkey = (kind: TokenKind) => derive(`token:${kind}`);
   const id = createHash('sha256').update('token key id').update(key).digest().readUInt32BE();
   const subkeys = { code: subkey('code'), access: subkey('access'), refresh: subkey('refresh') };
-  return { id, subkeys, nonce: derive('dpop nonce') };
+  return {
+    id,
+    subkeys,
+    nonce: derive('dpop nonce'),
+    device: derive('login device'),
+    throttle: derive('login throttle'),
+  };
 }

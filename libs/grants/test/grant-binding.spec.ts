@@ -1,34 +1,9 @@
-import type { Granted, Refusal } from '#grants/grant.js';
-import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { openWorld, REDIRECT_URI, type World } from './grant-world.js';
+import { granted, useWorld } from './grant-world.js';
 
 const JKT = 'a'.repeat(43);
 const OTHER = 'b'.repeat(43);
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld(DEFAULT_LIFETIMES, 'profile:read bookings:read bookings:write');
-});
-
-afterAll(() => world.close());
-
-async function active(jkt: string | null = null): Promise<Granted> {
-  const { code } = await world.pending();
-  return granted(
-    await world.engine.redeem(code, {
-      clientId: world.clientId,
-      redirectUri: REDIRECT_URI,
-      challenge: null,
-      jkt,
-    }),
-  );
-}
-
-function granted(result: Granted | Refusal): Granted {
-  if (result.outcome !== 'granted') throw new Error(result.outcome);
-  return result;
-}
+const world = useWorld({ scope: 'profile:read bookings:read bookings:write' });
 
 const refresh = (
   token: string,
@@ -37,7 +12,7 @@ const refresh = (
 
 describe('a grant whose client proved a key (RFC 9449)', () => {
   it('has tokens that are good with that key only', async () => {
-    const { pair } = await active(JKT);
+    const { pair } = await world.active(JKT);
     expect(pair.type).toBe('DPoP');
     expect((await world.engine.look(pair.accessToken, JKT)).outcome).toBe('live');
     expect((await world.engine.look(pair.accessToken, OTHER)).outcome).toBe('key_mismatch');
@@ -45,7 +20,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 
   it('is refreshed with that key only, and a refusal changes nothing', async () => {
-    const { pair } = await active(JKT);
+    const { pair } = await world.active(JKT);
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
@@ -54,7 +29,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 
   it('is restored with its key, which the token itself proves', async () => {
-    const { pair } = await active(JKT);
+    const { pair } = await world.active(JKT);
     await world.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
@@ -62,7 +37,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 
   it('can be asked about without the key (RFC 7662), as long as Redis knows the grant', async () => {
-    const { pair } = await active(JKT);
+    const { pair } = await world.active(JKT);
     expect(await world.engine.inspect(pair.accessToken)).toMatchObject({
       outcome: 'live',
       grant: { jkt: JKT },
@@ -72,21 +47,14 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 
   it('is redeemed with the key of the authorization request only (dpop_jkt, 10)', async () => {
-    const redeem = (code: string, jkt: string | null) =>
-      world.engine.redeem(code, {
-        clientId: world.clientId,
-        redirectUri: REDIRECT_URI,
-        challenge: null,
-        jkt,
-      });
     const { code } = await world.pending(null, JKT);
-    expect((await redeem(code, null)).outcome).toBe('key_mismatch');
-    expect((await redeem(code, OTHER)).outcome).toBe('key_mismatch');
-    expect((await redeem(code, JKT)).outcome).toBe('granted');
+    expect((await world.redeem(code, null)).outcome).toBe('key_mismatch');
+    expect((await world.redeem(code, OTHER)).outcome).toBe('key_mismatch');
+    expect((await world.redeem(code, JKT)).outcome).toBe('granted');
   });
 
   it('binds a bearer grant from the first refresh that proves a key', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     const bound = granted(await refresh(pair.refreshToken, { jkt: JKT }));
     expect(bound.pair.type).toBe('DPoP');
     expect((await refresh(bound.pair.refreshToken)).outcome).toBe('key_mismatch');
@@ -97,7 +65,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
 
 describe('a refresh that asks for less (RFC 6749 6)', () => {
   it('gives an access token of that scope, and the next refresh the whole again', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     const narrow = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     expect(narrow.pair.scope).toBe('bookings:read');
     expect(await world.engine.look(narrow.pair.accessToken, null)).toMatchObject({
@@ -115,14 +83,14 @@ describe('a refresh that asks for less (RFC 6749 6)', () => {
   });
 
   it('is answered the same way inside the retry window', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     const first = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     const again = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     expect(again.pair).toEqual(first.pair);
   });
 
   it('takes the same scope in another order for the whole', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     const { pair: next } = granted(
       await refresh(pair.refreshToken, { scope: 'bookings:write profile:read bookings:read' }),
     );
@@ -137,13 +105,13 @@ describe('a refresh that asks for less (RFC 6749 6)', () => {
     '.*',
     '%S+',
   ])('refuses more than was granted and changes nothing: %s', async (scope) => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     expect((await refresh(pair.refreshToken, { scope })).outcome).toBe('scope_exceeds');
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
   });
 
   it('never widens when Redis has lost the grant: the token is refused, a refresh mends it', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     const narrow = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     await world.fixture.redis.flushdb();
     expect((await world.engine.look(narrow.pair.accessToken, null)).outcome).toBe('unknown');
@@ -152,7 +120,7 @@ describe('a refresh that asks for less (RFC 6749 6)', () => {
   });
 
   it('keeps what it must remember small', async () => {
-    let { pair, grantId } = await active();
+    let { pair, grantId } = await world.active();
     for (let i = 0; i < 80; i++)
       ({ pair, grantId } = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' })));
     const lines = (await world.fixture.redis.hget(`grant:${grantId}`, 'narrowed')) ?? '';

@@ -1,64 +1,39 @@
 import { challengeOf } from '#grants/pkce.js';
-import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { openWorld, REDIRECT_URI, type World } from './grant-world.js';
+import { granted, useWorld } from './grant-world.js';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld(DEFAULT_LIFETIMES);
-});
-
-afterAll(() => world.close());
-
-async function active(): Promise<Granted & { code: string }> {
-  const { code } = await world.pending();
-  const result = await world.engine.redeem(code, {
-    clientId: world.clientId,
-    redirectUri: REDIRECT_URI,
-    challenge: null,
-    jkt: null,
-  });
-  if (result.outcome !== 'granted') throw new Error(result.outcome);
-  return { ...result, code };
-}
+const world = useWorld();
 
 const refresh = (token: string) =>
   world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null });
-const pairOf = async (result: Promise<Awaited<ReturnType<typeof refresh>>>) => {
-  const granted = await result;
-  if (granted.outcome !== 'granted') throw new Error(granted.outcome);
-  return granted.pair;
-};
+const pairOf = async (result: ReturnType<typeof refresh>) => granted(await result).pair;
+
+describe('a grant that is revoked on its way to Redis', () => {
+  it('has a code that is worth nothing', async () => {
+    const { code } = await world.pending(null, null, (id) => world.engine.revoke(id));
+    const result = await world.redeem(code);
+    expect(result.outcome).toBe('revoked');
+  });
+});
 
 describe('lifetimes', () => {
   it('a code lives for its lifetime and the clock skew, not longer', async () => {
     const { code } = await world.pending();
     world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
-    const result = await world.engine.redeem(code, {
-      clientId: world.clientId,
-      redirectUri: REDIRECT_URI,
-      challenge: null,
-      jkt: null,
-    });
+    const result = await world.redeem(code);
     expect(result.outcome).toBe('expired');
   });
 
   it('a code that is replayed after its lifetime revokes the grant all the same', async () => {
-    const { code, pair } = await active();
+    const { code, pair } = await world.active();
     world.advance(DEFAULT_LIFETIMES.code * 10);
-    const replay = await world.engine.redeem(code, {
-      clientId: world.clientId,
-      redirectUri: REDIRECT_URI,
-      challenge: null,
-      jkt: null,
-    });
+    const replay = await world.redeem(code);
     expect(replay.outcome).toBe('code_replayed');
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
   it('an access token lives 30 minutes, a refresh token 90 days, sliding', async () => {
-    const { pair } = await active();
+    const { pair } = await world.active();
     expect(pair.expiresIn).toBe(1800);
     world.advance(1800 + 6);
     expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('expired');
@@ -71,7 +46,7 @@ describe('lifetimes', () => {
   });
 
   it('every key in Redis ends by itself', async () => {
-    const { grantId } = await active();
+    const { grantId } = await world.active();
     expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
     await world.engine.revoke(grantId);
     expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
@@ -82,7 +57,7 @@ describe('lifetimes', () => {
 
 describe('when Redis has lost', () => {
   it('a rotation: the later generation is accepted by look and by refresh, and moves the state forward', async () => {
-    const { pair, grantId } = await active();
+    const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
     const third = await pairOf(refresh(second.refreshToken));
@@ -95,34 +70,22 @@ describe('when Redis has lost', () => {
   it('the redemption: its tokens make the pending grant active', async () => {
     const { code, grantId } = await world.pending();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
-    const first = await pairOf(
-      world.engine.redeem(code, {
-        clientId: world.clientId,
-        redirectUri: REDIRECT_URI,
-        challenge: null,
-        jkt: null,
-      }),
-    );
+    const first = await pairOf(world.redeem(code));
     await world.fixture.redis.hset(`grant:${grantId}`, before);
     expect((await refresh(first.refreshToken)).outcome).toBe('granted');
   });
 
   it('the grant: a token restores it from PostgreSQL, a code does not', async () => {
     const { code } = await world.pending();
-    const { pair } = await active();
+    const { pair } = await world.active();
     await world.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
-    const result = await world.engine.redeem(code, {
-      clientId: world.clientId,
-      redirectUri: REDIRECT_URI,
-      challenge: null,
-      jkt: null,
-    });
+    const result = await world.redeem(code);
     expect(result.outcome).toBe('expired');
   });
 
   it('the grant and PostgreSQL never had it: unknown', async () => {
-    const { pair, grantId } = await active();
+    const { pair, grantId } = await world.active();
     await world.fixture.redis.flushdb();
     await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('unknown');
@@ -130,7 +93,7 @@ describe('when Redis has lost', () => {
   });
 
   it('a revocation: applying it again keeps the grant revoked', async () => {
-    const { pair, grantId } = await active();
+    const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     await world.engine.revoke(grantId);
     await world.fixture.redis.hset(`grant:${grantId}`, before);
@@ -140,7 +103,7 @@ describe('when Redis has lost', () => {
 
   it('a grant that is restored while it is being revoked stays revoked', async () => {
     for (let round = 0; round < 20; round++) {
-      const { pair, grantId } = await active();
+      const { pair, grantId } = await world.active();
       await world.fixture.redis.del(`grant:${grantId}`);
       await Promise.all([
         world.engine.revoke(grantId),
@@ -154,7 +117,7 @@ describe('when Redis has lost', () => {
 
 describe('what is stored and announced', () => {
   it('holds no token and nothing a token could be made of', async () => {
-    const { code, pair, grantId } = await active();
+    const { code, pair, grantId } = await world.active();
     const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
     const stored = JSON.stringify([
       grantId,
@@ -174,7 +137,7 @@ describe('what is stored and announced', () => {
   });
 
   it('a revocation is announced by the id of its grant', async () => {
-    const { grantId } = await active();
+    const { grantId } = await world.active();
     await world.engine.revoke(grantId);
     expect(world.announced).toContain(grantId);
   });

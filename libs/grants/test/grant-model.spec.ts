@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import type { Granted, Refusal, TokenPair } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { openWorld, REDIRECT_URI, type World } from './grant-world.js';
+import { REDIRECT_URI, useWorld } from './grant-world.js';
 
 const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld(LIFETIMES);
-});
-
-afterAll(() => world.close());
+const world = useWorld({ lifetimes: LIFETIMES });
 
 /** What DESIGN 3 says a grant is, in a few lines, and what each request on it must be answered. */
 class Model {

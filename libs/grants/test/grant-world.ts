@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { GrantEngine } from '#grants/grant-engine.js';
+import type { Granted, Refusal } from '#grants/grant.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { KeyRing } from '#grants/key-ring.js';
-import type { Lifetimes } from '#grants/lifetimes.js';
+import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
@@ -10,8 +11,26 @@ import { isolate } from '#testing/isolate.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Gives the tests of a file a world: it is empty before they run, and closed after them. */
+export function useWorld(settings: { lifetimes?: Lifetimes; scope?: string } = {}): World {
+  const world = {} as World;
+  beforeAll(async () => {
+    Object.assign(world, await openWorld(settings));
+  });
+  afterAll(() => world.close());
+  return world;
+}
+
+/** What was granted. @throws when it was refused */
+export function granted(result: Granted | Refusal): Granted {
+  if (result.outcome !== 'granted') throw new Error(result.outcome);
+  return result;
+}
+
 /** A grant engine over real stores, with a clock that stands still until it is moved. */
-export async function openWorld(lifetimes: Lifetimes, scope = 'profile:read') {
+async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read' }) {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const fixture: Fixture = await openFixture(services, keys, lifetimes);
@@ -31,6 +50,25 @@ export async function openWorld(lifetimes: Lifetimes, scope = 'profile:read') {
   });
   const [client, other, userId] = [await fixture.client(), await fixture.client(), await fixture.user()];
 
+  async function pending(
+    challenge: string | null = null,
+    jkt: string | null = null,
+    /** What happens after PostgreSQL has the grant and before Redis has it. */
+    between: (grantId: string) => Promise<void> = async () => undefined,
+  ): Promise<{ code: string; grantId: string }> {
+    const issued = issuer.code(now);
+    const grant = { clientId: client.client_id, userId, scope };
+    const expiresAt = new Date(Date.now() + 1e9);
+    await fixture.records.create({ id: issued.grantId, ...grant, askedScope: scope, expiresAt });
+    await between(issued.grantId);
+    await store.create(issued.grantId, { ...grant, redirectUri: REDIRECT_URI, challenge, jkt }, now, 3600);
+    return issued;
+  }
+
+  /** Our client redeems a code that it got without a challenge. */
+  const redeem = (code: string, jkt: string | null = null) =>
+    engine.redeem(code, { clientId: client.client_id, redirectUri: REDIRECT_URI, challenge: null, jkt });
+
   return {
     engine,
     fixture,
@@ -39,16 +77,13 @@ export async function openWorld(lifetimes: Lifetimes, scope = 'profile:read') {
     otherClientId: other.client_id,
     now: () => now,
     advance: (seconds: number) => (now += seconds * 1000),
+    pending,
+    redeem,
 
-    async pending(
-      challenge: string | null = null,
-      jkt: string | null = null,
-    ): Promise<{ code: string; grantId: string }> {
-      const issued = issuer.code(now);
-      const grant = { clientId: client.client_id, userId, scope };
-      await fixture.records.create({ id: issued.grantId, ...grant, expiresAt: new Date(Date.now() + 1e9) });
-      await store.create(issued.grantId, { ...grant, redirectUri: REDIRECT_URI, challenge, jkt }, now, 3600);
-      return issued;
+    /** A grant whose code is redeemed. */
+    async active(jkt: string | null = null): Promise<Granted & { code: string }> {
+      const { code } = await pending();
+      return { ...granted(await redeem(code, jkt)), code };
     },
 
     async close(): Promise<void> {
@@ -57,5 +92,3 @@ export async function openWorld(lifetimes: Lifetimes, scope = 'profile:read') {
     },
   };
 }
-
-export type World = Awaited<ReturnType<typeof openWorld>>;

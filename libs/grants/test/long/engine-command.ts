@@ -8,6 +8,13 @@ export type EngineCommand =
   /** What every token app does when it connects to Redis: applies a recent revocation again. */
   | { readonly do: 'replay-revocation'; readonly now: number; readonly id: string };
 
+/** A command under the retry window, in seconds, that its grants have. */
+export interface EngineRequest {
+  readonly id: number;
+  readonly command: EngineCommand;
+  readonly retryWindow: number;
+}
+
 /** What came of a command. */
 export interface EngineAnswer {
   /** A refusal's reason, `granted`, `live`, `done`, or `unavailable` for a store that did not answer. */
@@ -26,6 +33,4 @@ export interface EngineSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly tokenKeys: string;
-  /** Seconds. */
-  readonly retryWindow: number;
 }

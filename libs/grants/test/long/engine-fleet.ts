@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { EngineAnswer, EngineCommand, EngineSettings } from './engine-command.js';
+import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
 const PROGRAM = fileURLToPath(new URL('./engine-process.ts', import.meta.url));
 const LOADER = new URL('../../../testing/jest/register-typescript.mjs', import.meta.url).href;
@@ -29,12 +29,15 @@ export class EngineFleet {
     return this.processes.length;
   }
 
-  /** Sends a command to a process; the answer may come before those to earlier commands. */
-  ask(process: number, command: EngineCommand): Promise<EngineAnswer> {
+  /** @param retryWindow in seconds. Sends a command to a process; the answer may come before those to earlier commands. */
+  ask(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, resolve);
-      this.processes[process % this.size]?.send({ id, command }, (error) => error && reject(error));
+      this.processes[process % this.size]?.send(
+        { id, command, retryWindow } satisfies EngineRequest,
+        (error) => error && reject(error),
+      );
     });
   }
 

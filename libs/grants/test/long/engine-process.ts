@@ -10,14 +10,14 @@ import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import type { EngineAnswer, EngineCommand, EngineSettings } from './engine-command.js';
+import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
 // A process of its own with a grant engine over its own connections, as each copy of the token app has. It carries
 // out what its parent sends, as it comes, many at a time; the clock is the parent's.
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;
-const lifetimes = { ...DEFAULT_LIFETIMES, retryWindow: settings.retryWindow };
+const lifetimes = DEFAULT_LIFETIMES;
 const dataSource = await directoryDataSource(settings.databaseUrl, {
   ...REQUEST_LIMITS,
   poolSize: 4,
@@ -28,13 +28,20 @@ const store = new GrantStore(redis);
 const codec = new TokenCodec(KeyRing.parse(settings.tokenKeys));
 const issuer = new TokenIssuer(codec, lifetimes);
 
-function engineAt(now: number): GrantEngine {
-  const announce = () => undefined;
-  return new GrantEngine({ store, codec, issuer, lifetimes, durable: records, announce, clock: () => now });
+function engineAt(now: number, retryWindow: number): GrantEngine {
+  return new GrantEngine({
+    store,
+    codec,
+    issuer,
+    lifetimes: { ...lifetimes, retryWindow },
+    durable: records,
+    announce: () => undefined,
+    clock: () => now,
+  });
 }
 
-async function carryOut(command: EngineCommand): Promise<EngineAnswer> {
-  const engine = engineAt(command.now);
+async function carryOut(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
+  const engine = engineAt(command.now, retryWindow);
   switch (command.do) {
     case 'allow':
       return allow(command);
@@ -65,7 +72,8 @@ async function carryOut(command: EngineCommand): Promise<EngineAnswer> {
 async function allow(command: EngineCommand & { do: 'allow' }): Promise<EngineAnswer> {
   const { code, grantId: id } = issuer.code(command.now);
   const grant = { clientId: command.clientId, userId: command.userId, scope: 'profile:read' };
-  await records.create({ id, ...grant, expiresAt: new Date(Date.now() + lifetimes.refreshToken * 1000) });
+  const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
+  await records.create({ id, ...grant, askedScope: grant.scope, expiresAt });
   const pending = { ...grant, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
   await store.create(id, pending, command.now, 3600);
   return { outcome: 'done', code, id };
@@ -78,8 +86,8 @@ function shown(result: Granted | Refusal): EngineAnswer {
   return { outcome: 'granted', generation, rotatedAt, accessToken, refreshToken };
 }
 
-process.on('message', ({ id, command }: { id: number; command: EngineCommand }) => {
-  carryOut(command)
+process.on('message', ({ id, command, retryWindow }: EngineRequest) => {
+  carryOut(command, retryWindow)
     .catch((error: unknown): EngineAnswer => {
       if (error instanceof GrantStoreUnavailableError) return { outcome: 'unavailable' };
       return { outcome: `threw ${String(error)}` };

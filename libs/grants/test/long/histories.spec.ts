@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type History, histories } from './history.js';
 import { playHistory } from './play-history.js';
-import { openStage, type Stage } from './stage.js';
+import { openTheatre, type Stage, type Theatre } from './stage.js';
 
 // `npm run test:long` plays 10 000. A failure prints its seed: SEED=… plays the same histories again, one after the
 // other, and looks for a shorter one that fails; though processes never interleave twice in quite the same way.
@@ -31,19 +31,18 @@ async function playMany(stage: Stage, count: number): Promise<void> {
 }
 
 describe('concurrent histories of many clients, several processes, and a Redis that forgets', () => {
+  let theatre: Theatre;
+  beforeAll(async () => {
+    theatre = await openTheatre(PROCESSES);
+  });
+  afterAll(() => theatre.close());
+
   it.each([
     ['with a retry window', 30, 0.75],
     ['with single use', 0, 0.25],
   ])(
     'never two live successors, never a live token after revocation, never a logged-out honest client (%s)',
-    async (_, retryWindow, share) => {
-      const stage = await openStage(PROCESSES, retryWindow);
-      try {
-        await playMany(stage, HISTORIES * share);
-      } finally {
-        await stage.close();
-      }
-    },
-    30_000 + HISTORIES * 20,
+    (_, retryWindow, share) => playMany(theatre.stage(retryWindow), HISTORIES * share),
+    60_000 + HISTORIES * 100,
   );
 });

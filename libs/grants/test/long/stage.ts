@@ -2,34 +2,43 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { openFixture } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
+import type { EngineAnswer, EngineCommand } from './engine-command.js';
 import { EngineFleet } from './engine-fleet.js';
 
 /** Stores of their own, two clients, and processes with grant engines over them. */
 export interface Stage {
-  readonly fleet: EngineFleet;
+  readonly fleet: { ask(process: number, command: EngineCommand): Promise<EngineAnswer> };
   readonly redis: Redis;
   readonly clientIds: readonly [string, string];
   readonly userId: number;
   /** Seconds. */
   readonly retryWindow: number;
+}
+
+/** A stage for any retry window, as starting processes takes long. */
+export interface Theatre {
+  stage(retryWindow: number): Stage;
   close(): Promise<void>;
 }
 
-export async function openStage(processes: number, retryWindow: number): Promise<Stage> {
+export async function openTheatre(processes: number): Promise<Theatre> {
   const services = await isolate();
   const tokenKeys = randomBytes(32).toString('base64url');
   const { databaseUrl, redisUrl } = services;
   const [fixture, fleet] = await Promise.all([
     openFixture(services, tokenKeys),
-    EngineFleet.start(processes, { databaseUrl, redisUrl, tokenKeys, retryWindow }),
+    EngineFleet.start(processes, { databaseUrl, redisUrl, tokenKeys }),
   ]);
   const [one, other] = [await fixture.client(), await fixture.client()];
+  const userId = await fixture.user();
   return {
-    fleet,
-    redis: fixture.redis,
-    clientIds: [one.client_id, other.client_id],
-    userId: await fixture.user(),
-    retryWindow,
+    stage: (retryWindow) => ({
+      fleet: { ask: (process, command) => fleet.ask(process, command, retryWindow) },
+      redis: fixture.redis,
+      clientIds: [one.client_id, other.client_id],
+      userId,
+      retryWindow,
+    }),
     async close() {
       await fleet.stop();
       await fixture.close();

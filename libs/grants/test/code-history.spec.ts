@@ -1,0 +1,28 @@
+import { granted, useWorld } from './grant-world.js';
+
+const world = useWorld();
+
+describe('a code that Redis began in another history of its writes', () => {
+  it('is refused, because its redemption may have been lost', async () => {
+    const { code, grantId } = await world.pending();
+    // As a promoted replica has it: everything but what comes after.
+    await world.fixture.redis.hset(`grant:${grantId}`, 'history', '0'.repeat(40));
+    expect((await world.redeem(code)).outcome).toBe('history_lost');
+    expect((await world.redeem(code)).outcome).toBe('history_lost');
+    expect(world.announced).not.toContain(grantId);
+  });
+
+  it('does not end the grant of who redeemed it before', async () => {
+    const { code, grantId } = await world.pending();
+    const key = `grant:${grantId}`;
+    const before = await world.fixture.redis.dumpBuffer(key);
+    const first = granted(await world.redeem(code));
+    await world.fixture.redis.restore(key, 0, before, 'REPLACE');
+    await world.fixture.redis.hset(key, 'history', '0'.repeat(40));
+    expect((await world.redeem(code)).outcome).toBe('history_lost');
+    const renewal = { clientId: world.clientId, jkt: null, scope: null };
+    expect((await world.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
+    // From here on it is known that the code was used.
+    expect((await world.redeem(code)).outcome).toBe('code_replayed');
+  });
+});
