@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import { ClientLogoEntity } from './client-logo.entity.js';
+import { writeClientLogo } from './client-logo.store.js';
+import type { ClientLogo } from './client-logo.js';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import type { ClientType } from './client.js';
@@ -9,6 +12,19 @@ export interface ClientRegistration {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
+  readonly optionalScopes: readonly string[];
+  readonly requirePar: boolean;
+  readonly firstParty: boolean;
+}
+
+/** A registration, and with it a new logo; null removes it, and an absent one stays. */
+export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
+
+/** What a call of `delete` did. */
+export interface Deletion {
+  /** False when the client was deleted before. */
+  readonly first: boolean;
+  readonly revokedGrants: number;
 }
 
 /** So many grants a statement: it stays far from its time-out, and holds no lock for long. */
@@ -27,7 +43,7 @@ export class ClientRegistrationStore {
    */
   async update(
     clientId: string,
-    change: (current: ClientRegistration, type: ClientType) => ClientRegistration,
+    change: (current: ClientRegistration, type: ClientType) => ChangedRegistration,
   ): Promise<ClientRegistration | null> {
     return this.dataSource.transaction(async (manager) => {
       const current = await manager.findOne(ClientEntity, {
@@ -35,44 +51,53 @@ export class ClientRegistrationStore {
         lock: { mode: 'for_no_key_update' },
       });
       if (!current) return null;
-      const changed = change(current, current.type);
-      const { name, redirectUris, scopes } = changed;
+      const { logo, ...changed } = change(registrationOf(current), current.type);
+      const { redirectUris, scopes, optionalScopes } = changed;
       await manager.update(
         ClientEntity,
         { clientId },
-        { name, redirectUris: [...redirectUris], scopes: [...scopes] },
+        {
+          ...changed,
+          redirectUris: [...redirectUris],
+          scopes: [...scopes],
+          optionalScopes: [...optionalScopes],
+        },
       );
-      return { name, redirectUris, scopes };
+      if (logo) await writeClientLogo(manager, clientId, logo);
+      if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
+      return changed;
     });
   }
 
   /**
-   * Deletes a client for good: from here on nobody finds it, its secrets are revoked, and every grant of it is
+   * Deletes a client for good: from here on nobody finds it, its secrets are revoked, its logo is gone, and every grant of it is
    * revoked durably. `GrantRecordStore.create` refuses a grant that comes late. Interrupted it can be called again,
    * and goes on.
    *
-   * @returns how many grants this call revoked, or null when there never was such a client
+   * @returns null when there never was such a client
    */
-  async delete(clientId: string): Promise<number | null> {
-    const known = await this.dataSource.transaction(async (manager) => {
+  async delete(clientId: string): Promise<Deletion | null> {
+    const first = await this.dataSource.transaction(async (manager) => {
       const { affected } = await manager.update(
         ClientEntity,
-        { clientId },
-        { deletedAt: () => 'coalesce(deleted_at, now())' },
+        { clientId, deletedAt: IsNull() },
+        { deletedAt: () => 'now()' },
       );
+      if (affected !== 1 && !(await manager.existsBy(ClientEntity, { clientId }))) return null;
       await manager.update(
         ClientSecretEntity,
         { clientId, revokedAt: IsNull() },
         { revokedAt: () => 'now()' },
       );
+      await manager.delete(ClientLogoEntity, { clientId });
       return affected === 1;
     });
-    if (!known) return null;
-    let revoked = 0;
+    if (first === null) return null;
+    let revokedGrants = 0;
     for (;;) {
       const batch = await this.revokeSomeGrants(clientId);
-      revoked += batch;
-      if (batch < BATCH) return revoked;
+      revokedGrants += batch;
+      if (batch < BATCH) return { first, revokedGrants };
     }
   }
 
@@ -87,4 +112,9 @@ export class ClientRegistrationStore {
     );
     return revoked;
   }
+}
+
+function registrationOf(client: ClientEntity): ClientRegistration {
+  const { name, redirectUris, scopes, optionalScopes, requirePar, firstParty } = client;
+  return { name, redirectUris, scopes, optionalScopes, requirePar, firstParty };
 }

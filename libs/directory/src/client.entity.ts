@@ -1,4 +1,5 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
+import type { ClientLogoEntity } from './client-logo.entity.js';
 import type { ClientSecretEntity } from './client-secret.entity.js';
 import type { ClientType } from './client.js';
 
@@ -22,6 +23,12 @@ export class ClientEntity {
   @Column({ type: 'text', array: true, default: () => `'{profile:read}'` })
   scopes: string[];
 
+  @Column({ name: 'optional_scopes', type: 'text', array: true, default: () => `'{}'` })
+  optionalScopes: string[];
+
+  @Column({ name: 'first_party', type: 'boolean', default: false })
+  firstParty: boolean;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 
@@ -30,4 +37,7 @@ export class ClientEntity {
 
   /** Filled by the store's join, which leaves revoked secrets out. */
   secrets?: ClientSecretEntity[];
+
+  /** Filled by the store's join. */
+  logo?: ClientLogoEntity | null;
 }

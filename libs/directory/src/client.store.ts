@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { generateClientId } from './client-id.js';
+import { ClientLogoEntity } from './client-logo.entity.js';
+import { writeClientLogo } from './client-logo.store.js';
+import type { ClientLogo } from './client-logo.js';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
-import type { Client, ClientType } from './client.js';
+import type { ClientType, ClientWithSecrets } from './client.js';
 import { DuplicateClientError } from './duplicate-client.error.js';
 import { DEFAULT_SCOPE } from './scope.js';
 import { violatedConstraint } from './violated-constraint.js';
@@ -16,10 +19,15 @@ export interface NewClient {
   redirectUris: readonly string[];
   /** What it may ask users for; profile:read when absent. */
   scopes?: readonly string[];
+  /** Those of them that users may decline; none when absent. */
+  optionalScopes?: readonly string[];
   /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
   secretHash?: Buffer;
   /** Whether its authorization requests must be pushed (RFC 9126); false when absent. */
   requirePar?: boolean;
+  /** Whether users are not asked for consent; false when absent. */
+  firstParty?: boolean;
+  logo?: ClientLogo;
   /** Generated when absent. */
   clientId?: string;
 }
@@ -30,7 +38,7 @@ export class ClientStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The client with its live secrets, by one query; null when it is unknown. */
-  async find(clientId: string): Promise<Client | null> {
+  async find(clientId: string): Promise<ClientWithSecrets | null> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
     if (!/^[!-~]{1,255}$/.test(clientId)) return null;
     const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
@@ -38,7 +46,7 @@ export class ClientStore {
   }
 
   /** Every client, oldest first. */
-  async list(): Promise<Client[]> {
+  async list(): Promise<ClientWithSecrets[]> {
     const found = await this.withLiveSecrets()
       .orderBy('client.createdAt')
       .addOrderBy('client.clientId')
@@ -47,7 +55,7 @@ export class ClientStore {
   }
 
   /**
-   * Registers a client and its first secret in one transaction.
+   * Registers a client, its first secret and its logo in one transaction.
    *
    * @throws DuplicateClientError when the given identifier is taken
    */
@@ -56,10 +64,13 @@ export class ClientStore {
     type,
     redirectUris,
     scopes = [DEFAULT_SCOPE],
+    optionalScopes = [],
     secretHash,
     requirePar = false,
+    firstParty = false,
+    logo,
     clientId = generateClientId(),
-  }: NewClient): Promise<Client> {
+  }: NewClient): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
     return this.dataSource.transaction(async (manager) => {
@@ -69,7 +80,9 @@ export class ClientStore {
         type,
         redirectUris: [...redirectUris],
         scopes: [...scopes],
+        optionalScopes: [...optionalScopes],
         requirePar,
+        firstParty,
       });
       await manager.insert(ClientEntity, client).catch((error: unknown) => {
         throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
@@ -80,7 +93,8 @@ export class ClientStore {
         ];
         await manager.insert(ClientSecretEntity, client.secrets);
       }
-      return toClient(client);
+      const digest = logo ? await writeClientLogo(manager, clientId, logo) : null;
+      return { ...toClient(client), logo: digest };
     });
   }
 
@@ -93,27 +107,24 @@ export class ClientStore {
         'secret',
         'secret.clientId = client.clientId AND secret.revokedAt IS NULL',
       )
+      .leftJoinAndMapOne('client.logo', ClientLogoEntity, 'logo', 'logo.clientId = client.clientId')
       .where('client.deletedAt IS NULL');
   }
 }
 
-function toClient({
-  clientId,
-  name,
-  type,
-  redirectUris,
-  scopes,
-  requirePar,
-  secrets = [],
-  createdAt,
-}: ClientEntity): Client {
+function toClient(entity: ClientEntity): ClientWithSecrets {
+  const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, firstParty } = entity;
+  const { secrets = [], logo, createdAt } = entity;
   return {
     clientId,
     name,
     type,
     redirectUris,
     scopes,
+    optionalScopes,
     requirePar,
+    firstParty,
+    logo: logo?.digest ?? null,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     createdAt,
   };

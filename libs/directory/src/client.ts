@@ -12,7 +12,17 @@ export interface Client {
   readonly requirePar: boolean;
   /** What it may ask users for, never empty; in the operator's order. */
   readonly scopes: readonly string[];
+  /** Those of `scopes` that users may decline and still let it in. */
+  readonly optionalScopes: readonly string[];
+  /** An application of the product itself: users are not asked for consent. */
+  readonly firstParty: boolean;
+  /** Hexadecimal SHA-256 of its image; null when it has none. */
+  readonly logo: string | null;
+  readonly createdAt: Date;
+}
+
+/** A client as it is authenticated (RFC 6749 2.3); pages know no secrets. */
+export interface ClientWithSecrets extends Client {
   /** Those that are not revoked; hash is the SHA-256 of the secret. Empty for public clients. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
-  readonly createdAt: Date;
 }

@@ -37,7 +37,8 @@ export async function connect<T extends Connectable>(
   }
 }
 
-function mayPass(error: unknown): boolean {
+/** Whether trying again may help, with nobody doing anything. */
+export function mayPass(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   // pg reports its own connect time-out and a closed socket without a code.
   return code === undefined ? /timeout|terminated/i.test(message ?? '') : PASSING.test(code);

@@ -1,5 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from 'typeorm';
+import { eachServer } from '#service/configuration/each-server.js';
+import { ClientLogoEntity } from './client-logo.entity.js';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
@@ -9,8 +11,11 @@ import { RequirePar1795300000000 } from './migrations/1795300000000-require-par.
 import { CreateResourceServers1795310000000 } from './migrations/1795310000000-create-resource-servers.js';
 import { ClientScopes1795310100000 } from './migrations/1795310100000-client-scopes.js';
 import { ClientDeletion1795310200000 } from './migrations/1795310200000-client-deletion.js';
+import { Pages1795320000000 } from './migrations/1795320000000-pages.js';
 import { ResourceServerEntity } from './resource-server.entity.js';
+import { roamingClient } from './roaming-client.js';
 import { UserEntity } from './user.entity.js';
+import { WritableServer } from './writable-server.js';
 
 export interface DirectoryLimits {
   /** Connections one process opens at most. */
@@ -41,18 +46,33 @@ const QUIET: TypeOrmLogger = {
   log: (level, message) => (level === 'warn' ? logger.warn(message) : undefined),
 };
 
-/** A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only. */
+/**
+ * A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only.
+ *
+ * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the one that takes writes is used
+ */
 export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS): DataSource {
+  const servers = eachServer(databaseUrl);
+  // Half of the time, so that the other half is left for the connection itself.
+  const writable = servers.length > 1 && new WritableServer(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {
     type: 'postgres',
-    url: databaseUrl,
-    entities: [ClientEntity, ClientSecretEntity, UserEntity, GrantRecordEntity, ResourceServerEntity],
+    url: servers[0] ?? databaseUrl,
+    entities: [
+      ClientEntity,
+      ClientSecretEntity,
+      ClientLogoEntity,
+      UserEntity,
+      GrantRecordEntity,
+      ResourceServerEntity,
+    ],
     migrations: [
       CreateDirectory1795219200000,
       RequirePar1795300000000,
       CreateResourceServers1795310000000,
       ClientScopes1795310100000,
       ClientDeletion1795310200000,
+      Pages1795320000000,
     ],
     migrationsTransactionMode: 'all',
     synchronize: false,
@@ -65,7 +85,7 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
     // An idle connection may be cut at any time; the pool opens another one for the next query.
     poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
-      Client: ImpatientClient,
+      Client: writable ? roamingClient(writable) : ImpatientClient,
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,
       // The server cannot cancel what a dead network hides from it, so the client gives up as well.

@@ -1,3 +1,5 @@
+import { eachServer } from '#service/configuration/each-server.js';
+
 /** The database could not be reached. The message names the server, never the user's password. */
 export class DatabaseUnavailableError extends Error {
   constructor(databaseUrl: string, cause: unknown) {
@@ -10,12 +12,10 @@ export class DatabaseUnavailableError extends Error {
 }
 
 function place(databaseUrl: string): string {
-  try {
-    const { hostname, port, pathname } = new URL(databaseUrl);
-    return `${hostname}:${port || '5432'}${pathname}`;
-  } catch {
-    return 'of DATABASE_URL, which is no URL';
-  }
+  const servers = eachServer(databaseUrl).map((url) => new URL(url));
+  if (servers.length === 0) return 'of DATABASE_URL, which is no URL';
+  const addresses = servers.map(({ hostname, port }) => `${hostname}:${port || '5432'}`);
+  return `${addresses.join(',')}${servers[0]?.pathname}`;
 }
 
 function reason(cause: unknown): string {

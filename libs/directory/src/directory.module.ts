@@ -1,9 +1,12 @@
 import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { AuthorizationContextStore } from './authorization-context.store.js';
+import { ClientLogoStore } from './client-logo.store.js';
 import { ClientRegistrationStore } from './client-registration.store.js';
 import { ClientSecretStore } from './client-secret.store.js';
 import { ClientStore } from './client.store.js';
 import { connect } from './connect.js';
+import { ConnectedAppStore } from './connected-app.store.js';
 import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
 import { DirectoryHealthStore } from './directory-health.store.js';
 import { GrantRecordStore } from './grant-record.store.js';
@@ -29,6 +32,9 @@ const STORES = [
   ClientStore,
   ClientRegistrationStore,
   ClientSecretStore,
+  ClientLogoStore,
+  AuthorizationContextStore,
+  ConnectedAppStore,
   UserStore,
   GrantRecordStore,
   ResourceServerStore,

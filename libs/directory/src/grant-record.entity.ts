@@ -14,6 +14,10 @@ export class GrantRecordEntity {
   @Column({ type: 'text' })
   scope: string;
 
+  /** What the client had asked for when the user allowed `scope`: the rest the user declined. */
+  @Column({ name: 'asked_scope', type: 'text', select: false })
+  askedScope: string;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

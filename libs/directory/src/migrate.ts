@@ -4,6 +4,7 @@ import { directoryDataSource } from './data-source.js';
 
 // Any constant that nothing else locks on this database.
 const MIGRATION_LOCK = 5_264_190_033;
+const UNDEFINED_TABLE = '42P01';
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 /**
@@ -38,6 +39,34 @@ export async function migrate(databaseUrl: string, { retryForMs = 10_000 } = {})
     } finally {
       await runner.release();
     }
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/**
+ * The migrations of this version that the database lacks, oldest first. Changes nothing, and needs a role that may only
+ * read: how a process finds out whether it may start.
+ *
+ * @param options `retryForMs`: how long to wait for the database to come up, 10 000 when absent
+ * @throws DatabaseUnavailableError when the database cannot be reached
+ */
+export async function pendingMigrations(
+  databaseUrl: string,
+  { retryForMs = 10_000 } = {},
+): Promise<string[]> {
+  const dataSource = await connect(
+    directoryDataSource(databaseUrl, MIGRATION_LIMITS),
+    databaseUrl,
+    retryForMs,
+  );
+  try {
+    const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+    return pending.map(({ name }) => name);
+  } catch (error) {
+    // No migration has ever been applied: there is not even the table that names them.
+    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+    return dataSource.migrations.map((migration) => migration.constructor.name);
   } finally {
     await dataSource.destroy();
   }

@@ -38,6 +38,12 @@ export class UserEntity {
   @Column({ name: 'organization_id', type: 'integer', nullable: true })
   organizationId: number | null;
 
+  @Column({ type: 'text', nullable: true })
+  locale: string | null;
+
+  @Column({ name: 'session_generation', type: 'integer', default: 0 })
+  sessionGeneration: number;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 }

@@ -11,6 +11,8 @@ export interface NewUser {
   name: string;
   /** IANA name; UTC when absent. */
   timeZone?: string;
+  /** One of `LOCALES`; null, as when absent, when none was chosen. */
+  locale?: string | null;
   /** argon2id, by `hashPassword`. */
   passwordHash: string;
 }
@@ -54,6 +56,29 @@ export class UserStore {
     return toUser(created);
   }
 
+  /**
+   * Chooses the language of the pages.
+   *
+   * @param locale one of `LOCALES`, or null for the browser's
+   * @returns false when there is no such user
+   */
+  async setLocale(id: number, locale: string | null): Promise<boolean> {
+    const { affected } = await this.users.update({ id }, { locale });
+    return affected === 1;
+  }
+
+  /** Ends every session of the user that was made before. @returns the new generation, which later ones have */
+  async endSessions(id: number): Promise<number> {
+    const [rows] = await this.users.query<[{ generation: number }[], number]>(
+      `UPDATE users SET session_generation = session_generation + 1 WHERE id = $1
+       RETURNING session_generation AS generation`,
+      [id],
+    );
+    const [row] = rows;
+    if (!row) throw new Error(`there is no user ${id}`);
+    return row.generation;
+  }
+
   /** PostgreSQL names the first violated index only; the operator wants to correct everything at once. */
   private async takenFields({ email, username }: NewUser, constraint: string): Promise<UniqueUserField[]> {
     const [byEmail, byUsername] = await Promise.all([this.findByLogin(email), this.findByLogin(username)]);
@@ -78,5 +103,7 @@ function toUser(entity: UserEntity): User {
     weekStart: entity.weekStart,
     timeZone: entity.timeZone,
     organizationId: entity.organizationId ?? null,
+    locale: entity.locale ?? null,
+    sessionGeneration: entity.sessionGeneration,
   };
 }

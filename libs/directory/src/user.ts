@@ -1,4 +1,4 @@
-/** A user of the scheduling product; times and formats are what `/v2/me` answers. */
+/** A user of the scheduling product; `/v2/me` answers all but the last two fields. */
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -13,4 +13,8 @@ export interface User {
   /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
+  /** One of `LOCALES`, in which the pages speak to the user; null when none was chosen. */
+  readonly locale: string | null;
+  /** Sessions of an earlier generation are over. */
+  readonly sessionGeneration: number;
 }

@@ -44,7 +44,11 @@ describe('ClientRegistrationStore', () => {
   const granted = async (clientId: string) => {
     const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
     const expiresAt = new Date(Date.now() + 86_400_000);
-    return { id, created: await grants.create({ id, userId, clientId, scope: 'profile:read', expiresAt }) };
+    const scope = 'profile:read';
+    return {
+      id,
+      created: await grants.create({ id, userId, clientId, scope, askedScope: scope, expiresAt }),
+    };
   };
 
   it('gives a client profile:read when nothing else is said, else what is said', async () => {
@@ -65,6 +69,28 @@ describe('ClientRegistrationStore', () => {
     const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
     expect(changed).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK] });
     expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed' });
+  });
+
+  it('changes everything the pages ask by, logo included, in one step', async () => {
+    const clientId = await registered();
+    const logo = { mediaType: 'image/png', image: randomBytes(30) } as const;
+    const wanted = {
+      scopes: ['profile:read', 'bookings:read'],
+      optionalScopes: ['bookings:read'],
+      requirePar: true,
+      firstParty: true,
+    };
+    const digest = createHash('sha256').update(logo.image).digest('hex');
+    await registrations.update(clientId, (current) => ({ ...current, ...wanted, logo }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    const tooMuch = { ...wanted, optionalScopes: ['schedules:read'], logo: null };
+    const update = registrations.update(clientId, (current) => ({ ...current, ...tooMuch }));
+    await expect(update).rejects.toThrow('clients_optional_scopes_check');
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: digest });
+    await registrations.update(clientId, (current) => ({ ...current, logo: null }));
+    expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: null });
   });
 
   it('loses no change of several at once', async () => {
@@ -97,7 +123,7 @@ describe('ClientRegistrationStore', () => {
     const clientId = await registered();
     const other = await registered();
     const [one, two, kept] = [await granted(clientId), await granted(clientId), await granted(other)];
-    expect(await registrations.delete(clientId)).toBe(2);
+    expect(await registrations.delete(clientId)).toEqual({ first: true, revokedGrants: 2 });
     expect(await clients.find(clientId)).toBeNull();
     expect((await clients.list()).map((client) => client.clientId)).not.toContain(clientId);
     for (const { id } of [one, two]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
@@ -109,7 +135,7 @@ describe('ClientRegistrationStore', () => {
     expect(await registrations.update(clientId, (current) => current)).toBeNull();
     const again = clients.create({ name: 'B', type: 'public', redirectUris: [CALLBACK], clientId });
     await expect(again).rejects.toThrow('already registered');
-    expect(await registrations.delete(clientId)).toBe(0);
+    expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
   });
 
   it('leaves no live grant of a deleted client, however late it is allowed', async () => {
@@ -118,7 +144,7 @@ describe('ClientRegistrationStore', () => {
       registrations.delete(clientId),
       ...Array.from({ length: 20 }, () => granted(clientId)),
     ]);
-    expect(revoked).toBe(late.filter(({ created }) => created).length);
+    expect(revoked?.revokedGrants).toBe(late.filter(({ created }) => created).length);
     const live = 'SELECT 1 FROM grants WHERE client_id = $1 AND revoked_at IS NULL';
     expect(await directory.dataSource.query(live, [clientId])).toEqual([]);
     expect(await granted(clientId)).toMatchObject({ created: false });

@@ -1,6 +1,8 @@
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { NestFactory } from '@nestjs/core';
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryHealthStore } from '#directory/directory-health.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
@@ -84,16 +86,19 @@ describe('DirectoryModule', () => {
     const url = new URL(isolated.databaseUrl);
     url.pathname = '/no_such_database';
     const started = performance.now();
-    await expect(start({ databaseUrl: url.href })).rejects.toThrow('no_such_database');
-    expect(performance.now() - started).toBeLessThan(5_000);
+    await expect(start({ databaseUrl: url.href, retryForMs: 60_000 })).rejects.toThrow('no_such_database');
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it('survives cut connections: the next query opens another one', async () => {
     const { url, cut } = await relay();
-    const health = (await start({ databaseUrl: url })).get(DirectoryHealthStore);
+    const app = await start({ databaseUrl: url });
+    const health = app.get(DirectoryHealthStore);
     await health.ping();
+    const { master: pool } = app.get(DataSource).driver as unknown as { master: Pool };
+    const noticed = once(pool, 'remove');
     cut();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await noticed;
     await expect(health.ping()).resolves.toBeUndefined();
   });
 

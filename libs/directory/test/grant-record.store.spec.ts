@@ -36,7 +36,7 @@ describe('GrantRecordStore', () => {
 
   async function granted(expiresAt = fromNow(90), user = userId): Promise<string> {
     const id = newId();
-    await grants.create({ id, userId: user, clientId, scope: 'profile', expiresAt });
+    await grants.create({ id, userId: user, clientId, scope: 'profile', askedScope: 'profile', expiresAt });
     return id;
   }
   async function row(id: string) {
@@ -65,7 +65,8 @@ describe('GrantRecordStore', () => {
     const expired = await granted(fromNow(-1));
     const ofAnother = await granted(fromNow(-1), otherUserId);
     const live = await granted();
-    const create = () => grants.create({ id: newId(), userId, clientId, scope: '', expiresAt: fromNow(90) });
+    const create = () =>
+      grants.create({ id: newId(), userId, clientId, scope: '', askedScope: '', expiresAt: fromNow(90) });
     expect(await directory.statementsOf(create)).toHaveLength(1);
     expect(await grants.find(expired)).toBeNull();
     expect(await grants.find(ofAnother)).not.toBeNull();
@@ -139,9 +140,23 @@ describe('GrantRecordStore', () => {
     expect((await row(ids[0]!))?.used).toBe('2031-01-20');
   });
 
+  it('takes back a record as if it had never been', async () => {
+    const id = await granted();
+    await grants.withdraw(id);
+    expect(await grants.find(id)).toBeNull();
+    await grants.withdraw(id);
+  });
+
   it('stores no handle: only the form of a SHA-256 digest is taken', async () => {
     const handle = randomBytes(16).toString('base64url');
-    const create = grants.create({ id: handle, userId, clientId, scope: '', expiresAt: fromNow(1) });
+    const create = grants.create({
+      id: handle,
+      userId,
+      clientId,
+      scope: '',
+      askedScope: '',
+      expiresAt: fromNow(1),
+    });
     await expect(create).rejects.toThrow('grants_id_check');
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { directoryDataSource } from '#directory/data-source.js';
-import { migrate } from '#directory/migrate.js';
+import { migrate, pendingMigrations } from '#directory/migrate.js';
 import { openDirectory, type OpenDirectory } from './open-directory.js';
 
 describe('migrate', () => {
@@ -26,6 +26,7 @@ describe('migrate', () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(directory.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));
     expect(await tables()).toEqual([
+      'client_logos',
       'client_secrets',
       'clients',
       'grants',
@@ -33,6 +34,26 @@ describe('migrate', () => {
       'resource_servers',
       'users',
     ]);
+  });
+
+  it('tells a role that may only read what is missing, before the first migration and after the last', async () => {
+    await dataSource.query('DROP TABLE migrations');
+    const role = `reader_${randomUUID().replaceAll('-', '')}`;
+    await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
+    try {
+      await dataSource.query(`ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role}`);
+      const reader = new URL(directory.databaseUrl);
+      [reader.username, reader.password] = [role, 'reads'];
+      const all = dataSource.migrations.map((migration) => migration.constructor.name);
+      expect(await pendingMigrations(reader.href)).toEqual(all);
+      await migrate(directory.databaseUrl);
+      expect(await pendingMigrations(reader.href)).toEqual([]);
+      await dataSource.undoLastMigration();
+      expect(await pendingMigrations(reader.href)).toEqual(all.slice(-1));
+    } finally {
+      await dataSource.query(`DROP OWNED BY ${role}`);
+      await dataSource.query(`DROP ROLE ${role}`);
+    }
   });
 
   it('has nothing to do the second time', async () => {
@@ -56,6 +77,28 @@ describe('migrate', () => {
         (query) => /COLUMN|CREATE TABLE/.test(query) && !query.endsWith('ALTER COLUMN "id" DROP DEFAULT'),
       );
     expect(ofColumns).toEqual([]);
+  });
+
+  it('leaves what users allowed before as asked for, also what the version before still records', async () => {
+    await migrate(directory.databaseUrl);
+    await dataSource.undoLastMigration();
+    await dataSource.query(
+      `INSERT INTO clients (client_id, name, type, redirect_uris) VALUES ('c', 'C', 'public', '{x}')`,
+    );
+    await dataSource.query(
+      `INSERT INTO users (id, username, email, name, password_hash) VALUES (1, 'a', 'a@b', 'A', '$argon2id$')`,
+    );
+    const insert = `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
+      VALUES ($1, 1, 'c', $2, now() + interval '1 day', interval '1 day')`;
+    await dataSource.query(insert, ['a'.repeat(43), 'profile:read']);
+    await migrate(directory.databaseUrl);
+    await dataSource.query(insert, ['b'.repeat(43), 'bookings:read']);
+    expect(await dataSource.query('SELECT asked_scope FROM grants ORDER BY id')).toEqual([
+      { asked_scope: 'profile:read' },
+      { asked_scope: 'bookings:read' },
+    ]);
+    await dataSource.undoLastMigration();
+    expect(await dataSource.query('SELECT scope FROM grants ORDER BY id')).toHaveLength(2);
   });
 
   it('names the server and not the password when the database cannot be used', async () => {

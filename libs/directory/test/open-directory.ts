@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, Logger } from 'typeorm';
 import { directoryDataSource } from '#directory/data-source.js';
 import { isolate } from '#testing/isolate.js';
@@ -37,4 +38,12 @@ export async function openDirectory(): Promise<OpenDirectory> {
       await isolated.close();
     },
   };
+}
+
+/** Resolves when so many statements of this database wait for a lock. @throws when they do not within half a minute */
+export async function blocked({ dataSource }: OpenDirectory, count = 1): Promise<void> {
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(5))
+    if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
+  throw new Error(`in vain waited for ${count} statements that wait for a lock`);
 }

@@ -1,4 +1,5 @@
 import { DuplicateUserError } from '#directory/duplicate-user.error.js';
+import { LOCALES } from '#directory/locale.js';
 import { hashPassword } from '#directory/password.js';
 import { UserStore } from '#directory/user.store.js';
 import { openDirectory, type OpenDirectory } from './open-directory.js';
@@ -16,7 +17,7 @@ describe('UserStore', () => {
   });
   afterAll(() => directory.close());
 
-  it('gives a new user what /v2/me needs', async () => {
+  it('gives a new user what /v2/me and the pages need', async () => {
     const email = 'grace@example.com';
     const created = await users.create({
       email,
@@ -37,6 +38,8 @@ describe('UserStore', () => {
       weekStart: 'Sunday',
       defaultScheduleId: null,
       organizationId: null,
+      locale: null,
+      sessionGeneration: 0,
     });
     expect(await users.find(created.id)).toEqual(created);
   });
@@ -82,6 +85,41 @@ describe('UserStore', () => {
   it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])('stores no username %j', async (username) => {
     const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
     await expect(create).rejects.toThrow('users_username_check');
+  });
+
+  describe('settings and sessions', () => {
+    const newUser = async (username: string) =>
+      (await users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash })).id;
+
+    it('remembers the language a user chose, and forgets it', async () => {
+      const id = await newUser('babel');
+      expect(await users.setLocale(id, 'ar')).toBe(true);
+      expect((await users.find(id))?.locale).toBe('ar');
+      expect((await users.findByLogin('babel'))?.user.locale).toBe('ar');
+      await users.setLocale(id, null);
+      expect((await users.find(id))?.locale).toBeNull();
+      expect(await users.setLocale(2_000_000_000, 'de')).toBe(false);
+    });
+
+    it('stores exactly the languages that the pages speak', async () => {
+      const id = await newUser('polyglot');
+      for (const locale of LOCALES) expect(await users.setLocale(id, locale)).toBe(true);
+      for (const locale of ['EN', 'xx', '', 'pt-BR'])
+        await expect(users.setLocale(id, locale)).rejects.toThrow('users_locale_check');
+      const email = 'chosen@example.com';
+      const chosen = await users.create({ email, username: 'chosen', name: 'X', locale: 'ja', passwordHash });
+      expect(chosen.locale).toBe('ja');
+    });
+
+    it('ends sessions once for each time it is asked, also at the same time', async () => {
+      const id = await newUser('everywhere');
+      const other = await newUser('elsewhere');
+      const generations = await Promise.all(Array.from({ length: 10 }, () => users.endSessions(id)));
+      expect(generations.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect((await users.find(id))?.sessionGeneration).toBe(10);
+      expect((await users.find(other))?.sessionGeneration).toBe(0);
+      await expect(users.endSessions(2_000_000_000)).rejects.toThrow('there is no user 2000000000');
+    });
   });
 
   it('stores no password that is not hashed', async () => {

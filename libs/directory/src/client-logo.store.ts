@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { ClientLogoEntity } from './client-logo.entity.js';
+import { type ClientLogo, isLogoDigest } from './client-logo.js';
+import { ClientEntity } from './client.entity.js';
+
+/** The logos of clients, by what is in them: two clients with the same image share its address. */
+@Injectable()
+export class ClientLogoStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Any number of logos by one query.
+   *
+   * @param digests hexadecimal SHA-256 of the images; anything else is not found, as an unknown one
+   */
+  async find(digests: readonly string[]): Promise<Map<string, ClientLogo>> {
+    const possible = digests.filter(isLogoDigest);
+    if (possible.length === 0) return new Map();
+    const found = await this.dataSource
+      .createQueryBuilder(ClientLogoEntity, 'logo')
+      .addSelect('logo.image')
+      .distinctOn(['logo.digest'])
+      .where('logo.digest = ANY(:possible)', { possible })
+      .getMany();
+    return new Map(found.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
+  }
+
+  /** Sets or replaces it. @returns its digest, or null when the client is unknown or deleted */
+  async set(clientId: string, logo: ClientLogo): Promise<string | null> {
+    return this.dataSource.transaction(async (manager) => {
+      const client = await manager.findOne(ClientEntity, {
+        where: { clientId, deletedAt: IsNull() },
+        lock: { mode: 'for_no_key_update' },
+      });
+      return client && (await writeClientLogo(manager, clientId, logo));
+    });
+  }
+
+  /** @returns false when there was none */
+  async remove(clientId: string): Promise<boolean> {
+    const { affected } = await this.dataSource.manager.delete(ClientLogoEntity, { clientId });
+    return affected === 1;
+  }
+}
+
+/** Sets or replaces the logo of a client, whose row the caller's transaction has locked. @returns the digest */
+export async function writeClientLogo(
+  manager: EntityManager,
+  clientId: string,
+  { mediaType, image }: ClientLogo,
+): Promise<string> {
+  const digest = createHash('sha256').update(image).digest('hex');
+  await manager.upsert(ClientLogoEntity, { clientId, digest, mediaType, image }, ['clientId']);
+  return digest;
+}

@@ -1,0 +1,8 @@
+/** The languages of the pages, as BCP 47 tags; the first is the one for everybody else. */
+export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
+
+export type Locale = (typeof LOCALES)[number];
+
+export function isLocale(tag: string | null): tag is Locale {
+  return (LOCALES as readonly (string | null)[]).includes(tag);
+}

@@ -1,0 +1,53 @@
+import { DatabaseUnavailableError } from '#directory/database-unavailable.error.js';
+import { connect } from '#directory/connect.js';
+import { directoryDataSource } from '#directory/data-source.js';
+import { PostgresPair } from '#testing/topology/postgres-pair.js';
+import { until } from '#testing/topology/until.js';
+
+let servers: PostgresPair;
+
+beforeAll(async () => {
+  servers = await PostgresPair.start();
+});
+
+afterAll(() => servers.stop());
+
+const LIMITS = { poolSize: 3, connectTimeoutMs: 2_000, statementTimeoutMs: 500 };
+const open = (url: string) => connect(directoryDataSource(url, LIMITS), url, 0);
+
+describe('a database of several servers', () => {
+  it('refuses a wrong password at once, and names the servers without it', async () => {
+    const url = servers.url.replace(/:[^:@/]+@/, ':not-it@');
+    const error = await open(url).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
+    expect(String(error)).toMatch(
+      /127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\/postgres.*password authentication failed/,
+    );
+    expect(String(error)).not.toContain('not-it');
+  });
+
+  it('is not there as long as only a standby is', async () => {
+    const standbys = servers.standbyUrl.replace(/@([^/]+)\//, '@$1,$1/');
+    await expect(open(standbys)).rejects.toThrow(/no server takes writes: .* is a standby/);
+  });
+
+  it('is written to at its primary, and at the standby once that was promoted, be the primary silent', async () => {
+    const source = await open(servers.url);
+    try {
+      await source.query('CREATE TABLE said (what text)');
+      await Promise.all([1, 2, 3].map((n) => source.query('INSERT INTO said VALUES ($1)', [`before ${n}`])));
+      await servers.silencePrimary();
+      await servers.promote();
+      // Connections that nobody closes end with the time-out of their query.
+      await Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
+      await until('the new primary is found', 5_000, async () => {
+        await source.query("INSERT INTO said VALUES ('after')");
+        return true;
+      });
+      expect(await source.query('SELECT count(*)::int AS count FROM said')).toEqual([{ count: 4 }]);
+    } finally {
+      await servers.wakePrimary();
+      await source.destroy();
+    }
+  });
+});
