@@ -1,4 +1,5 @@
 import type { Client } from '#directory/client.js';
+import type { Prompt } from './check-prompt.js';
 
 /** Where an answer goes, and what must come back with it. */
 export interface ReturnAddress {
@@ -18,4 +19,10 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly challenge: string | null;
   /** Thumbprint of the key that the code must be redeemed with (`dpop_jkt`, RFC 9449 10); null when none is named. */
   readonly jkt: string | null;
+  /** What the user must be asked though it might be known, or that nothing may be (OpenID Connect Core 3.1.2.1). */
+  readonly prompt: ReadonlySet<Prompt>;
+  /** Who the client believes the user to be; only ever shown in the login form. */
+  readonly loginHint: string | null;
+  /** Languages that the client asks for, space-separated. */
+  readonly uiLocales: string | null;
 }

@@ -3,12 +3,14 @@ import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import { checkDpopKey } from './check-dpop-key.js';
 import { checkPkce } from './check-pkce.js';
+import { checkPrompt } from './check-prompt.js';
 import { checkPushed } from './check-pushed.js';
 import { checkRedirectUri } from './check-redirect-uri.js';
 import { checkRepeated } from './check-repeated.js';
 import { checkResponseType } from './check-response-type.js';
 import { checkScope } from './check-scope.js';
 import { checkState, stateToReturn } from './check-state.js';
+import { LIMITS } from './limits.js';
 import { RedirectableError } from './redirectable.error.js';
 import type { RequestParameters } from './request-parameters.js';
 
@@ -33,7 +35,11 @@ export function checkAuthorizationRequest(
     checkResponseType(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
-    return { client, redirectUri, state, scope: checkScope(parameters, client), challenge, jkt };
+    const scope = checkScope(parameters, client);
+    const prompt = checkPrompt(parameters);
+    const loginHint = parameters.get('login_hint', LIMITS.login_hint) ?? null;
+    const uiLocales = parameters.get('ui_locales', LIMITS.ui_locales) ?? null;
+    return { client, redirectUri, state, scope, challenge, jkt, prompt, loginHint, uiLocales };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const returnTo = { redirectUri, state: stateToReturn(parameters) };

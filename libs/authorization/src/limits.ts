@@ -8,4 +8,7 @@ export const LIMITS = {
   code_challenge: 128,
   code_challenge_method: 100,
   dpop_jkt: 128,
+  prompt: 100,
+  login_hint: 254,
+  ui_locales: 200,
 } as const;

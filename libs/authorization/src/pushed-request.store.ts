@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '#service/redis/redis-client.js';
 import { REDIS } from '#service/redis/redis.token.js';
 import { PushedRequestStoreUnavailableError } from './pushed-request-store-unavailable.error.js';
 import { ANSWER } from './scripts/answer.script.js';
@@ -25,7 +25,7 @@ type Script = (...args: (string | number)[]) => Promise<unknown>;
 export class PushedRequestStore {
   readonly #scripts: Record<keyof typeof SCRIPTS, Script>;
 
-  constructor(@Inject(REDIS) redis: Redis) {
+  constructor(@Inject(REDIS) redis: RedisClient) {
     for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 1, lua });
     this.#scripts = redis as unknown as Record<keyof typeof SCRIPTS, Script>;
   }

@@ -3,6 +3,9 @@ import { OAuthError } from '#service/oauth/oauth-error.js';
 /** A value that is no string: `state[a]=b`, or bytes that are not percent-encoded UTF-8. */
 type Unreadable = { readonly problem: string };
 
+/** Far more than any client sends. To decode thousands, above all those that cannot be, would take 0.1 s of the process. */
+const MOST_PARAMETERS = 200;
+
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
@@ -14,10 +17,18 @@ const SURROGATE = /\p{Cs}/u;
 export class RequestParameters {
   readonly #values = new Map<string, (string | Unreadable)[]>();
 
-  /** @param query as it came in a URL, without the '?' */
+  /**
+   * @param query as it came in a URL, without the '?'
+   * @throws OAuthError that is not redirected, for more parameters than can be read
+   */
   static fromQuery(query: string): RequestParameters {
     const parameters = new RequestParameters();
-    for (const pair of query.split('&')) {
+    const pairs = query.split('&', MOST_PARAMETERS + 1);
+    if (pairs.length > MOST_PARAMETERS)
+      throw OAuthError.invalidRequest(`there are more than ${MOST_PARAMETERS} parameters`, {
+        detail: { check: 'parameters' },
+      });
+    for (const pair of pairs) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const name = decode(equals < 0 ? pair : pair.slice(0, equals));
