@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type IntrospectionReply, type IntrospectionRequest, type SpendReply, SUBJECTS } from './contract.js';
 import type { DpopProof } from './dpop/dpop-proof.js';
 import { tagOf, TokenServiceConnection } from './token-service.connection.js';
-import { TrustedCache } from './trusted-cache.js';
+import { type Lookup, TrustedCache } from './trusted-cache.js';
 
 /** What an access token is good for. */
 export interface TokenInfo {
@@ -21,7 +21,8 @@ export type ProvedToken =
   | { readonly token: TokenInfo; readonly proof: SpendReply }
   | { readonly token: null; readonly proof?: undefined };
 
-const CACHED_MS = 30_000;
+/** For as long a token may be believed that nobody said was revoked. */
+export const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
 /** RFC 6750 2.1 `b64token`, bounded: nothing else is worth a request. */
 const TOKEN = /^[A-Za-z0-9._~+/-]{1,512}=*$/;
@@ -70,6 +71,11 @@ export class Introspector {
     if (bound?.jkt !== jkt) return { token: null };
     spent ??= await this.connection.request<SpendReply>(SUBJECTS.spendProof, spending, reference);
     return { token: bound, proof: spent };
+  }
+
+  /** Tells how each look into the cache of tokens goes from now on, to be counted. */
+  observe(observer: (lookup: Lookup) => void): void {
+    this.#cache.observe(observer);
   }
 
   #ask(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {

@@ -12,6 +12,8 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     name,
     servers: servers.map(({ host }) => host),
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    // Replies go where this user alone may listen, if the server's permissions say so (k8s/overlays/local/nats/nats.conf).
+    ...(pass !== '' && /^[\w-]+$/.test(user) && { inboxPrefix: `_INBOX.${user}` }),
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,

@@ -36,7 +36,7 @@ export class Refusals {
       ? refuse(
           'invalid_token',
           new UnauthorizedException(
-            'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it',
+            'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it or, if that is refused, ask the user to authorize again',
           ),
         )
       : refuse(

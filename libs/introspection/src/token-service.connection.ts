@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { connect, headers, type Msg, type NatsConnection, RequestError } from '@nats-io/transport-node';
+import {
+  connect,
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  RequestError,
+} from '@nats-io/transport-node';
 import {
   type ClientChanged,
   type GrantRevoked,
@@ -8,6 +15,7 @@ import {
   type UserChanged,
 } from './contract.js';
 import { natsOptions } from './nats-options.js';
+import { NATS_REQUESTS } from './requests.js';
 import { IntrospectionUnavailableError } from './unavailable.error.js';
 
 const HEARTBEAT_MS = 1_000;
@@ -82,9 +90,21 @@ export class TokenServiceConnection {
 
   /** Asks one instance of the token app. @throws IntrospectionUnavailableError within about two seconds. */
   async request<T>(subject: string, data: object, reference = ''): Promise<T> {
-    if (!this.#nats || !this.trusted) throw new IntrospectionUnavailableError('NATS is cut off');
     const header = headers();
     header.set(REFERENCE_HEADER, reference);
+    return NATS_REQUESTS.tracePromise(() => this.#ask<T>(subject, data, header), {
+      subject,
+      headers: header,
+    });
+  }
+
+  /** Broadcasts to every process. */
+  publish(subject: string, event: GrantRevoked | ClientChanged | UserChanged): void {
+    this.#nats?.publish(subject, JSON.stringify(event));
+  }
+
+  async #ask<T>(subject: string, data: object, header: MsgHdrs): Promise<T> {
+    if (!this.#nats || !this.trusted) throw new IntrospectionUnavailableError('NATS is cut off');
     const packet = JSON.stringify({ pattern: subject, data, id: randomUUID() });
     let reply: { response?: T; err?: unknown };
     try {
@@ -103,11 +123,6 @@ export class TokenServiceConnection {
     if (reply.err !== undefined || reply.response === undefined)
       throw new IntrospectionUnavailableError('it failed on the request');
     return reply.response;
-  }
-
-  /** Broadcasts to every process. */
-  publish(subject: string, event: GrantRevoked | ClientChanged | UserChanged): void {
-    this.#nats?.publish(subject, JSON.stringify(event));
   }
 
   #listen(nats: NatsConnection, subject: string, tag: (message: Msg) => string): void {

@@ -17,6 +17,12 @@ interface Options<V> {
   readonly ttl: (value: V) => number;
 }
 
+/**
+ * How a look into the cache went: `hit`; `miss`, so that it is fetched; `shared`, a fetch that is under way already;
+ * `untrusted`, what is there must not be believed.
+ */
+export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
+
 /** Longer than any fetch takes: a fetch must not bring back what was made stale while it was under way. */
 const STALE_MEMORY_MS = 15_000;
 const ATTEMPTS = 3;
@@ -32,6 +38,7 @@ export class TrustedCache<V> {
   readonly #stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
   #clears = 0;
   #events = 0;
+  #observe: (lookup: Lookup) => void = () => undefined;
 
   constructor(
     private readonly connection: TokenServiceConnection,
@@ -50,13 +57,20 @@ export class TrustedCache<V> {
    * @param fetch fetches this key where it takes more than its name
    */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
-    const entry = this.connection.trusted ? this.#entries.get(key) : undefined;
+    const { trusted } = this.connection;
+    const entry = trusted ? this.#entries.get(key) : undefined;
+    const pending = entry ? undefined : this.#pending.get(key);
+    this.#observe(entry ? 'hit' : pending ? 'shared' : trusted ? 'miss' : 'untrusted');
     if (entry) return entry.value;
-    const pending = this.#pending.get(key);
     if (pending) return pending;
     const fetched = this.#fetch(key, reference, fetch).finally(() => this.#pending.delete(key));
     this.#pending.set(key, fetched);
     return fetched;
+  }
+
+  /** Tells how each look into the cache goes from now on. */
+  observe(observer: (lookup: Lookup) => void): void {
+    this.#observe = observer;
   }
 
   /** How many values are kept, and under how many tags. */

@@ -5,44 +5,27 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import request from 'supertest';
-import { type AppProcess, startApp } from '#testing/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { type Isolated, isolate } from '#testing/isolate.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
+import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 import { exampleService } from './example-service.js';
 
-let services: Isolated;
-let fixture: Fixture;
-let tokenApp: AppProcess;
+let tokenApp: TokenProcess;
 let service: INestApplication;
-let client: TestClient;
-let userId: number;
 let accessToken: string;
 let refreshToken: string;
 
 const post = (path: string, body: object) =>
   request(tokenApp.url)
     .post(`/api/auth/oauth/${path}`)
-    .send({ ...body, ...client });
+    .send({ ...body, ...tokenApp.ours });
 
 beforeAll(async () => {
-  services = await isolate();
-  const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  tokenApp = await startApp('token', {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-    LOG_LEVEL: 'fatal',
-    TOKEN_KEYS,
-  });
-  fixture = await openFixture(services, TOKEN_KEYS);
-  [client, userId] = [await fixture.client(), await fixture.user()];
-  service = await NestFactory.create(exampleService(services.natsUrl), new FastifyAdapter(), {
+  tokenApp = await startTokenProcess();
+  service = await NestFactory.create(exampleService(tokenApp.natsUrl), new FastifyAdapter(), {
     logger: false,
   });
   await service.listen(0, '127.0.0.1');
-  const code = await fixture.code(client.client_id, userId);
+  const code = await tokenApp.code(tokenApp.ours.client_id, tokenApp.userId);
   const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
   ({ access_token: accessToken, refresh_token: refreshToken } = (await post('token', body)).body as {
     access_token: string;
@@ -52,9 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
-  await tokenApp.stop();
-  await fixture.close();
-  await services.close();
+  await tokenApp.close();
 });
 
 const bookings = () => request(service.getHttpServer()).get('/v2/bookings');
@@ -64,8 +45,8 @@ describe('a service of another team, protected by three lines', () => {
     const answer = await bookings().auth(accessToken, { type: 'bearer' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      bookingsOf: userId,
-      askedBy: client.client_id,
+      bookingsOf: tokenApp.userId,
+      askedBy: tokenApp.ours.client_id,
       scopes: ['profile:read'],
     });
   });
@@ -96,7 +77,7 @@ describe('a service of another team, protected by three lines', () => {
   it('refuses a token that was in its cache as soon as the grant is revoked', async () => {
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(200);
     await post('revoke', { token: accessToken });
-    await fixture.settled();
+    await tokenApp.settled();
     await service.get(TokenServiceConnection).ping();
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(401);
   });

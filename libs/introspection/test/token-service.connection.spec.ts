@@ -39,26 +39,29 @@ describe('the connection to NATS', () => {
   };
 
   it('comes back by itself when NATS has refused its login for a while', async () => {
-    expect(await answersWithin(2_000)).toBe(true);
+    expect(await answersWithin(20_000)).toBe(true);
     const { password } = new URL(services.natsUrl);
     const wrong = Buffer.from(password.replaceAll(/./g, '-'));
     let refusals = 0;
+    let enough: () => void;
+    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
     network.alter = (bytes) => {
       const at = bytes.indexOf(password);
       if (password === '' || at < 0) return bytes;
       refusals += 1;
+      if (refusals === 3) enough();
       return Buffer.concat([bytes.subarray(0, at), wrong, bytes.subarray(at + wrong.length)]);
     };
     network.cut();
-    await sleep(3_000);
-    if (password !== '') expect(refusals).toBeGreaterThan(1);
+    // A client that takes a refusal for final gives up at the second.
+    if (password !== '') await refusedThrice;
     expect(await answersWithin(300)).toBe(password === '');
     network.alter = (bytes) => bytes;
-    expect(await answersWithin(5_000)).toBe(true);
+    expect(await answersWithin(20_000)).toBe(true);
   });
 
   it('is not trusted for longer because the clock was set back', async () => {
-    expect(await answersWithin(2_000)).toBe(true);
+    expect(await answersWithin(20_000)).toBe(true);
     const now = Date.now;
     try {
       Date.now = () => now() - 3_600_000;
@@ -66,7 +69,7 @@ describe('the connection to NATS', () => {
     } finally {
       Date.now = now;
     }
-    expect(await answersWithin(2_000)).toBe(true);
+    expect(await answersWithin(20_000)).toBe(true);
     expect(connection.trusted).toBe(true);
   });
 });

@@ -35,7 +35,7 @@ function open(max = 100) {
     ttl: (value) => (value.endsWith('inactive') ? 0 : 30_000),
   });
   const nth = async (n: number): Promise<Fetch> => {
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 5_000; i++) {
       const fetch = fetches[n];
       if (fetch) return fetch;
       await sleep(2);
@@ -53,6 +53,28 @@ async function revoked(grant: string): Promise<void> {
 }
 
 describe('the cache that broadcasts evict from', () => {
+  it('tells how each look into it goes', async () => {
+    const { cache, nth } = open();
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    const asking = [cache.get('token'), cache.get('token')];
+    (await nth(0)).answer('g0:active');
+    await Promise.all(asking);
+    await cache.get('token');
+    expect(lookups).toEqual(['miss', 'shared', 'hit']);
+  });
+
+  it('tells of a look that could believe nothing, because broadcasts cannot arrive', async () => {
+    const deaf = new TokenServiceConnection(nats.url, 'never opened');
+    const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
+    const cache = new TrustedCache<string>(deaf, options);
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    await cache.get('token');
+    await cache.get('token');
+    expect(lookups).toEqual(['untrusted', 'untrusted']);
+  });
+
   it('fetches once for many that ask for one key at once', async () => {
     const { cache, fetches, nth } = open();
     const asking = Array.from({ length: 50 }, () => cache.get('token'));
@@ -161,7 +183,7 @@ describe('the cache that broadcasts evict from', () => {
 });
 
 async function untilConnected(): Promise<void> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 800; i++) {
     const connected = await Promise.all([connection.ping(), others.ping()]).then(
       () => true,
       () => false,

@@ -61,7 +61,7 @@ export class DpopAuthenticator {
     if (answer.token === null)
       throw new DpopRefusedError(
         'invalid_token',
-        'the access token is not valid, or not bound to the key of the proof; refresh it',
+        'the access token is not valid, or not bound to the key of the proof; refresh it or, if that is refused, ask the user to authorize again',
       );
     const { outcome, nonce } = answer.proof;
     if (outcome === 'use_nonce')
