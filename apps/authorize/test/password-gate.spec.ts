@@ -21,7 +21,7 @@ describe('the password gate', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   it('lets only so many verifications run at once, and all of them run', async () => {
-    const gate = new PasswordGate(3, 10);
+    const gate = new PasswordGate(3, 10, 0);
     const { state, run, ends } = work();
     const all = Promise.all(Array.from({ length: 13 }, () => gate.run(run)));
     while (state.done < 13) {
@@ -33,7 +33,7 @@ describe('the password gate', () => {
   });
 
   it('refuses with 503 who finds the queue full, and lets in again afterwards', async () => {
-    const gate = new PasswordGate(1, 1);
+    const gate = new PasswordGate(1, 1, 0);
     const { state, run, ends } = work();
     const first = gate.run(run);
     const second = gate.run(run);
@@ -47,8 +47,22 @@ describe('the password gate', () => {
     await expect(gate.run(async () => 'in')).resolves.toBe('in');
   });
 
+  it('keeps places for known devices, whatever comes from others', async () => {
+    const gate = new PasswordGate(1, 3, 1);
+    const { state, run, ends } = work();
+    const strangers = [gate.run(run), gate.run(run), gate.run(run)];
+    await expect(gate.run(run)).rejects.toMatchObject({ status: 503 });
+    const device = gate.run(run, true);
+    await expect(gate.run(run, true)).rejects.toMatchObject({ status: 503 });
+    while (state.done < 4) {
+      await turn();
+      ends.shift()?.();
+    }
+    await Promise.all([...strangers, device]);
+  });
+
   it('gives a place back when a verification fails', async () => {
-    const gate = new PasswordGate(1, 1);
+    const gate = new PasswordGate(1, 1, 0);
     const fail = () => gate.run(() => Promise.reject(new Error('no')));
     await expect(fail()).rejects.toThrow('no');
     await expect(fail()).rejects.toThrow('no');

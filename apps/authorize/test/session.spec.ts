@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { User } from '#directory/user.js';
 import { csrfToken } from '../src/session/csrf-token.js';
-import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from './authorize-app.js';
+import { PASSWORD, startAuthorizeApp } from './authorize-app.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-let user: User;
-
-beforeAll(async () => {
-  app = await startAuthorizeApp({ SESSION_IDLE_LIFETIME: 600 });
-  user = await app.user();
-});
-
-afterAll(() => app.close());
+const { app, user } = useAuthorizeApp({ SESSION_IDLE_LIFETIME: 600 });
 
 const keyOf = (cookie = '') => `session:${createHash('sha256').update(cookie).digest('base64url')}`;
 
@@ -44,12 +36,15 @@ describe('a session', () => {
     expect(await app.redis.exists(keyOf(before))).toBe(0);
     const answer = await browser.submit(page, { username: user.email, password: PASSWORD });
     const after = browser.cookies.get('session');
-    expect(answer.headers['set-cookie']).toHaveLength(1);
+    const given = answer.headers['set-cookie'] as unknown as string[];
+    expect(given.filter((header) => header.startsWith('session='))).toHaveLength(1);
     expect(after).not.toBe(before);
     expect(await app.redis.exists(keyOf(before))).toBe(0);
     expect(JSON.parse((await app.redis.get(keyOf(after))) ?? '')).toEqual({
       userId: user.id,
+      generation: user.sessionGeneration,
       authTime: expect.any(Number),
+      loginFor: expect.stringMatching(/^[\w-]{43}$/),
     });
   });
 
@@ -70,6 +65,19 @@ describe('a session', () => {
     expect(await app.redis.ttl(key)).toBeGreaterThan(590);
   });
 
+  it('ends 30 days after the login, however much it is used', async () => {
+    const browser = await app.loggedIn(user);
+    const key = keyOf(browser.cookies.get('session'));
+    const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
+    const ago = async (days: number) => {
+      const authTime = Date.now() - days * 24 * 60 * 60_000;
+      await app.redis.set(key, JSON.stringify({ ...session, authTime }), 'EX', 600);
+      return (await browser.get('/auth/')).status;
+    };
+    expect(await ago(29.9)).toBe(200);
+    expect(await ago(30.1)).toBe(303);
+  });
+
   it('ends when the same browser logs in again', async () => {
     const browser = app.browser();
     const page = await browser.get('/auth/login');
@@ -86,8 +94,9 @@ describe('a session', () => {
     const browser = await app.loggedIn(user);
     const key = keyOf(browser.cookies.get('session'));
     const out = await browser.submit(await browser.get('/auth/'), {});
-    expect(out.headers['set-cookie']).toEqual([expect.stringMatching(/^session=; .*Max-Age=0/)]);
+    expect(out.headers['set-cookie']).toEqual([expect.stringMatching(/^session=[\w-]{43}; /)]);
     expect(await app.redis.exists(key)).toBe(0);
+    expect(await app.redis.exists(keyOf(browser.cookies.get('session')))).toBe(0);
   });
 
   it.each(['', 'x', 'x'.repeat(43), '"', '%00', `${'x'.repeat(43)}; session=y`, 'é'])(

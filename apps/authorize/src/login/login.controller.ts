@@ -1,11 +1,22 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noteOutcome } from '#service/logging/request-outcome.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { rawQuery } from '../authorize/raw-query.js';
+import { neededInteraction } from '../consent/needed-interaction.js';
+import { LanguageCookie } from '../language/language-cookie.js';
+import { LanguageService } from '../language/language.service.js';
+import type { Words } from '../language/words.js';
+import { hasNotice } from '../notice/notice.js';
+import { NoticeStore } from '../notice/notice.store.js';
 import { PageResponder } from '../page/page.responder.js';
 import { BrowserCookie } from '../session/browser-cookie.js';
 import { FormGuard, type FormFields } from '../session/form-guard.js';
 import { SessionService } from '../session/session.service.js';
+import { DeviceCookie } from '../throttle/device-cookie.js';
+import { LoginThrottle } from '../throttle/login-throttle.service.js';
 import { afterLogin } from './login-address.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
@@ -14,9 +25,15 @@ import { LoginService } from './login.service.js';
 export class LoginController {
   constructor(
     private readonly login: LoginService,
+    private readonly requests: AuthorizationRequestService,
+    private readonly throttle: LoginThrottle,
+    private readonly devices: DeviceCookie,
     private readonly sessions: SessionService,
     private readonly cookies: BrowserCookie,
+    private readonly languageCookie: LanguageCookie,
+    private readonly notices: NoticeStore,
     private readonly forms: FormGuard,
+    private readonly language: LanguageService,
     private readonly pages: PageResponder,
   ) {}
 
@@ -24,10 +41,18 @@ export class LoginController {
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const visitor = await this.sessions.recognise(headers.cookie);
-    if (visitor.session) return this.pages.seeOther(reply, afterLogin(query));
+    const { session } = visitor;
+    const request = await this.requests.readIfGood(query, session);
+    const loggedInForIt = this.sessions.isLoginFor(session, query);
+    const needed = request && neededInteraction(request, loggedInForIt).page;
+    // Without a request that needs it, whatever page comes next knows better whether the session is still good.
+    if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const cookie = visitor.cookie ?? this.cookies.make();
     if (visitor.cookie === null) reply.header('Set-Cookie', this.cookies.give(cookie));
-    this.pages.page(reply, 200, loginPage({ cookie, query }));
+    const words = this.#words(headers, query, request);
+    const username = request?.loginHint?.trim() || request?.user?.email || '';
+    const notice = hasNotice(query) ? await this.notices.take(cookie) : null;
+    this.pages.page(reply, 200, loginPage({ words, cookie, query, request, username, notice }));
   }
 
   @Post()
@@ -39,19 +64,36 @@ export class LoginController {
     const fields = body ?? {};
     const cookie = this.forms.check(request.headers, fields, 'login');
     const query = rawQuery(request.url);
-    const result = await this.login.authenticate(fields);
+    const cookies = request.headers.cookie;
+    const result = await this.login.authenticate(fields, { address: request.ip, cookies });
     if ('user' in result) {
-      noteOutcome(request.raw, { user_id: result.user.id, outcome: 'logged in' });
-      reply.header('Set-Cookie', this.cookies.give(await this.sessions.begin(cookie, result.user.id)));
+      const { user, attempt } = result;
+      noteOutcome(request.raw, { user_id: user.id, outcome: 'logged in' });
+      // At once, hence one round trip.
+      const [session] = await Promise.all([
+        this.sessions.begin(cookie, user, query),
+        this.throttle.settle(attempt),
+      ]);
+      reply.header('Set-Cookie', [
+        this.cookies.give(session),
+        this.devices.give(cookies, user),
+        ...this.languageCookie.keep(cookies, user.locale),
+      ]);
       return this.pages.seeOther(reply, afterLogin(query));
     }
     noteOutcome(request.raw, result.detail);
     const { username } = fields;
-    const { status, problem } = result;
-    this.pages.page(
-      reply,
-      status,
-      loginPage({ cookie, query, problem, ...(typeof username === 'string' && { username }) }),
-    );
+    const { status, problem, retryAfter } = result;
+    if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
+    // As the page before: the next try may lead to the application at once, which the page must allow.
+    const asking = await this.requests.readIfGood(query, null);
+    const words = this.#words(request.headers, query, asking);
+    const form = { words, cookie, query, request: asking, problem };
+    this.pages.page(reply, status, loginPage({ ...form, ...(typeof username === 'string' && { username }) }));
+  }
+
+  #words(headers: IncomingHttpHeaders, query: string, request: IncomingRequest | null): Words {
+    const { uiLocales = null, user = null } = request ?? {};
+    return this.language.for({ headers, query, uiLocales, user });
   }
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
 /**
- * The one cookie of this app: 256 random bits. Before login nothing is stored of it, it only keys the CSRF tokens;
+ * The cookie that everything hangs on: 256 random bits. Before login nothing is stored of it, it only keys the CSRF tokens;
  * a login gives the browser a new one, which names its session.
  */
 @Injectable()

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** What a form does; a token of one form is no good in another. */
-export type FormPurpose = 'login' | 'logout' | 'consent';
+export type FormPurpose =
+  'login' | 'logout' | 'logout_everywhere' | 'consent' | 'language' | 'revoke' | 'revoke_all';
 
 /** Name of the hidden field. */
 export const CSRF_FIELD = 'csrf_token';

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { isolate, type Isolated } from '#testing/isolate.js';
+import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
+import { LoginThrottle } from '../src/throttle/login-throttle.service.js';
+import { ThrottleStore } from '../src/throttle/throttle.store.js';
+
+const MINUTE = 60_000;
+
+let services: Isolated;
+let redis: Redis;
+let now = Date.now();
+let throttle: LoginThrottle;
+
+beforeAll(async () => {
+  services = await isolate();
+  redis = new Redis(services.redisUrl);
+  const configuration = Object.assign(new AuthorizeConfiguration(), {
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+  });
+  throttle = new LoginThrottle(configuration, new ThrottleStore(redis), () => now);
+});
+
+beforeEach(() => redis.flushdb());
+
+afterAll(async () => {
+  redis.disconnect();
+  await services.close();
+});
+
+const LOGIN = 'ada@example.com';
+const HERE = '192.0.2.1';
+const take = (login = LOGIN, address = HERE) => throttle.take(login, address, null);
+/** Outcome or, for a refusal, which counter refused and for how many seconds. */
+const verdict = async (login?: string, address?: string) => {
+  const taken = await take(login, address);
+  return taken.outcome === 'refused' ? `${taken.counter} ${taken.seconds}` : taken.outcome;
+};
+
+describe('a counter', () => {
+  it('lets the next try through when its oldest failure is 15 minutes old, and no sooner', async () => {
+    const start = now;
+    for (let minute = 0; minute < 5; minute += 1) {
+      now = start + minute * MINUTE;
+      expect(await verdict()).toBe('unknown');
+    }
+    expect(await verdict()).toBe(`address_and_login ${11 * 60}`);
+    now = start + 15 * MINUTE - 1;
+    expect(await verdict()).toBe('address_and_login 1');
+    now = start + 15 * MINUTE;
+    expect(await verdict()).toBe('unknown');
+    expect(await verdict()).toBe('address_and_login 60');
+  });
+
+  it('takes a try back to where it came from, and to no later one', async () => {
+    const first = await take();
+    if (first.outcome === 'refused') throw new Error('the first try was refused');
+    now += 16 * MINUTE;
+    for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
+    await throttle.giveBack(first);
+    await throttle.giveBack(first);
+    expect(await verdict()).toBe('address_and_login 900');
+  });
+
+  it('of an account stays small however long it is guessed at, and calms down an hour after the last guess', async () => {
+    for (let tries = 0; tries < 150; tries += 1)
+      expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
+    expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
+    const [key = ''] = await redis.keys('{throttle}:login:*');
+    expect(await redis.zcard(key)).toBe(100);
+    now += 60 * MINUTE;
+    for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
+  });
+
+  it('names the one that refuses longest', async () => {
+    for (let tries = 0; tries < 5; tries += 1) await take();
+    now += 5 * MINUTE;
+    for (let tries = 0; tries < 45; tries += 1) await take(`nobody${tries}`);
+    // Both are full; that of the address by 45 failures that are younger.
+    expect(await verdict()).toMatch(/ 600$/);
+    now += 10 * MINUTE;
+    expect(await verdict()).toBe('unknown');
+  });
+
+  it('is not made by tries that are refused', async () => {
+    for (let tries = 0; tries < 50; tries += 1) await take(`nobody${tries}`);
+    const before = await redis.dbsize();
+    for (let tries = 0; tries < 50; tries += 1) expect(await verdict(`another${tries}`)).toBe('address 900');
+    expect(await redis.dbsize()).toBe(before);
+  });
+});

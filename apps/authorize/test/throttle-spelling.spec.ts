@@ -1,0 +1,39 @@
+import { directoryDataSource } from '#directory/data-source.js';
+import { isolate } from '#testing/isolate.js';
+import { oneSpelling } from '../src/throttle/one-spelling.js';
+
+it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
+  const services = await isolate();
+  const dataSource = await directoryDataSource(services.databaseUrl).initialize();
+  try {
+    const collations = await dataSource.query<{ name: string }[]>(
+      `select distinct collname as name from pg_collation
+       where collname in ('C', 'C.utf8', 'en_US.utf8', 'pg_c_utf8', 'pg_unicode_fast', 'und-x-icu', 'tr-x-icu', 'lt-x-icu')`,
+    );
+    for (const { name } of collations) {
+      const rows = await dataSource.query<{ letter: string; lower: string }[]>(
+        `select chr(n) as letter, lower(chr(n) collate "${name}") as lower from generate_series(33, 195103) n
+         where n not between 55296 and 57343 and chr(n) <> lower(chr(n) collate "${name}")`,
+      );
+      expect(rows.length).toBeGreaterThan(name === 'C' ? 25 : 1_000);
+      const apart = rows.filter(
+        ({ letter, lower }) => oneSpelling(`x${letter}y`) !== oneSpelling(`x${lower}y`),
+      );
+      expect([name, apart]).toEqual([name, []]);
+    }
+    expect(collations.length).toBeGreaterThan(1);
+  } finally {
+    await dataSource.destroy();
+    await services.close();
+  }
+});
+
+it.each([
+  ['İ', 'i'],
+  ['K', 'k'],
+  ['Σ', 'ς'],
+  ['ẞ', 'ß'],
+  ['ａ', 'A'],
+])('%s counts as %s', (one, other) => {
+  expect(oneSpelling(` a${one}b`)).toBe(oneSpelling(`a${other}b `));
+});
