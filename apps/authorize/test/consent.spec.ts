@@ -1,51 +1,67 @@
 import { KeyRing } from '#grants/key-ring.js';
 import { grantId } from '#grants/grant-id.js';
 import { TokenCodec } from '#grants/token-codec.js';
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
+import { LOCALES } from '#directory/locale.js';
+import { SCOPES } from '#directory/scope.js';
+import { SCRIPT, SCRIPT_PATH } from '../src/page/script.js';
 import {
-  type AuthorizeApp,
   authorizeAddress,
   BASE_URL,
   handedBack,
+  PKCE,
   REDIRECT_URI,
   startAuthorizeApp,
 } from './authorize-app.js';
+import { formsOf, wordsOf } from './browser.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
-const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const AUTHORIZE = '/auth/oauth2/authorize';
 
-let app: AuthorizeApp;
-let client: Client;
-let user: User;
+const { app, client, user } = useAuthorizeApp();
 
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-  client = await app.client();
-  user = await app.user();
-});
-
-afterAll(() => app.close());
-
+/** Asks whatever was allowed before; what is remembered is given-consent.spec's. */
 const address = (more: Record<string, string | undefined> = {}) =>
-  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's1', ...more });
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's1',
+    prompt: 'consent',
+    ...more,
+  });
 
 describe('the consent page', () => {
   it('says who asks, for what, as which account, and where the user will be sent', async () => {
+    await app.sql("UPDATE clients SET created_at = '2026-03-01T23:30Z' WHERE client_id = $1", [
+      client.clientId,
+    ]);
+    await app.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = $1", [user.id]);
     const page = await (await app.loggedIn(user)).get(address());
     expect(page.status).toBe(200);
-    expect(page.text).toContain('Calendar Connect');
-    expect(page.text).toContain('See your profile');
-    expect(page.text).toContain(user.name);
-    expect(page.text).toContain(user.email);
-    expect(page.text).toContain('<strong>app.example.com</strong>');
-    expect(page.text).toMatch(/name="decision" value="allow">\s*Allow/);
-    expect(page.text).toMatch(/name="decision" value="deny">\s*Deny/);
+    expect(page.text).toContain('<title>Allow Calendar Connect? · Scheduling</title>');
+    const words = wordsOf(page);
+    expect(words).toContain('Allow Calendar Connect to use your account?');
+    expect(words).toContain('Not made by Scheduling');
+    // In the user's time zone it was the day after.
+    expect(words).toContain('Registered here on March 2, 2026');
+    expect(words).toContain('See your profile');
+    expect(words).toContain(user.name);
+    expect(words).toContain(user.email);
+    expect(words).toContain('Afterwards you will be sent to app.example.com');
+    expect(words).toContain('You can undo this at any time, under Connected applications.');
+    expect(page.text).toContain('<a href="/auth/apps">');
+    expect(page.text).toMatch(/name="decision" value="allow" data-waits>\s*Allow/);
+    expect(page.text).toMatch(/name="decision" value="deny">\s*Cancel/);
+  });
+
+  it('says so of an application that the product makes', async () => {
+    const own = await app.client({ firstParty: true });
+    const page = await (await app.loggedIn(user)).get(address({ client_id: own.clientId }));
+    expect(wordsOf(page)).toContain('Made by Scheduling');
   });
 
   it.each([
-    ['com.example.pocket:/callback', 'the app com.example.pocket on this device'],
-    ['http://127.0.0.1/callback', 'an app on this computer (127.0.0.1)'],
+    ['com.example.pocket:/callback', 'an app on this device: com.example.pocket'],
+    ['http://127.0.0.1/callback', 'an app on this device: 127.0.0.1'],
   ])('describes %s in words', async (redirectUri, words) => {
     const pocket = await app.client({ type: 'public' }, redirectUri);
     const page = await (
@@ -54,19 +70,47 @@ describe('the consent page', () => {
       address({
         client_id: pocket.clientId,
         redirect_uri: redirectUri,
-        code_challenge: CHALLENGE,
-        code_challenge_method: 'S256',
+        ...PKCE,
       }),
     );
-    expect(page.text).toContain(words);
+    expect(wordsOf(page)).toContain(words);
   });
 
-  it('asks again, though the user allowed the same before (RFC 6749 10.2)', async () => {
+  it('shows the logo from this site, and without one the first letter of the name', async () => {
     const browser = await app.loggedIn(user);
-    await browser.submit(await browser.get(address()), { decision: 'allow' }, AUTHORIZE);
-    const again = await browser.get(address());
-    expect(again.status).toBe(200);
-    expect(again.text).toMatch(/name="decision" value="allow">\s*Allow/);
+    const { clientId, logo } = await app.client({
+      logo: { mediaType: 'image/png', image: Buffer.from('an image') },
+    });
+    const shown = await browser.get(address({ client_id: clientId }));
+    expect(shown.text).toContain(`src="/auth/logos/${logo}"`);
+    expect((await browser.get(address())).text).toMatch(/class="face" aria-hidden="true">C</);
+  });
+
+  it('is in the language that the application asks for', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address({ ui_locales: 'fr' }));
+    expect(page.text).toContain('<html lang="fr" dir="ltr">');
+    expect(wordsOf(page)).toContain('Autoriser Calendar Connect à utiliser votre compte ?');
+  });
+
+  it.each(LOCALES)('is smaller than 30 KB with its logo and all that it needs: %s', async (ui_locales) => {
+    const scopes = [...SCOPES.keys()];
+    const { clientId, logo } = await app.client({
+      name: '予'.repeat(100),
+      scopes,
+      optionalScopes: scopes.slice(1),
+      logo: { mediaType: 'image/png', image: Buffer.alloc(12_288) },
+    });
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address({ client_id: clientId, scope: scopes.join(' '), ui_locales }));
+    expect(page.text).toContain(`src="/auth/logos/${logo}"`);
+    expect([...page.text.matchAll(/ src="([^"]+)"/g)].map(([, address]) => address)).toEqual([
+      SCRIPT_PATH,
+      `/auth/logos/${logo}`,
+    ]);
+    const image = await browser.get(`/auth/logos/${logo}`);
+    const bytes = Buffer.byteLength(page.text + SCRIPT) + (image.body as Buffer).length;
+    expect(bytes).toBeLessThan(30_000);
   });
 
   it('logs out who is somebody else, and goes on with the same request', async () => {
@@ -97,7 +141,7 @@ describe('Allow', () => {
 
   it('records the grant in PostgreSQL, and in Redis as a pending one that lives as long as its code', async () => {
     const browser = await app.loggedIn(user);
-    const page = await browser.get(address({ code_challenge: CHALLENGE, code_challenge_method: 'S256' }));
+    const page = await browser.get(address(PKCE));
     const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
     const codec = new TokenCodec(KeyRing.parse(app.configuration.TOKEN_KEYS));
     const code = codec.decode(handedBack(answer.headers['location'])['code'] ?? '');
@@ -115,7 +159,7 @@ describe('Allow', () => {
       user: String(user.id),
       scope: 'profile:read',
       redirect_uri: REDIRECT_URI,
-      challenge: CHALLENGE,
+      challenge: PKCE.code_challenge,
     });
     const ttl = await app.redis.ttl(`grant:${id}`);
     expect(ttl).toBeGreaterThan(60);
@@ -138,8 +182,7 @@ describe('Allow', () => {
     const redirectUri = 'com.example.pocket:/Callback/%7Eada?Mode=A';
     const pocket = await app.client({ type: 'public' }, redirectUri);
     const browser = await app.loggedIn(user);
-    const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
-    const request = address({ client_id: pocket.clientId, redirect_uri: redirectUri, ...pkce });
+    const request = address({ client_id: pocket.clientId, redirect_uri: redirectUri, ...PKCE });
     const answer = await browser.submit(await browser.get(request), { decision: 'allow' }, AUTHORIZE);
     expect(answer.headers['location']).toMatch(/^com\.example\.pocket:\/Callback\/%7Eada\?Mode=A&code=sac_/);
   });
@@ -147,9 +190,9 @@ describe('Allow', () => {
   it('validates the request again', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
-    const field = /name="csrf_token" value="([^"]+)" \/>\s*<button class="even"/.exec(page.text)?.[1] ?? '';
+    const form = formsOf(page.text).find(({ action }) => action.startsWith(AUTHORIZE));
     const other = address({ redirect_uri: 'https://evil.example/' });
-    const answer = await browser.post(other, { csrf_token: field, decision: 'allow' });
+    const answer = await browser.post(other, { ...form?.fields, decision: 'allow' });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
   });
@@ -164,7 +207,7 @@ describe('Allow', () => {
   });
 });
 
-describe('Deny', () => {
+describe('Cancel', () => {
   it('sends access_denied, state and iss to the redirect URI and creates nothing', async () => {
     const browser = await app.loggedIn(user);
     const before = await app.redis.keys('grant:*');
@@ -186,5 +229,40 @@ describe('Deny', () => {
     const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('must be allow or deny');
+  });
+});
+
+describe('the picture of the user', () => {
+  const withPicture = async (avatarUrl: string, origins: string) => {
+    const { services, configuration } = app;
+    const settings = { TOKEN_KEYS: configuration.TOKEN_KEYS, AVATAR_ORIGINS: origins };
+    const other = await startAuthorizeApp(settings, { ...services, close: async () => undefined });
+    try {
+      const somebody = await other.user();
+      await other.sql('UPDATE users SET avatar_url = $2 WHERE id = $1', [somebody.id, avatarUrl]);
+      return await (await other.loggedIn(somebody)).get(address());
+    } finally {
+      await other.close();
+    }
+  };
+
+  it('is shown where the operator trusts its origin, which the policy of this page names', async () => {
+    const page = await withPicture('https://pictures.example/ada.png?a=1&b=2', 'https://pictures.example');
+    expect(page.text).toContain('src="https://pictures.example/ada.png?a=1&amp;b=2"');
+    expect(page.headers['content-security-policy']).toContain("img-src 'self' https://pictures.example;");
+  });
+
+  it.each([
+    ['https://pictures.example/ada.png', ''],
+    ['https://pictures.example.evil.example/ada.png', 'https://pictures.example'],
+    ['https://pictures.example@evil.example/ada.png', 'https://pictures.example'],
+    ['http://pictures.example/ada.png', 'https://pictures.example'],
+    ['javascript:alert(1)', 'https://pictures.example'],
+    ['ada.png', 'https://pictures.example'],
+  ])('is a letter else, and nobody else is asked: %s, trusting %j', async (avatarUrl, origins) => {
+    const page = await withPicture(avatarUrl, origins);
+    expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
+    expect(page.text).not.toContain('<img');
+    expect(page.headers['content-security-policy']).toContain("img-src 'self';");
   });
 });

@@ -1,74 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'supertest';
-import pg from 'pg';
-import type { User } from '#directory/user.js';
-import { pushedRequestId } from '#authorization/request-uri.js';
-import { type AppProcess, startApp } from '#testing/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { type AuthorizeApp, authorizeAddress, handedBack, startAuthorizeApp } from './authorize-app.js';
-import type { Browser } from './browser.js';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
+import { authorizeAddress, handedBack, PASSWORD, startAuthorizeApp } from './authorize-app.js';
+import {
+  ANSWERED,
+  decide,
+  EXPIRED,
+  expectStartAgain,
+  keyOf,
+  usePushedRequests,
+} from './use-pushed-requests.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
 const CHALLENGE = createHash('sha256').update('verifier').digest('base64url');
 
-let app: AuthorizeApp;
-let token: AppProcess;
-let fixture: Fixture;
-let client: TestClient;
-let user: User;
-
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-  const { databaseUrl, redisUrl, natsUrl } = app.services;
-  const { AUTH_URL, BASE_URL, TOKEN_KEYS } = app.configuration;
-  fixture = await openFixture(app.services, TOKEN_KEYS);
-  token = await startApp('token', {
-    AUTH_URL,
-    BASE_URL,
-    TOKEN_KEYS,
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    NATS_URL: natsUrl,
-  });
-  client = await fixture.client();
-  user = await app.user();
-}, 60_000);
-
-afterAll(async () => {
-  await token.stop();
-  await fixture.close();
-  await app.close();
-});
-
-/** Pushes a request to the token app, as a client does. */
-async function push(more: Record<string, string> = {}, by: TestClient = client): Promise<string> {
-  const answer = await fetch(`${token.url}/api/auth/oauth/par`, {
-    method: 'POST',
-    body: new URLSearchParams({ redirect_uri: REDIRECT_URI, state: 's 1&é', ...by, ...more }),
-  });
-  const { request_uri } = (await answer.json()) as { request_uri: string };
-  expect(answer.status).toBe(201);
-  return request_uri;
-}
-
-const address = (request_uri: string, more: Record<string, string> = {}) =>
-  authorizeAddress({ client_id: client.client_id, request_uri, ...more });
-
-const keyOf = (requestUri: string) => `par:${pushedRequestId(requestUri)}`;
-const decide = (browser: Browser, page: Response, decision = 'allow') =>
-  browser.submit(page, { decision }, AUTHORIZE);
-const grants = async () => (await app.redis.keys('grant:*')).length;
-
-function expectStartAgain(answer: Response, words: RegExp): void {
-  expect(answer.status).toBe(400);
-  expect(answer.headers['location']).toBeUndefined();
-  expect(answer.text).toMatch(words);
-  expect(answer.text).toContain('start again at the application');
-  expect(answer.headers['cache-control']).toBe('no-store');
-}
-
-const ANSWERED = /answered already/;
-const EXPIRED = /has expired/;
+const { app, token, fixture, client, user, push, address } = usePushedRequests();
 
 describe('a pushed authorization request (RFC 9126 4)', () => {
   it('asks the user and hands out a code with the pushed state, which redeems', async () => {
@@ -90,6 +37,63 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect(answer.status).toBe(200);
   });
 
+  it('whose optional scope the user declines gives tokens without it, which say so (RFC 6749 3.3, 5.1)', async () => {
+    const { secret, hash } = generateClientSecret();
+    const { clientId } = await app.client(
+      {
+        secretHash: hash,
+        scopes: ['profile:read', 'bookings:read', 'bookings:write'],
+        optionalScopes: ['bookings:read', 'bookings:write'],
+      },
+      REDIRECT_URI,
+    );
+    const credentials = { client_id: clientId, client_secret: secret };
+    const requestUri = await push({ scope: 'profile:read bookings:read bookings:write' }, credentials);
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(requestUri, { client_id: clientId }));
+    const choice = { 'allow:bookings:read': 'yes', decision: 'allow' };
+    const { code = '' } = handedBack((await browser.submit(page, choice, AUTHORIZE)).headers['location']);
+    const ask = async (path: string, body: Record<string, string>) => {
+      const form = new URLSearchParams({ ...credentials, ...body });
+      const answer = await fetch(`${token.url}/api/auth/oauth/${path}`, { method: 'POST', body: form });
+      return (await answer.json()) as { scope: string; refresh_token: string };
+    };
+    const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
+    const tokens = await ask('token', redeem);
+    expect(tokens.scope).toBe('profile:read bookings:read');
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+    const widened = await ask('token', { ...refresh, scope: 'profile:read bookings:write' });
+    expect(widened).toMatchObject({ error: 'invalid_scope' });
+    expect((await ask('token', refresh)).scope).toBe('profile:read bookings:read');
+  });
+
+  it('that prompt=none refuses is not used up, and its ui_locales and login_hint count', async () => {
+    const browser = app.browser();
+    const none = await push({ prompt: 'none' });
+    for (const _time of [1, 2])
+      expect(handedBack((await browser.get(address(none))).headers['location'])['error']).toBe(
+        'login_required',
+      );
+    const hinted = await push({ ui_locales: 'ja', login_hint: 'ada@example.com' });
+    const login = await browser.follow(await browser.get(address(hinted)));
+    expect(login.text).toContain('<html lang="ja"');
+    expect(login.text).toContain('value="ada@example.com"');
+  });
+
+  it('with prompt=login takes one login and one answer', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push({ prompt: 'login consent' });
+    const toLogin = await browser.get(address(requestUri));
+    expect(toLogin.headers['location']).toMatch(/^\/auth\/login\?/);
+    const login = await browser.follow(toLogin);
+    expect(login.text).toContain('To go on, confirm that it is you, <bdi>');
+    const page = await browser.follow(
+      await browser.submit(login, { username: user.email, password: PASSWORD }),
+    );
+    expect((await decide(browser, page)).headers['location']).toContain('code=');
+    expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
+  });
+
   it('goes through the login, a reload and the way back, and lives 15 minutes from its first opening', async () => {
     const requestUri = await push();
     expect(await app.redis.ttl(keyOf(requestUri))).toBeLessThanOrEqual(60);
@@ -102,7 +106,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const login = await browser.follow(toLogin);
     const loggedIn = await browser.submit(login, {
       username: user.email,
-      password: 'correct horse <b>battery</b> staple',
+      password: PASSWORD,
     });
     expect(loggedIn.headers['location']).toBe(address(requestUri));
     await app.redis.expire(keyOf(requestUri), 100);
@@ -153,98 +157,13 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 });
 
-describe('a pushed request takes one answer', () => {
-  it('after Allow every way back leads to a page that says so', async () => {
-    const requestUri = await push();
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(requestUri));
-    expect((await decide(browser, page)).status).toBe(303);
-    const before = await grants();
-    expectStartAgain(await decide(browser, page), ANSWERED);
-    expectStartAgain(await decide(browser, page, 'deny'), ANSWERED);
-    expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
-    expectStartAgain(await (await app.loggedIn(await app.user())).get(address(requestUri)), ANSWERED);
-    expect(await grants()).toBe(before);
-  });
-
-  it('Deny is an answer, too', async () => {
-    const requestUri = await push();
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(requestUri));
-    expect(handedBack((await decide(browser, page, 'deny')).headers['location'])).toMatchObject({
-      error: 'access_denied',
-      state: 's 1&é',
-    });
-    expectStartAgain(await decide(browser, page), ANSWERED);
-  });
-
-  it('gives one code to 20 parallel Allows', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(await push()));
-    const before = await grants();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => decide(browser, page)));
-    const won = answers.filter(({ status }) => status === 303);
-    expect(won).toHaveLength(1);
-    expect(handedBack(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
-    for (const lost of answers.filter((answer) => answer !== won[0])) expectStartAgain(lost, ANSWERED);
-    expect(await grants()).toBe(before + 1);
-  });
-
-  it('gives one answer to Allow and Deny at once', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(await push()));
-    const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
-    const answers = await Promise.all(decisions.map((decision) => decide(browser, page, decision)));
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
-  });
-
-  it('is not used up by a decision that is none, nor by one from another site', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(await push()));
-    expect((await decide(browser, page, 'perhaps')).status).toBe(400);
-    const forged = await browser.post(page.request.url.replace(/^https?:\/\/[^/]+/, ''), {
-      decision: 'allow',
-    });
-    expect(forged.status).toBe(403);
-    expect((await decide(browser, page)).status).toBe(303);
-  });
-
-  it('is not used up by an Allow that failed: the user can repeat it', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(await push()));
-    const database = new pg.Client({ connectionString: app.services.databaseUrl });
-    await database.connect();
-    await database.query('ALTER TABLE grants RENAME TO away');
-    const failed = await decide(browser, page);
-    await database.query('ALTER TABLE away RENAME TO grants');
-    await database.end();
-    expect(failed.status).toBe(500);
-    expect((await decide(browser, page)).status).toBe(303);
-  });
-
-  it('is not used up by an Allow whose session has ended', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address(await push()));
-    const sessions = await app.redis.keys('session:*');
-    await app.redis.del(...sessions);
-    const answer = await decide(browser, page);
-    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
-    const login = await browser.follow(answer);
-    const again = await browser.submit(login, {
-      username: user.email,
-      password: 'correct horse <b>battery</b> staple',
-    });
-    expect((await decide(browser, await browser.follow(again))).status).toBe(303);
-  });
-});
-
 describe('a request_uri that leads nowhere gets an error page and never a redirect', () => {
   it.each(['before it is opened', 'while the page is open'])('expired %s', async (when) => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = when === 'while the page is open' ? await browser.get(address(requestUri)) : null;
     await app.redis.pexpire(keyOf(requestUri), 1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    while ((await app.redis.exists(keyOf(requestUri))) === 1);
     expectStartAgain(page ? await decide(browser, page) : await browser.get(address(requestUri)), EXPIRED);
   });
 

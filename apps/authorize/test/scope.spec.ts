@@ -2,27 +2,16 @@ import { checkScope } from '#authorization/check-scope.js';
 import { RequestParameters } from '#authorization/request-parameters.js';
 import { ClientRegistrationStore } from '#directory/client-registration.store.js';
 import { directoryDataSource } from '#directory/data-source.js';
-import { SCOPES } from '#directory/scope.js';
-import type { User } from '#directory/user.js';
-import {
-  type AuthorizeApp,
-  authorizeAddress,
-  handedBack,
-  REDIRECT_URI,
-  startAuthorizeApp,
-} from './authorize-app.js';
+import { scopeWords } from '../src/language/scope-words.js';
+import { Words } from '../src/language/words.js';
+import { html } from '../src/page/html.js';
+import { authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
+const wordsOf = (scope: string) => html`${scopeWords(new Words('en'), scope)}`.text;
 
-let app: AuthorizeApp;
-let user: User;
-
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-  user = await app.user();
-});
-
-afterAll(() => app.close());
+const { app, user } = useAuthorizeApp();
 
 /** The scope of the grant that a user allows, or the error that the client gets. */
 async function allowed(scopes: readonly string[], scope?: string): Promise<string | undefined> {
@@ -32,7 +21,7 @@ async function allowed(scopes: readonly string[], scope?: string): Promise<strin
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope }),
   );
   if (page.status === 303) return handedBack(page.headers['location'])['error'];
-  for (const token of scopes) expect(page.text.includes(SCOPES.get(token) ?? token)).toBe(true);
+  for (const token of scopes) expect(page.text.includes(wordsOf(token))).toBe(true);
   await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
   const [record] = await grantsOf(clientId);
   return record?.scope;
@@ -90,8 +79,8 @@ describe('the scope of an authorization request', () => {
       scope: 'bookings:write',
     };
     const page = await browser.get(authorizeAddress(parameters));
-    expect(page.text).toContain(SCOPES.get('bookings:write'));
-    expect(page.text).not.toContain(SCOPES.get('profile:read'));
+    expect(page.text).toContain(wordsOf('bookings:write'));
+    expect(page.text).not.toContain(wordsOf('profile:read'));
   });
 
   it('tells the operator which scopes are registered and which were requested', async () => {

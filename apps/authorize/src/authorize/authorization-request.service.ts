@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import type { AuthorizationRequest } from '#authorization/authorization-request.js';
 import { checkAuthorizationRequest } from '#authorization/check-authorization-request.js';
 import { LIMITS } from '#authorization/limits.js';
 import { RequestParameters } from '#authorization/request-parameters.js';
-import { ClientStore } from '#directory/client.store.js';
+import { AuthorizationContextStore } from '#directory/authorization-context.store.js';
+import type { Client } from '#directory/client.js';
+import { OAuthError } from '#service/oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { checkClient } from './check-client.js';
+import { askedScopes } from '../consent/remembered-consent.js';
+import { isCurrent } from '../session/is-current.js';
+import type { Session } from '../session/session.js';
+import { checkClient, clientIdOf } from './check-client.js';
 import type { IncomingRequest } from './incoming-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
@@ -12,28 +18,52 @@ import { PushedRequestService } from './pushed-request.service.js';
 @Injectable()
 export class AuthorizationRequestService {
   constructor(
-    private readonly clients: ClientStore,
+    private readonly contexts: AuthorizationContextStore,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
   /**
-   * Costs one query; a request that was pushed costs one script in Redis as well.
+   * Costs one query, for client, user and earlier consent together; a request that was pushed costs one script in
+   * Redis as well.
    *
    * @param query by `rawQuery`
+   * @param session of the browser that it came from
    * @throws OAuthError, a RedirectableError once it is certain that the redirect URI is the client's
    */
-  async read(query: string): Promise<IncomingRequest> {
+  async read(query: string, session: Session | null): Promise<IncomingRequest> {
     const parameters = RequestParameters.fromQuery(query);
-    const client = await checkClient(parameters, this.clients);
+    const clientId = clientIdOf(parameters);
+    const context = await this.contexts.find(clientId, session?.userId ?? null);
+    const client = checkClient(clientId, context.client);
+    const { request, pushedId } = await this.#check(parameters, client);
+    const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
+    const asked = askedScopes(request.scope, client, user ? context.decisions : []);
+    return { ...request, pushedId, user, asked, grantsOfDay: context.grantsOfDay };
+  }
+
+  /** As `read`, for the login on the way: null for what is no good request, which is said where it leads. */
+  async readIfGood(query: string, session: Session | null): Promise<IncomingRequest | null> {
+    try {
+      return await this.read(query, session);
+    } catch (error) {
+      if (error instanceof OAuthError && error.status < 500) return null;
+      throw error;
+    }
+  }
+
+  async #check(
+    parameters: RequestParameters,
+    client: Client,
+  ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
     const requestUri = parameters.get('request_uri', LIMITS.redirect_uri);
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
-      return { ...checkAuthorizationRequest(parameters, client, { pushRequired }), pushedId: null };
+      return { request: checkAuthorizationRequest(parameters, client, { pushRequired }), pushedId: null };
     }
     // RFC 9101 6.3, which RFC 9126 4 refers to: what stands beside client_id and request_uri does not count. The checks
     // are made again, because the registration may have changed since the push.
     const { id, parameters: kept } = await this.pushed.open(requestUri, client);
-    return { ...checkAuthorizationRequest(kept, client), pushedId: id };
+    return { request: checkAuthorizationRequest(kept, client), pushedId: id };
   }
 }

@@ -1,8 +1,13 @@
-/** Where a redirect URI leads, in words for the user. */
-export function describeDestination(redirectUri: string): string {
+/** Where a redirect URI leads: the kind of place, which a message of the catalogue names, and its own name. */
+export interface Destination {
+  readonly kind: 'site' | 'device';
+  readonly place: string;
+}
+
+export function destinationOf(redirectUri: string): Destination {
   const { protocol, host, hostname } = new URL(redirectUri);
-  if (protocol !== 'https:' && protocol !== 'http:') return `the app ${protocol.slice(0, -1)} on this device`;
-  return isLoopback(hostname) ? `an app on this computer (${host})` : host;
+  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };
+  return { kind: isLoopback(hostname) ? 'device' : 'site', place: host };
 }
 
 // Where a callback on the developer's machine may go on to: the front end of the same application, on another port.
@@ -21,6 +26,6 @@ export function formTargets(redirectUri: string): string[] {
   return protocol === 'https:' ? [origin, 'https:'] : [origin, ...LOOPBACK_SOURCES, 'https:'];
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

@@ -1,0 +1,160 @@
+import type { Response } from 'supertest';
+import type { Client } from '#directory/client.js';
+import type { User } from '#directory/user.js';
+import { authorizeAddress, REDIRECT_URI } from './authorize-app.js';
+import { type Browser, wordsOf } from './browser.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+const scopes = ['profile:read', 'schedules:read', 'bookings:read', 'bookings:write'];
+const optionalScopes = ['bookings:read', 'bookings:write'];
+const { app } = useAuthorizeApp();
+let calendar: Client;
+let somebody: User;
+
+beforeEach(async () => {
+  calendar = await app.client({ scopes, optionalScopes });
+  somebody = await app.user();
+});
+
+const asking = (scope: string, prompt?: string) =>
+  authorizeAddress({ client_id: calendar.clientId, redirect_uri: REDIRECT_URI, state: 's1', scope, prompt });
+const boxesOf = ({ text }: { text: string }) =>
+  Object.fromEntries(
+    [...text.matchAll(/<input\s+type="checkbox"[^>]*>/g)].map(([box]) => [
+      /name="allow:([^"]+)"/.exec(box)?.[1],
+      /\schecked/.test(box),
+    ]),
+  );
+const granted = async () => {
+  const sql = 'SELECT scope, asked_scope AS asked FROM grants WHERE client_id = $1 ORDER BY created_at';
+  return app.sql<{ scope: string; asked: string }>(sql, [calendar.clientId]);
+};
+const allow = (browser: Browser, page: Response, fields: Record<string, string> = {}) =>
+  browser.submit(page, { ...fields, decision: 'allow' }, AUTHORIZE);
+
+describe('optional scopes', () => {
+  it('are to tick, unticked when they are new; required ones are stated', async () => {
+    const page = await (
+      await app.loggedIn(somebody)
+    ).get(asking('profile:read bookings:read bookings:write'));
+    expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
+    expect(wordsOf(page)).toMatch(
+      /It would be able to: See your profile.*You choose whether it may also: See your bookings.*Make, move/,
+    );
+  });
+
+  it('go to the application when they were ticked, the required ones always; both are recorded', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'bookings:write profile:read bookings:read';
+    const page = await browser.get(asking(scope));
+    expect((await allow(browser, page, { 'allow:bookings:read': 'yes' })).status).toBe(303);
+    expect(await granted()).toEqual([{ scope: 'profile:read bookings:read', asked: scope }]);
+  });
+
+  it.each(['schedules:read', 'bookings:write', 'admin'])(
+    'that were not asked for cannot be ticked: %s',
+    async (scope) => {
+      const browser = await app.loggedIn(somebody);
+      const page = await browser.get(asking('profile:read bookings:read'));
+      await allow(browser, page, { [`allow:${scope}`]: 'yes', 'allow:bookings:read': 'yes' });
+      expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
+    },
+  );
+
+  it('are ticked as they were chosen before, when everything is asked again', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'profile:read bookings:read bookings:write';
+    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:write': 'yes' });
+    const again = await browser.get(asking(scope, 'consent'));
+    expect(boxesOf(again)).toEqual({ 'bookings:read': false, 'bookings:write': true });
+    expect(again.text).not.toContain('<details>');
+    await allow(browser, again);
+    expect(await granted()).toMatchObject([
+      { scope: 'profile:read bookings:write' },
+      { scope: 'profile:read' },
+    ]);
+  });
+
+  it('that are declined end with the older grants that hold them, whatever the client revokes then', async () => {
+    const browser = await app.loggedIn(somebody);
+    const scope = 'profile:read bookings:read';
+    await allow(browser, await browser.get(asking('profile:read')));
+    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:read': 'yes' });
+    await allow(browser, await browser.get(asking(scope, 'consent')));
+    const grants = await app.sql<{ id: string; live: boolean }>(
+      'SELECT id, revoked_at IS NULL AS live FROM grants WHERE client_id = $1 ORDER BY created_at',
+      [calendar.clientId],
+    );
+    expect(grants.map(({ live }) => live)).toEqual([true, false, true]);
+    const statuses = grants.map(({ id }) => app.redis.hget(`grant:${id}`, 'status'));
+    expect(await Promise.all(statuses)).toEqual(['pending', 'revoked', 'pending']);
+    await app.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [grants[2]?.id]);
+    const silent = await browser.get(asking(scope));
+    expect(boxesOf(silent)).toEqual({ 'bookings:read': false });
+  });
+
+  it.each([false, true])(
+    'that are declined are given to nobody at the same moment (first party: %s)',
+    async (firstParty) => {
+      const browser = await app.loggedIn(somebody);
+      const scope = 'profile:read bookings:read';
+      for (let round = 0; round < 20; round += 1) {
+        calendar = await app.client({ scopes, optionalScopes, firstParty });
+        const ticked = { 'allow:bookings:read': 'yes' };
+        await allow(browser, await browser.get(asking(scope, 'consent')), ticked);
+        const page = await browser.get(asking(scope, 'consent'));
+        const silent = () => browser.get(asking(scope));
+        await Promise.all([silent(), silent(), allow(browser, page), silent(), silent()]);
+        const live = await app.sql<{ scope: string }>(
+          'SELECT scope FROM grants WHERE client_id = $1 AND revoked_at IS NULL',
+          [calendar.clientId],
+        );
+        expect(new Set(live.map((one) => one.scope))).toEqual(new Set(['profile:read']));
+      }
+    },
+  );
+
+  it('only what is new is asked as new; what was decided before is out of the way, and stays', async () => {
+    const browser = await app.loggedIn(somebody);
+    await allow(browser, await browser.get(asking('profile:read bookings:read')), {
+      'allow:bookings:read': 'yes',
+    });
+    const more = await browser.get(asking('profile:read schedules:read bookings:read bookings:write', ''));
+    const [now = '', before = ''] = more.text.split('<details>');
+    expect(boxesOf({ text: now })).toEqual({ 'bookings:write': false });
+    expect(boxesOf({ text: before })).toEqual({ 'bookings:read': true });
+    expect(wordsOf({ text: `<main>${now}` })).toMatch(/It now also needs to: See your schedules/);
+    expect(now).not.toContain('See your profile');
+    expect(before).toContain('See your profile');
+    await allow(browser, more, { 'allow:bookings:read': 'yes' });
+    expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
+  });
+
+  it('are all that is asked for: Allow with none ticked is asked again, and nothing is recorded', async () => {
+    const browser = await app.loggedIn(somebody);
+    const page = await browser.get(asking('bookings:read bookings:write'));
+    // Nothing stands before it that it could be beside.
+    expect(wordsOf(page)).toContain('You choose whether it may: See your bookings');
+    const answer = await allow(browser, page);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('<title>Error: Allow Calendar Connect? · Scheduling</title>');
+    expect(answer.text).toMatch(/role="alert" id="problem">Nothing is chosen/);
+    expect(answer.text).toMatch(/aria-describedby="problem"[\s\S]*autofocus/);
+    expect(await granted()).toEqual([]);
+    expect((await allow(browser, answer, { 'allow:bookings:read': 'yes' })).status).toBe(303);
+    expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
+  });
+
+  it('that became required while the page was open are not allowed by what was unticked there', async () => {
+    const browser = await app.loggedIn(somebody);
+    const page = await browser.get(asking('profile:read bookings:read'));
+    await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);
+    const again = await allow(browser, page);
+    expect(again.status).toBe(200);
+    expect(boxesOf(again)).toEqual({});
+    expect(await granted()).toEqual([]);
+    expect((await allow(browser, again)).status).toBe(303);
+    expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
+  });
+});
