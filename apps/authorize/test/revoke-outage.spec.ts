@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { Response } from 'supertest';
+import type { Client } from '#directory/client.js';
+import { RestartableNats } from '#testing/restartable-nats.js';
+import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
+import { type Browser, statusOf } from './browser.js';
+import { allow, askFor, revoke, stateOf } from './connected-apps.js';
+import { useCabledAuthorizeApp } from './use-authorize-app.js';
+
+describe('while NATS does not answer', () => {
+  let nats: RestartableNats;
+  let app: AuthorizeApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    nats = await RestartableNats.start();
+    app = await startAuthorizeApp({ NATS_URL: nats.url });
+    browser = await app.loggedIn(await app.user());
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await nats.stop();
+  });
+
+  const SOON = 'The access of <bdi>Calendar</bdi> is revoked. In some places this may take up to 30 seconds.';
+  const AT_ONCE = '<bdi>Calendar</bdi> can no longer use your account.';
+
+  /** What the page says after a revocation, which holds in any case. */
+  async function said(): Promise<string | undefined> {
+    const client = await app.client({ name: 'Calendar' });
+    const id = await allow(app, browser, client);
+    const answer = await revoke(browser, client);
+    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+    return statusOf(await browser.follow(answer));
+  }
+
+  const becomes = async (words: string) => {
+    for (const end = Date.now() + 20_000; (await said()) !== words;)
+      if (Date.now() > end) throw new Error(`it never said: ${words}`);
+  };
+
+  it('revokes, and says that some places may take half a minute', async () => {
+    await becomes(AT_ONCE);
+    await nats.kill();
+    expect(await said()).toBe(SOON);
+    await nats.restart();
+    await becomes(AT_ONCE);
+  });
+
+  it('does not let the user wait for one that hangs', async () => {
+    nats.sleep();
+    const start = performance.now();
+    expect(await said()).toBe(SOON);
+    expect(performance.now() - start).toBeLessThan(15_000);
+    nats.wake();
+    await becomes(AT_ONCE);
+  });
+
+  it('waits for one that hangs once, however many grants there are', async () => {
+    const client = await app.client({ name: 'Calendar' });
+    const last = await allow(app, browser, client);
+    await app.sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT left(g.id, 38) || lpad(i::text, 5, '0'), user_id, client_id, scope, asked_scope, expires_at, lifetime
+       FROM grants g, generate_series(1, 4000) i WHERE g.id = $1`,
+      [last],
+    );
+    nats.sleep();
+    const start = performance.now();
+    await revoke(browser, client);
+    expect(performance.now() - start).toBeLessThan(15_000);
+    nats.wake();
+    expect(await stateOf(app, last)).toEqual([true, 'revoked']);
+    await becomes(AT_ONCE);
+  });
+});
+
+describe('while Redis does not answer', () => {
+  const { app, cables } = useCabledAuthorizeApp();
+
+  afterEach(() => {
+    cables.postgres.watch = () => undefined;
+    cables.redis.mend();
+  });
+
+  /** Cuts Redis off between the record and its consequence. */
+  const cutAfterTheRecord = () => {
+    cables.postgres.watch = (bytes) => {
+      if (bytes.includes('SET revoked_at')) cables.redis.cut();
+    };
+  };
+
+  it.each([
+    ['one', (client: Client) => askFor(client)],
+    ['all', () => '/auth/apps/revoke-all'],
+  ])('says that the revocation of %s is recorded, and pressing again repairs it', async (_name, address) => {
+    const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
+    const browser = await app.loggedIn(await app.user());
+    const id = await allow(app, browser, client);
+    const form = await browser.get(address(client));
+    cutAfterTheRecord();
+    const page = await browser.submit(form, {}, '/auth/apps/revoke');
+    expect(page.status).toBe(503);
+    expect(page.headers['retry-after']).toBe('1');
+    expect(page.text).toContain('<title>Error: not revoked everywhere yet · Scheduling</title>');
+    expect(page.text).toContain('Your decision is recorded');
+    expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
+    cables.postgres.watch = () => undefined;
+    cables.redis.mend();
+    expect(await stateOf(app, id)).toEqual([true, 'pending']);
+    let answer: Response;
+    const deadline = Date.now() + 10_000;
+    do answer = await browser.submit(page, {}, '/auth/apps/revoke');
+    while (answer.status !== 303 && Date.now() < deadline);
+    expect(answer.status).toBe(303);
+    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+    expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?use your account/);
+  });
+});
