@@ -1,0 +1,22 @@
+import type { Words } from '../language/words.js';
+import { html, type Html } from '../page/html.js';
+import { type Hint, hintList } from './developer-details.js';
+
+/** What whoever registers redirect URIs gets wrong, most often first. */
+const CAUSES: readonly Hint[] = [
+  { id: 'error.hint.slash' },
+  { id: 'error.hint.scheme' },
+  { id: 'error.hint.port' },
+  { id: 'error.hint.encoding' },
+];
+
+/** For whoever has to find out why a redirect URI is not a registered one. The page itself must not name those. */
+export function mismatchHelp(words: Words): Html {
+  const show = html`<code>client show</code>`;
+  const add = html`<code>client update --add-redirect-uri</code>`;
+  return html`
+    <h2>${words.text('error.causes')}</h2>
+    ${hintList(words, CAUSES)}
+    <p>${words.rich('error.registered', { show, add })}</p>
+  `;
+}

@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type ArgumentsHost, Logger } from '@nestjs/common';
+import type { Response } from 'supertest';
+import { LOCALES } from '#directory/locale.js';
+import type { AuthorizationResponse } from '../src/authorize/authorization-response.js';
+import type { CookieDoctor } from '../src/cookie-doctor/cookie-doctor.service.js';
+import { ERROR_KINDS, type ErrorKind } from '../src/error/error-kind.js';
+import { PageErrorFilter } from '../src/error/page-error.filter.js';
+import { CATALOGUE, type MessageId } from '../src/language/catalogue/catalogue.js';
+import { LanguageCookie } from '../src/language/language-cookie.js';
+import { LanguageService } from '../src/language/language.service.js';
+import type { PageResponder } from '../src/page/page.responder.js';
+import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from './authorize-app.js';
+import { everyError } from './every-error.js';
+import { useCabledAuthorizeApp } from './use-authorize-app.js';
+
+const used = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
+const { app, client, user, cables } = used;
+const pages = everyError(used);
+
+afterEach(() => cables.redis.mend());
+
+/** Everything that goes back to the application instead. */
+const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
+  ['state', { state: undefined }],
+  ['response_type', { response_type: 'token' }],
+  ['pkce', { code_challenge: 'short', code_challenge_method: 'S256' }],
+  ['dpop_jkt', { dpop_jkt: 'x' }],
+  ['scope', { scope: 'nope' }],
+  ['prompt', { prompt: 'nope' }],
+];
+
+/** Checks whose failure the form itself tells, or tests of their own cover. */
+const ELSEWHERE = {
+  'login.spec.ts': ['login_form', 'user', 'password'],
+  'throttle.spec.ts': ['login_throttle'],
+  'par.spec.ts': ['pushed'],
+};
+
+const text = (id: MessageId) => CATALOGUE[id].en;
+const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
+
+describe.each(pages)('%s', (_what, check, kind, provoke) => {
+  it('has a page of its own that says who can fix it and what to do', async () => {
+    const page = await provoke();
+    const { party, advice } = ERROR_KINDS[kind];
+    expect(page.status).toBeGreaterThanOrEqual(400);
+    expect(page.headers['location']).toBeUndefined();
+    expect(h1Of(page)).toBe(text(`error.${kind}.title`));
+    expect(page.text).toContain(`<title>Error: ${text(`error.${kind}.title`)}`);
+    expect(page.text).toContain(text(`error.party.${party}`));
+    expect(page.text).toContain(text(`error.advice.${advice}`));
+    expect(page.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
+    const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
+    expect(details).toMatch(
+      /<dd><code>(invalid_request|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
+    );
+    if (check === null) expect(details).not.toContain('Failed check');
+    else expect(details).toContain(`<dd><code>${check}</code></dd>`);
+    expect(Buffer.byteLength(page.text)).toBeLessThan(30_000);
+  });
+});
+
+it.each(redirected)(
+  'a failed check of %s goes back to the application and shows no page',
+  async (_check, parameters) => {
+    const { status, headers } = await authorize(app, client, parameters);
+    expect(status).toBe(303);
+    expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=/);
+  },
+);
+
+it('a parameter that is repeated goes back to the application and shows no page', async () => {
+  const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
+  const { headers } = await app.browser().get(`${address}&x=1&x=2`);
+  expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);
+});
+
+it('covers every check that the sources know', () => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const sources = ['apps/authorize/src', 'libs/authorization/src'].flatMap((folder) =>
+    readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(`${root}${folder}/${file}`, 'utf8')),
+  );
+  const checks = sources.flatMap((source) => [
+    ...[...source.matchAll(/check: '(\w+)'/g)].map(([, check = '']) => check),
+    // form-guard.ts hands its names on.
+    ...[...source.matchAll(/'(cookie|csrf_token|sec_fetch_site|origin)',?(?: \w+)?\s*\)/g)].map(
+      ([, check = '']) => check,
+    ),
+  ]);
+  const covered = [
+    ...pages.map(([, check]) => check),
+    ...redirected.map(([check]) => check),
+    'repeated',
+    ...Object.values(ELSEWHERE).flat(),
+  ].filter((check) => check !== null);
+  expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
+});
+
+it('shows every kind of error but those that only the cookie doctor tells apart', () => {
+  const shown = new Set(pages.map(([, , kind]) => kind));
+  const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
+  expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
+    'logged_in_elsewhere',
+    'cookie_host',
+    'cookie_http',
+    'cookie_https',
+  ]);
+});
+
+it.each(LOCALES)('tells all kinds apart in %s', async (locale) => {
+  const titles = Object.keys(ERROR_KINDS).map(
+    (kind) => CATALOGUE[`error.${kind as ErrorKind}.title`][locale],
+  );
+  expect(new Set(titles).size).toBe(titles.length);
+  const page = await app.browser().get('/auth/nothing', { 'Accept-Language': locale });
+  expect(h1Of(page)).toBe(CATALOGUE['error.not_found.title'][locale]);
+  expect(page.headers['content-language']).toBe(locale);
+});
+
+it('a page that failed may be opened again at its own address', async () => {
+  const browser = await app.loggedIn(user);
+  cables.redis.cut();
+  const address = authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    ...PKCE,
+  });
+  const page = await browser.get(address);
+  expect(page.status).toBe(503);
+  expect(page.text).toContain(`<a class="button" href="${address.replaceAll('&', '&amp;')}">Try again</a>`);
+});
+
+it('nobody is told to try again what only the makers of the application can fix', () => {
+  const hopeless = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
+  for (const kind of [...hopeless, 'request_malformed'] as const)
+    expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'tell_makers' });
+  expect(text('error.advice.tell_makers')).toContain('Trying again does not help.');
+});
+
+it('nobody is told to fix a crowd', () => {
+  expect(ERROR_KINDS.busy).toEqual({ party: 'nobody', advice: 'wait' });
+});
+
+it('a page that cannot be made ends its connection, and not the process', async () => {
+  const broken = {
+    page: () => {
+      throw new TypeError('no page');
+    },
+  } as unknown as PageResponder;
+  const nobody = {} as AuthorizationResponse;
+  const silent = { examine: async () => null } as unknown as CookieDoctor;
+  const language = new LanguageService(new LanguageCookie(app.configuration));
+  const filter = new PageErrorFilter(language, broken, nobody, silent);
+  let ended = false;
+  const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };
+  const request = { url: '/', headers: {}, raw: {}, server: { hasRoute: () => false } };
+  const host = { switchToHttp: () => ({ getRequest: () => request, getResponse: () => reply }) };
+  Logger.overrideLogger(false);
+  await expect(filter.catch(new Error('first'), host as unknown as ArgumentsHost)).resolves.toBeUndefined();
+  expect(ended).toBe(true);
+});
