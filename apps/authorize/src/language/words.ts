@@ -1,0 +1,67 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import type { Locale } from '#directory/locale.js';
+import { type Fragment, html, type Html } from '../page/html.js';
+import { CATALOGUE, type MessageId } from './catalogue/catalogue.js';
+
+/** What goes into a message: a text, a number, or markup that is ready. */
+export type Values = Readonly<Record<string, string | number | Html>>;
+
+/** Tags that every message may use; `a` needs a value of its own, by `link`. */
+const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
+
+const formats = new Map<string, IntlMessageFormat>();
+
+/** The pages' texts in one language. */
+export class Words {
+  constructor(readonly locale: Locale) {}
+
+  get direction(): 'ltr' | 'rtl' {
+    return this.locale === 'ar' ? 'rtl' : 'ltr';
+  }
+
+  /** As plain text, for titles and attributes. */
+  text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
+    return String(this.#format(id).format(values));
+  }
+
+  /**
+   * As markup. Values are escaped, and texts among them isolated: a name in Arabic must not turn the English sentence
+   * around it, nor a name in English the Arabic one.
+   */
+  rich(id: MessageId, values: Readonly<Record<string, string | number | Html | Tag>> = {}): Html {
+    const isolated = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? html`<bdi>${value}</bdi>` : value,
+    ]);
+    return html`${this.#format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
+  }
+
+  /** A day, as the language writes it. @param timeZone IANA name; one that is unknown here counts as UTC */
+  date(date: Date, timeZone: string): string {
+    return dayFormat(this.locale, timeZone).format(date);
+  }
+
+  #format(id: MessageId): IntlMessageFormat {
+    const key = `${this.locale} ${id}`;
+    let format = formats.get(key);
+    if (!format) formats.set(key, (format = new IntlMessageFormat(CATALOGUE[id][this.locale], this.locale)));
+    return format;
+  }
+}
+
+/** Time zones come and go with versions of their database, and a page must not fail for that. */
+function dayFormat(locale: Locale, timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone });
+  } catch {
+    return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  }
+}
+
+/** Turns the text between a message's tags into markup. */
+export type Tag = (chunks: Fragment[]) => Html;
+
+/** The tag `<a>` of a message. @param address on this site, or one that was checked */
+export function link(address: string): Tag {
+  return (chunks) => html`<a href="${address}">${chunks}</a>`;
+}
