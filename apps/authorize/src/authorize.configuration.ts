@@ -1,12 +1,15 @@
 import { IsString } from 'class-validator';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import type { Listening } from '#service/configuration/listening.js';
+import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
   NumberVariable,
+  originsOf,
+  OriginsVariable,
   OriginVariable,
-  UrlVariable,
+  UrlsVariable,
 } from '#service/configuration/variables.js';
 
 const isString = IsString({ message: '$property must be text' });
@@ -32,19 +35,34 @@ export class AuthorizeConfiguration implements Listening {
   @isString
   TRUSTED_PROXIES = '';
 
+  @NumberVariable(1, 10)
+  TRUSTED_PROXY_HOPS = 1;
+
   /** Where browsers reach this app; https makes cookies Secure and turns HSTS on. */
   @OriginVariable()
   AUTH_URL: string;
+
+  /** What users know this service as; it stands on every page. */
+  @isString
+  PRODUCT_NAME = 'Scheduling';
+
+  /** Where users' pictures may come from; browsers would tell any other site who is logging in to what. */
+  @OriginsVariable()
+  AVATAR_ORIGINS = '';
 
   /** The issuer (RFC 9207). */
   @OriginVariable()
   BASE_URL: string;
 
-  @UrlVariable('postgres', 'postgresql')
+  @DatabaseUrlVariable()
   DATABASE_URL: string;
 
-  @UrlVariable('redis', 'rediss')
+  @RedisUrlVariable()
   REDIS_URL: string;
+
+  /** Where it tells everybody that a user revoked something; it serves everything without. */
+  @UrlsVariable('nats', 'tls')
+  NATS_URL: string;
 
   @KeysVariable()
   TOKEN_KEYS: string;
@@ -66,4 +84,16 @@ export class AuthorizeConfiguration implements Listening {
   /** How long a login outlives the last request made with it. */
   @NumberVariable(60, 30 * 24 * 60 * 60)
   SESSION_IDLE_LIFETIME = 12 * 60 * 60;
+
+  /** How long a login lasts however much it is used: a cookie that was stolen ends, too. */
+  @NumberVariable(60, 366 * 24 * 60 * 60)
+  SESSION_LIFETIME = 30 * 24 * 60 * 60;
+
+  get publicUrl(): string {
+    return this.AUTH_URL;
+  }
+
+  get avatarOrigins(): string[] {
+    return originsOf(this.AVATAR_ORIGINS);
+  }
 }

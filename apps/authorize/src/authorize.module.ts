@@ -7,9 +7,10 @@ import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import { HealthModule } from '#service/health/health.module.js';
 import { Readiness } from '#service/health/readiness.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
+import { countTransitions } from '#service/metrics/count.js';
+import { Metrics } from '#service/metrics/metrics.js';
 import { RedisModule } from '#service/redis/redis.module.js';
 import { REDIS } from '#service/redis/redis.token.js';
 import { PushedRequestStore } from '#authorization/pushed-request.store.js';
@@ -19,24 +20,40 @@ import { AuthorizationResponse } from './authorize/authorization-response.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { CLOCK } from './clock.js';
 import { PushedRequestService } from './authorize/pushed-request.service.js';
+import { LanguageCookie } from './language/language-cookie.js';
+import { LanguageService } from './language/language.service.js';
+import { ScriptController } from './page/script.controller.js';
+import { CookieDoctor } from './cookie-doctor/cookie-doctor.service.js';
 import { ConsentService } from './consent/consent.service.js';
-import { AccountController } from './login/account.controller.js';
+import { AccountController } from './account/account.controller.js';
+import { ConnectedAppsController } from './apps/connected-apps.controller.js';
+import { RevokeController } from './apps/revoke.controller.js';
+import { AccessRevoker } from './grant/access-revoker.service.js';
+import { RevocationPublisher } from './grant/revocation.publisher.js';
+import { LogoController } from './logo/logo.controller.js';
+import { LogoService } from './logo/logo.service.js';
 import { LoginController } from './login/login.controller.js';
 import { LoginService } from './login/login.service.js';
+import { NoticeStore } from './notice/notice.store.js';
 import { PasswordGate } from './login/password-gate.js';
-import { PageErrorFilter } from './page/page-error.filter.js';
+import { PageErrorFilter } from './error/page-error.filter.js';
 import { PageSurface } from './page/page-surface.js';
 import { PageResponder } from './page/page.responder.js';
 import { BrowserCookie } from './session/browser-cookie.js';
+import { CurrentAccountService } from './session/current-account.service.js';
 import { FormGuard } from './session/form-guard.js';
 import { SessionService } from './session/session.service.js';
 import { SessionStore } from './session/session.store.js';
+import { DeviceCookie } from './throttle/device-cookie.js';
+import { LoginThrottle } from './throttle/login-throttle.service.js';
+import { ThrottleStore } from './throttle/throttle.store.js';
 
 const GRANTS = [
   {
     provide: GrantStore,
-    inject: [REDIS],
-    useFactory: (redis: ConstructorParameters<typeof GrantStore>[0]) => new GrantStore(redis),
+    inject: [REDIS, Metrics],
+    useFactory: (redis: ConstructorParameters<typeof GrantStore>[0], metrics: Metrics) =>
+      new GrantStore(redis, undefined, countTransitions(metrics, ['created'])),
   },
   {
     provide: TokenIssuer,
@@ -60,28 +77,46 @@ export class AuthorizeModule {
     return {
       module: AuthorizeModule,
       imports: [
-        HealthModule,
         LoggingModule.forRoot('authorize', configuration.LOG_LEVEL),
         DirectoryModule.forRoot({ databaseUrl: configuration.DATABASE_URL }),
         RedisModule.forRoot(configuration.REDIS_URL),
       ],
-      controllers: [AuthorizeController, LoginController, AccountController],
+      controllers: [
+        AuthorizeController,
+        LogoController,
+        LoginController,
+        AccountController,
+        ScriptController,
+        ConnectedAppsController,
+        RevokeController,
+      ],
       providers: [
         { provide: AuthorizeConfiguration, useValue: configuration },
         { provide: CLOCK, useValue: Date.now },
         { provide: PasswordGate, useValue: new PasswordGate() },
         { provide: APP_FILTER, useClass: PageErrorFilter },
         ...GRANTS,
+        AccessRevoker,
         AuthorizationRequestService,
         AuthorizationResponse,
         BrowserCookie,
         ConsentService,
+        CurrentAccountService,
+        CookieDoctor,
         FormGuard,
+        LanguageCookie,
+        LanguageService,
+        DeviceCookie,
         LoginService,
+        LogoService,
+        LoginThrottle,
+        ThrottleStore,
+        NoticeStore,
         PageResponder,
         PageSurface,
         PushedRequestService,
         PushedRequestStore,
+        RevocationPublisher,
         SessionService,
         SessionStore,
       ],

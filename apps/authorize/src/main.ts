@@ -7,5 +7,10 @@ import { AuthorizeModule } from './authorize.module.js';
 
 main(async () => {
   const configuration = loadConfiguration(AuthorizeConfiguration, process.env);
-  await runService(AuthorizeModule.forRoot(configuration), configuration);
+  return runService({
+    name: 'authorize',
+    needs: ['postgres', 'redis'],
+    module: AuthorizeModule.forRoot(configuration),
+    configuration,
+  });
 });

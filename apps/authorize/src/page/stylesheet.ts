@@ -1,34 +1,65 @@
 import { createHash } from 'node:crypto';
+import { TOKENS } from './design-tokens.js';
 
 /**
- * The whole look of the pages. It stands in each page, allowed by its hash: one request per page, and two versions
- * of the app running side by side during a deployment cannot mix page and style.
+ * The whole look of the pages. It stands in each page, allowed by its hash: the first paint waits for nothing else, and two versions
+ * of the app running side by side during a deployment cannot mix page and style. Sides are logical (inline-start),
+ * so that one sheet serves both directions of writing.
  */
-export const STYLESHEET = `
-:root { color-scheme: light dark; --page: #f3f4f6; --card: #fff; --text: #1b1f27; --quiet: #555d6b; --line: #858d9b; --accent: #1d4ed8; --on-accent: #fff; --error: #a4161a; --error-page: #fdf0f0; }
-@media (prefers-color-scheme: dark) { :root { --page: #14161a; --card: #1e2127; --text: #eceef2; --quiet: #aab2bf; --line: #7b8494; --accent: #9dbcff; --on-accent: #10131a; --error: #ffb3b0; --error-page: #3a1d1f; } }
+export const STYLESHEET = `${TOKENS}
 * { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 1rem; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-main { width: 100%; max-width: 26rem; padding: clamp(1.25rem, 6vw, 2.25rem); background: var(--card); border-radius: 0.75rem; box-shadow: 0 1px 3px rgb(0 0 0 / 20%); }
-h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.3; }
-p, ul { margin: 0 0 1rem; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-block: var(--space-4); }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; grid-template: auto 1fr / minmax(0, 1fr); justify-items: center; align-items: start; gap: var(--space-4); padding: var(--space-5) var(--space-4) var(--space-6); background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+.brand { font-weight: 700; letter-spacing: 0.01em; }
+main { width: 100%; max-width: 27rem; padding: clamp(1.25rem, 6vw, 2.25rem); background: var(--card); border: 1px solid var(--edge); border-radius: var(--round-2); }
+h1 { margin: 0 0 var(--space-4); font-size: 1.375rem; line-height: 1.3; text-wrap: balance; }
+h2 { margin: var(--space-5) 0 var(--space-2); font-size: 1rem; }
+p, ul, dl, details { margin: 0 0 var(--space-4); }
 main > :last-child { margin-bottom: 0; }
-ul { padding-left: 1.25rem; }
+ul { padding-inline-start: 1.25rem; list-style: disc; }
+ul.plain { padding: 0; list-style: none; }
+a { color: var(--accent); text-underline-offset: 0.15em; }
+a.alone { display: inline-block; min-height: 2.75rem; padding-block: 0.625rem; }
+bdi, strong { display: inline-block; text-align: -webkit-match-parent; text-align: match-parent; }
+form + p { margin-top: var(--space-4); }
 .quiet { color: var(--quiet); font-size: 0.9375rem; }
-[role=alert] { padding: 0.75rem 1rem; border-radius: 0.5rem; background: var(--error-page); color: var(--error); }
+[role=alert], [role=status] { padding: var(--space-3) var(--space-4); border-radius: var(--round-1); border-inline-start: 4px solid; }
+[role=alert] { background: var(--error-page); color: var(--error); }
+[role=status] { background: var(--good-page); color: var(--good); }
 label { display: block; font-weight: 600; }
-input { width: 100%; min-height: 2.75rem; margin: 0.25rem 0 1rem; padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: 0.5rem; background: transparent; color: inherit; font: inherit; }
+input:not([type=checkbox]), select { width: 100%; min-height: 2.75rem; margin: var(--space-1) 0 var(--space-4); padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--round-1); background: var(--field); color: inherit; font: inherit; }
 input[aria-invalid] { border-color: var(--error); }
-button, .button { display: inline-block; min-height: 2.75rem; padding: 0.5625rem 1rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none; cursor: pointer; }
-button.wide { width: 100%; }
-button.even { flex: 1 1 6rem; background: transparent; color: var(--accent); }
-button.plain { min-height: 2.75rem; padding: 0.25rem 0; border: 0; background: transparent; color: var(--accent); text-decoration: underline; }
+.check { display: flex; align-items: flex-start; gap: var(--space-3); padding: var(--space-2) 0; min-height: 2.75rem; font-weight: 400; }
+.check input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
+fieldset { margin: 0 0 var(--space-4); padding: 0; border: 0; min-width: 0; }
+legend { padding: 0; font-weight: 600; }
+button, .button { display: inline-block; min-height: 2.75rem; padding: 0.5625rem 1rem; border: 1px solid var(--accent); border-radius: var(--round-1); background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none; cursor: pointer; }
+button.wide, .button.wide { width: 100%; }
+button.even, .button.even { flex: 1 1 7rem; min-width: fit-content; padding-inline: var(--space-2); background: transparent; color: var(--accent); }
+button.plain { min-height: 2.75rem; padding: 0.25rem 0; border: 0; background: transparent; color: var(--accent); text-decoration: underline; text-underline-offset: 0.15em; text-align: start; }
+button.danger, .button.danger { border-color: var(--error); background: transparent; color: var(--error); }
 button:hover, .button:hover { text-decoration: underline; }
+[hidden] { display: none; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.choice { display: flex; flex-wrap: wrap; gap: 0.75rem; margin-top: 1.25rem; }
-.account { margin: 1.25rem 0; padding: 0.75rem 0 0.25rem; border-block: 1px solid color-mix(in srgb, var(--line) 40%, transparent); }
+.choice { display: flex; flex-wrap: wrap; gap: var(--space-3); margin-top: var(--space-5); }
+.shows { margin: calc(-1 * var(--space-4)) 0 var(--space-3); }
+.shows[aria-pressed=true]::after { content: " \\2713"; }
+.party { display: flex; align-items: center; gap: var(--space-3); margin: 0 0 var(--space-4); }
+.party > :last-child { min-width: 0; }
+.party p, .party h2 { margin: 0; }
+.face { flex: none; display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: var(--round-1); background: var(--accent-page); color: var(--accent); font-size: 1.25rem; font-weight: 700; object-fit: cover; overflow: hidden; }
+.face.person { width: 2.5rem; height: 2.5rem; border-radius: 50%; font-size: 1rem; }
+.account { margin: var(--space-5) 0; padding: var(--space-3) 0 var(--space-1); border-block: 1px solid var(--edge); }
+.account .party { margin-bottom: var(--space-1); }
 .account p { margin: 0; }
-code { font-family: ui-monospace, monospace; }
+.rows { border-block-end: 1px solid var(--edge); }
+.rows > li { padding: var(--space-4) 0; border-block-start: 1px solid var(--edge); }
+summary { min-height: 2.75rem; padding: 0.5625rem 0; color: var(--accent); cursor: pointer; }
+hr { margin: var(--space-5) 0; border: 0; border-block-start: 1px solid var(--edge); }
+dt { font-weight: 600; }
+dd { margin: 0 0 var(--space-2); }
+code { font-family: ui-monospace, monospace; font-size: 0.9375em; direction: ltr; unicode-bidi: isolate; user-select: all; }
+@media (forced-colors: active) { main, .face { border: 1px solid; } }
 `;
 
 /** What the Content-Security-Policy says of it. */
