@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
-import { type Client, type ClientType } from '#directory/client.js';
-import { ClientStore } from '#directory/client.store.js';
+import type { Response } from 'supertest';
+import { DataSource } from 'typeorm';
+import type { Client } from '#directory/client.js';
+import { ClientStore, type NewClient } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
-import { hashPassword } from '#directory/password.js';
 import { UserStore } from '#directory/user.store.js';
 import type { User } from '#directory/user.js';
 import { createService } from '#service/http/service.js';
@@ -17,6 +19,14 @@ import { Browser } from './browser.js';
 export const BASE_URL = 'https://base.example.com';
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
 export const PASSWORD = 'correct horse <b>battery</b> staple';
+/** Of RFC 7636, Appendix B. */
+export const PKCE = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+} as const;
+
+/** argon2id with as little work as it can do: what a hash costs is the subject of few tests. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /** An authorize app on services of its own, and what an operator would have put into them; `settings` may lead the app to them by another way. */
 export async function startAuthorizeApp(
@@ -34,6 +44,7 @@ export async function startAuthorizeApp(
     BASE_URL,
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
     ...settings,
@@ -41,7 +52,7 @@ export async function startAuthorizeApp(
   const app = await createService(AuthorizeModule.forRoot(configuration), configuration);
   await app.listen(port, '127.0.0.1');
   const redis = new Redis(services.redisUrl);
-  const passwordHash = await hashPassword(PASSWORD);
+  const cheapHash = await hash(PASSWORD, CHEAP);
 
   return {
     configuration,
@@ -49,6 +60,10 @@ export async function startAuthorizeApp(
     redis,
     records: directory.get(GrantRecordStore),
     url: await app.getUrl(),
+
+    /** Rows of a statement, past our stores. */
+    sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      directory.get(DataSource).query<Row[]>(text, values),
 
     browser: (): Browser => new Browser(app.getHttpServer()),
 
@@ -61,18 +76,16 @@ export async function startAuthorizeApp(
     },
 
     client(
-      {
-        type = 'confidential',
-        name = 'Calendar Connect',
-        scopes = ['profile:read'],
-      }: { type?: ClientType; name?: string; scopes?: readonly string[] } = {},
+      registration: Partial<Omit<NewClient, 'redirectUris'>> = {},
       ...redirectUris: string[]
     ): Promise<Client> {
       const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
-      return directory.get(ClientStore).create({ type, name, scopes, redirectUris: uris });
+      const usual = { type: 'confidential', name: 'Calendar Connect', scopes: ['profile:read'] } as const;
+      return directory.get(ClientStore).create({ ...usual, ...registration, redirectUris: uris });
     },
 
-    user(name = 'Ada Lovelace'): Promise<User> {
+    /** @param passwordHash of PASSWORD; one that costs nearly nothing when absent */
+    user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       return directory
         .get(UserStore)
@@ -90,13 +103,22 @@ export async function startAuthorizeApp(
 
 export type AuthorizeApp = Awaited<ReturnType<typeof startAuthorizeApp>>;
 
-/** The address of an authorization request; a parameter given as undefined is left out. */
-export function authorizeAddress(parameters: Readonly<Record<string, string | undefined>>): string {
+/** Parameters of an authorization request; one given as undefined is left out. */
+export type Asked = Readonly<Record<string, string | undefined>>;
+
+/** The address of an authorization request. */
+export function authorizeAddress(parameters: Asked): string {
   const present = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
 }
+
+/** What a stranger is answered to a good request of a client, but for what is given. */
+export const authorize = (app: AuthorizeApp, { clientId }: Client, asked: Asked): Promise<Response> =>
+  app
+    .browser()
+    .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }));
 
 /** The parameters that a redirect hands to the client. */
 export function handedBack(location: string | undefined): Record<string, string> {

@@ -1,17 +1,18 @@
 import { connect } from 'node:net';
 import request, { type Test } from 'supertest';
-import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-});
-
-afterAll(() => app.close());
+const { app } = useAuthorizeApp();
 
 const FORM = 'application/x-www-form-urlencoded';
-const PATHS = ['/auth/login', '/auth/logout', '/auth/oauth2/authorize'];
+const FORMS_ONLY = ['/auth/logout', '/auth/logout-everywhere', '/auth/language'];
+const PATHS = [
+  ...FORMS_ONLY,
+  '/auth/login',
+  '/auth/oauth2/authorize',
+  '/auth/apps/revoke',
+  '/auth/apps/revoke-all',
+];
 
 const cases: [name: string, status: number, send: (path: string) => Test][] = [
   ['a JSON body', 415, (path) => request(app.url).post(path).send({ username: {} })],
@@ -45,12 +46,12 @@ describe.each(cases)('%s', (_name, status, send) => {
     expect(answer.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
     expect(answer.text).not.toMatch(/<b>|statusCode|"error"/);
     if (status === 405)
-      expect(answer.headers['allow']).toMatch(path === '/auth/logout' ? /^POST$/ : /GET.*POST/);
+      expect(answer.headers['allow']).toMatch(FORMS_ONLY.includes(path) ? /^POST$/ : /GET.*POST/);
   });
 });
 
-it('GET /auth/logout changes nothing: 405', async () => {
-  const answer = await request(app.url).get('/auth/logout');
+it.each(FORMS_ONLY)('GET %s changes nothing: 405', async (path) => {
+  const answer = await request(app.url).get(path);
   expect(answer.status).toBe(405);
   expect(answer.headers['allow']).toBe('POST');
 });

@@ -49,6 +49,18 @@ export class Browser {
   }
 }
 
+/** The text of a page as a person reads it. */
+export function wordsOf({ text }: { text: string }): string {
+  return text
+    .slice(text.indexOf('<main>'))
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/\s+/g, ' ');
+}
+
+/** What a page says that has happened. */
+export const statusOf = ({ text }: { text: string }): string | undefined =>
+  /<p role="status"[^>]*>(.*?)<\/p>/.exec(text)?.[1];
+
 export function formsOf(page: string): Form[] {
   return [...page.matchAll(/<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].map(
     ([, action = '', content = '']) => ({

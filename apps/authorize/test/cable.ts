@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A way to a real server that a test can cut, and open again. */
 export class Cable {
   readonly #open = new Set<Socket>();
+  readonly #far = new Set<Socket>();
   #cut = false;
   /** Sees what the app sends. */
   watch: (bytes: Buffer) => void = () => undefined;
@@ -34,6 +35,7 @@ export class Cable {
         .on('close', () => other.destroy())
         .pipe(other);
     }
+    this.#far.add(far);
     near.on('data', (bytes: Buffer) => this.watch(bytes));
     if (this.#cut) near.destroy();
   }
@@ -45,6 +47,15 @@ export class Cable {
 
   mend(): void {
     this.#cut = false;
+  }
+
+  /** Keeps the server's answers back; what the app sends goes on. */
+  hold(): void {
+    for (const socket of this.#far) socket.pause();
+  }
+
+  release(): void {
+    for (const socket of this.#far) socket.resume();
   }
 
   close(): void {

@@ -17,16 +17,22 @@ let user: User;
 let chromium: Browser;
 let frontEnd: Server;
 let callback: Server;
-let address: string;
+let address: (more?: Record<string, string>) => string;
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 beforeAll(async () => {
   const port = await freePort();
-  app = await startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port);
-  user = await app.user();
-  chromium = await launchBrowser();
+  [app, chromium] = await Promise.all([
+    startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
+    launchBrowser(),
+  ]);
   // An application whose callback and whose pages are different sites, as many are.
   frontEnd = createServer((_request, response) => response.end('connected'));
   await listen(frontEnd);
@@ -35,9 +41,21 @@ beforeAll(async () => {
   });
   await listen(callback);
   const redirectUri = `http://localhost:${portOf(callback)}/callback`;
-  const { clientId } = await app.client({}, redirectUri);
-  address = app.url + authorizeAddress({ client_id: clientId, redirect_uri: redirectUri, state: 'a&b' });
-}, 60_000);
+  const { clientId } = await app.client(
+    {
+      scopes: ['profile:read', 'bookings:read', 'bookings:write'],
+      optionalScopes: ['bookings:read', 'bookings:write'],
+      logo: { mediaType: 'image/png', image: PIXEL },
+    },
+    redirectUri,
+  );
+  address = (more = {}) =>
+    app.url + authorizeAddress({ client_id: clientId, redirect_uri: redirectUri, state: 'a&b', ...more });
+});
+
+beforeEach(async () => {
+  user = await app.user();
+});
 
 afterAll(async () => {
   await chromium.close();
@@ -46,16 +64,16 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A phone of the smallest size, without JavaScript; gathers what the browser complains about. */
-async function open(): Promise<{ page: Page; complaints: string[] }> {
-  const context = await chromium.newContext({
-    viewport: { width: 320, height: 568 },
-    javaScriptEnabled: false,
-  });
+/** A phone of the smallest size; gathers what the browser complains about. */
+async function open(
+  more: Record<string, string> = {},
+  javaScriptEnabled = false,
+): Promise<{ page: Page; complaints: string[] }> {
+  const context = await chromium.newContext({ viewport: { width: 320, height: 568 }, javaScriptEnabled });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
-  await page.goto(address);
+  await page.goto(address(more));
   return { page, complaints };
 }
 
@@ -65,16 +83,147 @@ async function logIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-it.each([
-  ['Allow', { code: expect.stringMatching(/^sac_/), state: 'a&b', iss: BASE_URL }],
-  ['Deny', { error: 'access_denied', error_description: expect.any(String), state: 'a&b', iss: BASE_URL }],
-])('%s leads through the callback to the application’s own site', async (button, parameters) => {
-  const { page, complaints } = await open();
-  await logIn(page);
-  await page.getByRole('button', { name: button, exact: true }).click();
+/** What the application was told, once the browser has arrived at its site. */
+async function arrival(page: Page): Promise<Record<string, string>> {
   await page.waitForURL(`http://127.0.0.1:${portOf(frontEnd)}/done/**`);
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual(parameters);
-  expect(complaints).toEqual([]);
+  return Object.fromEntries(new URL(page.url()).searchParams);
+}
+
+const CODE = { code: expect.stringMatching(/^sac_/), state: 'a&b', iss: BASE_URL };
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('%s', (_name, javaScript) => {
+  it.each([
+    ['Allow', CODE],
+    [
+      'Cancel',
+      { error: 'access_denied', error_description: expect.any(String), state: 'a&b', iss: BASE_URL },
+    ],
+  ])('%s leads through the callback to the application’s own site', async (button, parameters) => {
+    const { page, complaints } = await open({}, javaScript);
+    await logIn(page);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    expect(await arrival(page)).toEqual(parameters);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('what was allowed before leads from the login to the application’s own site', async () => {
+    const { page, complaints } = await open({}, javaScript);
+    await logIn(page);
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await arrival(page);
+    // With prompt=login as well: the password is asked for though the session is good.
+    await page.goto(address({ prompt: 'login' }));
+    expect(await page.getByLabel('E-mail or user name').inputValue()).toBe(user.email);
+    await page.getByLabel('Password').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    expect(await arrival(page)).toEqual(CODE);
+    expect(complaints.filter((text) => !text.includes('401 (Unauthorized)'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('optional scopes are chosen with the keyboard alone, in the order in which they stand', async () => {
+    const { page, complaints } = await open(
+      { scope: 'profile:read bookings:read bookings:write' },
+      javaScript,
+    );
+    await logIn(page);
+    const logo = page.locator('img.face');
+    await logo.waitFor();
+    expect(await logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(
+      1,
+    );
+    // With JavaScript it waits until the page has been in view for a moment.
+    await page.getByRole('button', { name: 'Allow', exact: true }).click({ trial: true });
+    await page.getByRole('button', { name: 'Not you?' }).focus();
+    const focused = () => page.locator(':focus');
+    await page.keyboard.press('Tab');
+    expect(await focused().getAttribute('name')).toBe('allow:bookings:read');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Tab');
+    expect(await focused().getAttribute('name')).toBe('allow:bookings:write');
+    await page.keyboard.press('Tab');
+    expect(await focused().innerText()).toBe('Connected applications');
+    await page.keyboard.press('Tab');
+    expect(await focused().innerText()).toBe('Cancel');
+    await page.keyboard.press('Tab');
+    expect(await focused().innerText()).toBe('Allow');
+    await page.keyboard.press('Enter');
+    expect(await arrival(page)).toEqual(CODE);
+    const sql = 'SELECT scope FROM grants WHERE user_id = $1';
+    expect(await app.sql(sql, [user.id])).toEqual([{ scope: 'profile:read bookings:read' }]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('Enter in a checkbox cancels: nothing is allowed by accident', async () => {
+    const { page } = await open({ scope: 'profile:read bookings:read' }, javaScript);
+    await logIn(page);
+    await page.getByRole('checkbox').focus();
+    await page.keyboard.press('Enter');
+    expect(await arrival(page)).toMatchObject({ error: 'access_denied' });
+    await page.context().close();
+  });
+
+  it('with nothing chosen the focus is on the first choice, which the message describes', async () => {
+    const { page } = await open({ scope: 'bookings:read bookings:write' }, javaScript);
+    await logIn(page);
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.locator(':focus').getAttribute('name')).toBe('allow:bookings:read');
+    expect(await page.locator('fieldset').getAttribute('aria-describedby')).toBe('problem');
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    expect(await arrival(page)).toEqual(CODE);
+    await page.context().close();
+  });
+});
+
+it('Allow waits for half a second whenever its page comes into view; without JavaScript it cannot', async () => {
+  const { page } = await open({}, true);
+  await logIn(page);
+  const allow = page.getByRole('button', { name: 'Allow', exact: true });
+  await allow.waitFor();
+  await allow.click({ trial: true });
+  await allow.focus();
+  // The second click of a double click on a window that closes itself: the focus comes, and the click right after.
+  const waits = await page.evaluate(() => {
+    const { document, window } = globalThis as unknown as {
+      document: { querySelector(selector: string): { ariaDisabled: string | null; click(): void } };
+      window: EventTarget;
+    };
+    const button = document.querySelector('button[value=allow]');
+    window.dispatchEvent(new Event('focus'));
+    button.click();
+    return button.ariaDisabled;
+  });
+  expect(waits).toBe('true');
+  await allow.click({ trial: true });
+  expect(await app.sql('SELECT id FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
+  await page.keyboard.press('Enter');
+  expect(await arrival(page)).toEqual(CODE);
+  await page.context().close();
+});
+
+it('a double click on Allow is one answer, also to a request that takes only one', async () => {
+  const { page } = await open({ prompt: 'login' }, true);
+  await logIn(page);
+  let answers = 0;
+  await page.route('**/auth/oauth2/authorize?**', async (route) => {
+    answers += 1;
+    // The second click comes before the answer to the first.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Allow', exact: true }).click({ clickCount: 2, delay: 100 });
+  expect(await arrival(page)).toEqual(CODE);
+  expect(answers).toBe(1);
   await page.context().close();
 });
 
@@ -91,20 +240,29 @@ it('a wrong password leaves the focus in the password field, which the message d
   await page.context().close();
 });
 
-it('everything fits a screen of 320 pixels, and every button is 44 pixels high', async () => {
-  const { page } = await open();
-  const check = async () => {
-    expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(320);
-    for (const button of await page.getByRole('button').all())
-      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
-  };
-  await check();
-  await logIn(page);
-  await page.getByRole('button', { name: 'Allow' }).waitFor();
-  await check();
-  const [deny, allow] = await Promise.all(
-    ['Deny', 'Allow'].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),
-  );
-  expect([deny?.width, deny?.height]).toEqual([allow?.width, allow?.height]);
-  await page.context().close();
-});
+it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
+  'everything fits a screen of 320 pixels, and every button is 44 pixels high: %s',
+  async (locale) => {
+    const { page } = await open({ ui_locales: locale, scope: 'profile:read bookings:read bookings:write' });
+    const check = async () => {
+      expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(320);
+      const heights = await page
+        .locator('button:visible, .check')
+        .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
+      expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
+      // With none at all the smallest would be infinite.
+      expect(heights).not.toEqual([]);
+    };
+    await check();
+    await page.locator('#username').fill(user.email);
+    await page.locator('#password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.locator('button[value=allow]').waitFor();
+    await check();
+    const [cancel, allow] = await Promise.all(
+      ['deny', 'allow'].map((value) => page.locator(`button[value=${value}]`).boundingBox()),
+    );
+    expect([cancel?.width, cancel?.height]).toEqual([allow?.width, allow?.height]);
+    await page.context().close();
+  },
+);

@@ -1,31 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'supertest';
 import { PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
-import { isolate } from '#testing/isolate.js';
-import { type AuthorizeApp, authorizeAddress, REDIRECT_URI, startAuthorizeApp } from './authorize-app.js';
-import { Cable } from './cable.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import { freshAddress, tryLogin } from './throttle-guesser.js';
+import { useCabledAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-let postgres: Cable;
-let client: Client;
-let user: User;
+const { app, client, user, cables } = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let commands: string[];
+let marks: string[];
 let statements: string[];
 let stopMonitor: () => void;
 
 beforeAll(async () => {
-  const services = await isolate();
-  postgres = await Cable.to(services.databaseUrl);
-  app = await startAuthorizeApp({ DATABASE_URL: postgres.url }, services);
-  client = await app.client();
-  user = await app.user();
-  postgres.watch = (bytes) => statements.push(...statementsIn(bytes));
+  cables.postgres.watch = (bytes) => statements.push(...statementsIn(bytes));
   const monitor = await app.redis.monitor();
-  const database = new URL(services.redisUrl).pathname.slice(1) || '0';
+  const database = new URL(app.services.redisUrl).pathname.slice(1) || '0';
+  marks = [];
   monitor.on('monitor', (_time: string, args: string[], source: string, db: string) => {
+    const [name = '', text = ''] = args;
     // What a script does inside of Redis costs no round trip.
-    if (db === database && source !== 'lua') commands.push(args[0] ?? '');
+    if (db !== database || source === 'lua') return;
+    if (name === 'echo') marks.push(text);
+    else commands.push(name);
   });
   stopMonitor = () => monitor.disconnect();
 });
@@ -35,11 +32,7 @@ beforeEach(() => {
   statements = [];
 });
 
-afterAll(async () => {
-  stopMonitor();
-  await app.close();
-  postgres.close();
-});
+afterAll(() => stopMonitor());
 
 /** SQL that a client sends (PostgreSQL's protocol: Parse and simple Query messages). */
 function statementsIn(bytes: Buffer): string[] {
@@ -52,11 +45,15 @@ function statementsIn(bytes: Buffer): string[] {
   return found;
 }
 
-const address = () =>
-  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
+const address = (prompt = 'consent') =>
+  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
 
-/** Monitoring lags behind by a moment. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
+/** The monitor lags behind, and sees commands in their order: all that were sent are seen when it has seen a new one. */
+async function settled(): Promise<void> {
+  const mark = randomUUID();
+  await app.redis.echo(mark);
+  while (!marks.includes(mark)) await new Promise(setImmediate);
+}
 
 async function cost<T>(action: () => Promise<T>): Promise<T> {
   await settled();
@@ -67,12 +64,12 @@ async function cost<T>(action: () => Promise<T>): Promise<T> {
   return result;
 }
 
-it('the consent page costs one Redis command and two queries', async () => {
+it('the consent page costs one Redis command and one query', async () => {
   const browser = await app.loggedIn(user);
   await browser.get(address());
   expect((await cost(() => browser.get(address()))).status).toBe(200);
   expect(commands).toEqual(['getex']);
-  expect(statements).toEqual(['SELECT', 'SELECT']);
+  expect(statements).toEqual(['SELECT']);
 });
 
 it('Allow costs two Redis commands, one query and one insert', async () => {
@@ -87,11 +84,45 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
+it('a code for consent given before costs as much as Allow, in place of the page', async () => {
+  const browser = await app.loggedIn(user);
+  await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
+  const answer = await cost(() => browser.get(address('')));
+  expect(answer.headers['location']).toContain('code=');
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['SELECT', 'WITH']);
+});
+
+it('prompt=login costs one script more at the answer, and nothing on the page', async () => {
+  const browser = app.browser();
+  const logIn = async () => {
+    const login = await browser.follow(await browser.get(address('login consent')));
+    return browser.submit(login, { username: user.email, password: PASSWORD }, '/auth/login');
+  };
+  const answer = async (page: Response) =>
+    browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  await answer(await browser.follow(await logIn()));
+  const loggedIn = await logIn();
+  const page = await cost(() => browser.follow(loggedIn));
+  expect([page.status, commands, statements]).toEqual([200, ['getex'], ['SELECT']]);
+  expect((await cost(() => answer(page))).headers['location']).toContain('code=');
+  expect(commands).toEqual(['getex', 'evalsha', 'evalsha']);
+  expect(statements).toEqual(['SELECT', 'WITH']);
+});
+
+it('the login page costs one query to say where it leads, and none where it leads nowhere', async () => {
+  await cost(() => app.browser().get(address().replace('oauth2/authorize', 'login')));
+  expect([commands, statements]).toEqual([[], ['SELECT']]);
+  await cost(() => app.browser().get('/auth/login'));
+  expect([commands, statements]).toEqual([[], []]);
+});
+
 it('a pushed request costs one script more on the page, and one more for the answer', async () => {
   const store = new PushedRequestStore(app.redis);
   const pushed = async (): Promise<string> => {
     const requestUri = generateRequestUri();
-    const parameters = new URLSearchParams({ redirect_uri: REDIRECT_URI, state: 's' }).toString();
+    const pushes = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
+    const parameters = new URLSearchParams(pushes).toString();
     await store.push(pushedRequestId(requestUri) ?? '', client.clientId, parameters, 60);
     return authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
   };
@@ -102,10 +133,10 @@ it('a pushed request costs one script more on the page, and one more for the ans
   await allow(await browser.get(await pushed()));
   const address = await pushed();
   const page = await cost(() => browser.get(address));
-  expect(commands).toEqual(['evalsha', 'getex']);
-  expect(statements).toEqual(['SELECT', 'SELECT']);
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['SELECT']);
   expect((await cost(() => allow(page))).status).toBe(303);
-  expect(commands).toEqual(['evalsha', 'getex', 'evalsha', 'evalsha']);
+  expect(commands).toEqual(['getex', 'evalsha', 'evalsha', 'evalsha']);
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
@@ -117,4 +148,25 @@ it('a request that is refused for its client or redirect URI costs one query at 
   expect(statements).toEqual(['SELECT']);
   await cost(() => app.browser().get('/auth/oauth2/authorize'));
   expect(statements).toEqual([]);
+});
+
+it('a login costs one script, one query, and five Redis commands that are sent at once', async () => {
+  const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
+  await logIn();
+  expect((await cost(logIn)).status).toBe(303);
+  expect(commands).toEqual(['evalsha', 'set', 'del', 'del', 'zrem', 'zrem']);
+  expect(statements).toEqual(['SELECT']);
+});
+
+it('a refused login costs one script and no query, whether there is such an account or not', async () => {
+  for (const username of [user.email, 'nobody', user.username]) {
+    const from = freshAddress();
+    for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });
+    // A device cookie of another account and a made-up one make no difference.
+    for (const device of [undefined, 'A'.repeat(88)]) {
+      expect((await cost(() => tryLogin(app, { username, from, device }))).status).toBe(429);
+      expect(commands).toEqual(['evalsha']);
+      expect(statements).toEqual([]);
+    }
+  }
 });

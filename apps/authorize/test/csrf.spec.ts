@@ -1,47 +1,82 @@
-import type { User } from '#directory/user.js';
-import { csrfToken } from '../src/session/csrf-token.js';
-import {
-  type AuthorizeApp,
-  authorizeAddress,
-  PASSWORD,
-  REDIRECT_URI,
-  startAuthorizeApp,
-} from './authorize-app.js';
-import { formsOf } from './browser.js';
+import { RequestMethod } from '@nestjs/common';
+import { csrfToken, type FormPurpose } from '../src/session/csrf-token.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import { type Browser, formsOf } from './browser.js';
+import { routesOf } from './routes.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-let user: User;
-let consent: string;
+const { app, client, user } = useAuthorizeApp();
 
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-  user = await app.user();
-  const { clientId } = await app.client();
-  consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
-});
+const consent = () =>
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt: 'consent',
+  });
 
-afterAll(() => app.close());
+const PURPOSES = [
+  'login',
+  'logout',
+  'logout_everywhere',
+  'consent',
+  'language',
+  'revoke',
+  'revoke_all',
+] as const satisfies readonly FormPurpose[];
 
 /** Every form: where it is, where it goes, what a user adds. */
 const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
   ['login', () => '/auth/login', '/auth/login', () => ({ username: user.email, password: PASSWORD })],
   ['logout', () => '/auth/', '/auth/logout', () => ({})],
-  ['consent', () => consent, '/auth/oauth2/authorize', () => ({ decision: 'allow' })],
+  ['logout everywhere', () => '/auth/', '/auth/logout-everywhere', () => ({})],
+  ['language', () => '/auth/', '/auth/language', () => ({ locale: 'en' })],
+  ['consent', consent, '/auth/oauth2/authorize', () => ({ decision: 'allow' })],
+  ['logout on the consent page', consent, '/auth/logout', () => ({})],
+  ['revoke', () => `/auth/apps/revoke?client_id=${client.clientId}`, '/auth/apps/revoke', () => ({})],
+  ['revoke all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
 ];
+
+it('there is no other form, and nothing but forms takes a POST', () => {
+  const actions = forms.map(([, , action]) => action);
+  expect(routesOf(app.configuration, RequestMethod.POST).toSorted()).toEqual(
+    [...new Set(actions)].toSorted(),
+  );
+});
 
 describe.each(forms)('the %s form', (name, page, action, fields) => {
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);
+    // Earlier cases revoked, or answered in another language.
+    await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
+    if (name.startsWith('revoke')) await allow(browser);
     const opened = await browser.get(page());
-    const form = formsOf(opened.text).find((candidate) => candidate.action.startsWith(action));
+    const form = formsOf(opened.text).find((candidate) => candidate.action.split('?')[0] === action);
     if (!form) throw new Error(`there is no ${name} form`);
     return { browser, form };
   };
 
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open();
+  });
+
+  /** The same browser for each: what is refused changes nothing, so that the next finds its form as it was. */
+  const again = () => {
+    const browser = app.browser();
+    for (const [cookie, value] of opened.browser.cookies) browser.cookies.set(cookie, value);
+    return { browser, form: opened.form };
+  };
+
+  const allow = async (browser: Browser) =>
+    browser.submit(await browser.get(consent()), { decision: 'allow' }, '/auth/oauth2/authorize');
+
   const expectRefused = (answer: { status: number; text: string; headers: Record<string, string> }) => {
     expect(answer.status).toBe(403);
     expect(answer.headers['location']).toBeUndefined();
-    expect(answer.text).toContain('Open the page again');
+    expect(answer.text).toMatch(
+      /<h1>(This page was out of date|Another site tried|Your browser did not send|This browser is)/,
+    );
   };
 
   it.each([
@@ -50,20 +85,25 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['a token that is not one', () => 'x'.repeat(43)],
     ['a token of another browser', () => csrfToken('x'.repeat(43), 'login')],
   ])('is refused with %s', async (_case, token) => {
-    const { browser, form } = await open();
+    const { browser, form } = again();
     const value = token();
     const sent = { ...fields(), ...(value !== undefined && { csrf_token: value }) };
     expectRefused(await browser.post(form.action, sent));
   });
 
   it('is refused with the token of another form', async () => {
-    const { browser, form } = await open();
-    const other = csrfToken(browser.cookies.get('session') ?? '', name === 'login' ? 'logout' : 'login');
-    expectRefused(await browser.post(form.action, { ...fields(), csrf_token: other }));
+    const { browser, form } = again();
+    const cookie = browser.cookies.get('session') ?? '';
+    const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.fields['csrf_token']);
+    expect(others).toHaveLength(PURPOSES.length - 1);
+    for (const purpose of others) {
+      const sent = { ...form.fields, ...fields(), csrf_token: csrfToken(cookie, purpose) };
+      expectRefused(await browser.post(form.action, sent));
+    }
   });
 
   it('is refused with the token of another cookie', async () => {
-    const { browser, form } = await open();
+    const { browser, form } = again();
     browser.cookies.set('session', 'y'.repeat(43));
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
   });
@@ -76,16 +116,22 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     ['Origin', 'http://localhost:3002'],
     ['Origin', 'http://localhost:3001.evil.example'],
   ])('is refused when %s is %s', async (header, value) => {
-    const { browser, form } = await open();
+    const { browser, form } = again();
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }, { [header]: value }));
   });
 
   it('without a cookie says that cookies are needed', async () => {
-    const { browser, form } = await open();
+    const { browser, form } = again();
     browser.cookies.clear();
-    const answer = await browser.post(form.action, { ...form.fields, ...fields() });
+    const sent = { ...form.fields, ...fields() };
+    const answer = await browser.post(form.action, sent, { Host: 'localhost:3001' });
     expectRefused(answer);
-    expect(answer.text).toMatch(/role="alert">[^<]*cookies are needed/);
+    expect(answer.text).toMatch(/role="alert">Cookies are needed/);
+  });
+
+  it('is accepted after all that was refused', async () => {
+    const { browser, form } = again();
+    expect((await browser.post(form.action, { ...form.fields, ...fields() })).status).toBe(303);
   });
 
   it.each([
@@ -100,10 +146,4 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     const answer = await browser.post(form.action, { ...form.fields, ...fields() }, headers);
     expect(answer.status).toBe(303);
   });
-});
-
-it('a refused form leads to the page to open again', async () => {
-  const answer = await app.browser().post('/auth/login?client_id=x&state=%22', {});
-  expect(answer.text).toContain('href="/auth/login?client_id=x&amp;state=%22"');
-  expect((await app.browser().post('/auth/logout', {})).text).toContain('href="/auth/"');
 });

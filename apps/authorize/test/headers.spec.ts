@@ -1,58 +1,53 @@
 import { createHash } from 'node:crypto';
-import type { Response } from 'supertest';
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
-import { type AuthorizeApp, authorizeAddress, REDIRECT_URI, startAuthorizeApp } from './authorize-app.js';
+import { RequestMethod } from '@nestjs/common';
+import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './authorize-app.js';
+import { EVERY_ANSWER } from './every-answer.js';
+import { routesOf } from './routes.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-let client: Client;
-let user: User;
-
-beforeAll(async () => {
-  app = await startAuthorizeApp();
-  client = await app.client();
-  user = await app.user();
-});
-
-afterAll(() => app.close());
+const { app, client, user } = useAuthorizeApp();
 
 const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
   authorizeAddress({
     client_id: clientId,
     redirect_uri: redirectUri,
     state: 's',
-    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-    code_challenge_method: 'S256',
+    ...PKCE,
   });
 
-const pages: [name: string, open: () => Promise<Response>][] = [
-  ['the login page', () => app.browser().get('/auth/login')],
-  ['the consent page', async () => (await app.loggedIn(user)).get(consent())],
-  ['the front page', async () => (await app.loggedIn(user)).get('/auth/')],
-  ['a redirect to the login', () => app.browser().get(consent())],
-  ['an error page', () => app.browser().get('/auth/oauth2/authorize')],
-  ['a redirected error', () => app.browser().get(`${consent()}&scope=x`)],
-  ['a refused form', () => app.browser().post('/auth/login', {})],
-  ['an address without a page', () => app.browser().get('/nothing')],
-];
-
-describe.each(pages)('%s', (_name, open) => {
+describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
   it('is not stored, framed, sniffed, scripted, nor told to other sites', async () => {
-    const { headers } = await open();
+    const { headers } = await open(app);
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'unsafe-none',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=()'),
     });
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toMatch(/^default-src 'none'/);
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toMatch(/unsafe|script-src/);
+    expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
+    expect(policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
+
+  it('has no inline code, and asks no other site for anything', async () => {
+    const { text = '' } = await open(app);
+    expect(text).not.toMatch(/<script(?! src="\/auth\/script\/)|\son\w+="|\sstyle="|javascript:/i);
+    expect(text).not.toMatch(
+      /(?:src|srcset)="(?!\/auth\/)|<(?:link|iframe|object|embed|base)\b|@import|url\(/i,
+    );
+    expect(Buffer.byteLength(text)).toBeLessThan(30_000);
+  });
+});
+
+it('there is no other address that answers GET', () => {
+  const routes = EVERY_ANSWER.map(([, route]) => route).filter((route) => route !== null);
+  expect(routesOf(app.configuration, RequestMethod.GET).toSorted()).toEqual(['/auth', ...routes].toSorted());
 });
 
 it('allows the style that stands in the page, by its hash, and no base address', async () => {

@@ -1,43 +1,19 @@
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
-import { isolate, type Isolated } from '#testing/isolate.js';
-import {
-  type AuthorizeApp,
-  authorizeAddress,
-  PASSWORD,
-  REDIRECT_URI,
-  startAuthorizeApp,
-} from './authorize-app.js';
-import { Cable } from './cable.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import { useCabledAuthorizeApp } from './use-authorize-app.js';
 
-let app: AuthorizeApp;
-let services: Isolated;
-let redis: Cable;
-let postgres: Cable;
-let client: Client;
-let user: User;
-
-beforeAll(async () => {
-  services = await isolate();
-  redis = await Cable.to(services.redisUrl);
-  postgres = await Cable.to(services.databaseUrl);
-  app = await startAuthorizeApp({ REDIS_URL: redis.url, DATABASE_URL: postgres.url }, services);
-  client = await app.client();
-  user = await app.user();
-});
-
-afterAll(async () => {
-  await app.close();
-  redis.close();
-  postgres.close();
-});
+const { app, client, user, cables } = useCabledAuthorizeApp();
 
 const address = () =>
-  authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
+  authorizeAddress({
+    client_id: client.clientId,
+    redirect_uri: REDIRECT_URI,
+    state: 's',
+    prompt: 'consent',
+  });
 
 describe.each([
-  ['Redis', () => redis],
-  ['PostgreSQL', () => postgres],
+  ['Redis', () => cables.redis],
+  ['PostgreSQL', () => cables.postgres],
 ])('while %s does not answer', (_name, cable) => {
   afterEach(() => cable().mend());
 
@@ -85,10 +61,52 @@ describe.each([
   });
 });
 
+it('an Allow that Redis does not take leaves no permission behind', async () => {
+  const stranger = await app.user();
+  const browser = await app.loggedIn(stranger);
+  const page = await browser.get(address());
+  cables.redis.watch = (bytes) => {
+    if (bytes.includes('grant:')) cables.redis.cut();
+  };
+  const answer = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  cables.redis.watch = () => undefined;
+  cables.redis.mend();
+  expect(answer.status).toBe(503);
+  expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [stranger.id])).toEqual([]);
+  await recovered(async () => (await browser.get(address())).status === 200);
+  const again = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+  expect(again.headers['location']).toContain('code=');
+});
+
 async function recovered(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 20_000;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('it did not recover in 10 s');
+    if (Date.now() > deadline) throw new Error('it did not recover in 20 s');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+it('logins that PostgreSQL did not answer are not counted as failed', async () => {
+  const stranger = app.browser();
+  const page = await stranger.get('/auth/login');
+  const login = { username: user.email, password: PASSWORD };
+  cables.postgres.cut();
+  for (let tries = 0; tries < 8; tries += 1) expect((await stranger.submit(page, login)).status).toBe(503);
+  cables.postgres.mend();
+  await recovered(async () => (await stranger.submit(page, login)).status === 303);
+});
+
+it('nor are logins that Redis answered too late', async () => {
+  const stranger = app.browser();
+  const page = await stranger.get('/auth/login');
+  const login = { username: (await app.user()).email, password: PASSWORD };
+  cables.redis.hold();
+  const tries = Array.from({ length: 8 }, () => stranger.submit(page, login));
+  expect((await Promise.all(tries)).map(({ status }) => status)).toEqual(tries.map(() => 503));
+  cables.redis.release();
+  await recovered(async () => {
+    const { status } = await stranger.submit(page, login);
+    expect(status).not.toBe(429);
+    return status === 303;
+  });
+});

@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { type Locale, LOCALES } from '#directory/locale.js';
+import type { Scene } from './scenes/scene.js';
+import { SCENES } from './scenes/scenes.js';
+import { chromium, world } from './scenes/stage.js';
+import { openTab } from './scenes/tab.js';
+import type { World } from './scenes/world.js';
+
+const EVERY = process.env['LANGUAGES'] === 'all';
+
+/** Arabic weighs most, and no page in another language half a kilobyte more or less; consent.spec weighs its page in each. */
+const LANGUAGES: readonly Locale[] = EVERY ? LOCALES : ['ar'];
+
+/** Where one language is weighed for all, they have some room to differ. */
+const MOST_BYTES = EVERY ? 30_000 : 28_000;
+
+interface Loaded {
+  readonly url: string;
+  /** With its headers, as it came over the wire. */
+  bytes: number;
+}
+
+/** Everything that the browser asks for, anew with every page that it opens. */
+async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
+  const cdp = await page.context().newCDPSession(page);
+  let loaded = new Map<string, Loaded>();
+  cdp.on('Network.requestWillBeSent', ({ requestId, loaderId, request, redirectResponse }) => {
+    // A document's request is called as its loader is.
+    if (requestId === loaderId && !redirectResponse) loaded = new Map();
+    loaded.set(requestId, { url: request.url, bytes: 0 });
+  });
+  cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const one = loaded.get(requestId);
+    if (one) one.bytes = encodedDataLength;
+  });
+  await cdp.send('Network.enable');
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
+  return async () => {
+    await page.waitForLoadState('load');
+    const under = () => [...loaded.values()].some(({ bytes }) => bytes === 0);
+    while (under()) await new Promise((resolve) => cdp.once('Network.loadingFinished', resolve));
+    return [...loaded.values()];
+  };
+}
+
+/** Those whose bytes come from the app and not from the test. */
+const SERVED = SCENES.filter(({ name }) => name !== 'revoke-unfinished' && name !== 'error-with-details');
+
+const ERRORS: readonly Scene[] = [
+  ['error-client', '/auth/oauth2/authorize?client_id=sc_unknown'],
+  ['error-not-found', '/auth/nothing'],
+].map(([name = '', path = '']) => ({
+  name,
+  visitor: () => null,
+  open: (page: Page, { app }: World) => page.goto(app.url + path),
+}));
+
+it.each(LANGUAGES)(
+  'every page is under 30 KB with all it needs, which is all from here: %s',
+  async (locale) => {
+    const weights: Record<string, number> = {};
+    const foreign: string[] = [];
+    const tab = await openTab(locale, {});
+    const loaded = await watch(tab.page);
+    for (const scene of [...SERVED, ...ERRORS]) {
+      await tab.play(scene);
+      const all = await loaded();
+      weights[scene.name] = all.reduce((sum, { bytes }) => sum + bytes, 0);
+      foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== world.app.url));
+    }
+    await tab.close();
+    expect(Object.entries(weights).filter(([, bytes]) => bytes >= MOST_BYTES)).toEqual([]);
+    expect(foreign).toEqual([]);
+    // Nothing was weighed wrong: the style alone is more than this.
+    expect(Math.min(...Object.values(weights))).toBeGreaterThan(4_000);
+  },
+);
+
+it('the first paint needs one request: style comes with the page, script and pictures after', async () => {
+  const { app, request, clients, people } = world;
+  const context = await world.visit(chromium, people.ada, { locale: 'en' });
+  const page = await context.newPage();
+  // Nothing but the document ever arrives.
+  await context.route('**/*', (route) =>
+    route.request().resourceType() === 'document' ? route.continue() : new Promise(() => undefined),
+  );
+  for (const address of [request(clients.calendar, 'profile:read'), `${app.url}/auth/login`]) {
+    await page.goto(address, { waitUntil: 'commit' });
+    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+    expect(await page.locator('main').evaluate((main) => getComputedStyle(main).borderTopStyle)).toBe(
+      'solid',
+    );
+    await context.clearCookies();
+  }
+  await context.close();
+});

@@ -1,0 +1,49 @@
+import { OAuthError } from '#service/oauth/oauth-error.js';
+import { ERROR_KINDS, type ErrorKind } from '../../src/error/error-kind.js';
+import { errorPage } from '../../src/error/error.page.js';
+import type { Page } from '../../src/page/document.js';
+import { Words } from '../../src/language/words.js';
+import type { Scene } from './scene.js';
+import { show } from './show.js';
+
+const RIGHT = 'https://auth.scheduling.example';
+const ADDRESSES = {
+  cookie_host: 'https://127.0.0.1:3001',
+  cookie_http: 'http://auth.scheduling.example',
+  cookie_https: 'https://auth.scheduling.example',
+};
+
+/** What the request brought: as long as such things are. */
+const DETAIL = {
+  client_id: 'sc_3q2-7wAAAAAAAAAAAAAAAA',
+  redirect_uri: 'https://calendar-connect.example/callback/?tenant=7&next=%2Fsettings%2Fcalendars',
+};
+
+export const REFERENCE = '01a2b3c4d5e6f708';
+
+/** The page of every kind of error that there is, with all that it can hold. */
+export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as ErrorKind[]).map((kind) => ({
+  name: `error-${kind.replaceAll('_', '-')}`,
+  visitor: () => null,
+  open: (page, { app }, locale) => show(page, app, pageOf(kind, new Words(locale))),
+}));
+
+function pageOf(kind: ErrorKind, words: Words): Page {
+  const { party, advice } = ERROR_KINDS[kind];
+  const opened = (ADDRESSES as Record<string, string>)[kind];
+  const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };
+  const error = OAuthError.invalidRequest('the redirect_uri is not registered for this client', {
+    detail: { check: 'redirect_uri', ...DETAIL },
+  });
+  const leadsOn = party !== 'application' && advice !== 'close' && advice !== 'start_at_application';
+  return errorPage({
+    words,
+    error,
+    kind,
+    values,
+    reference: REFERENCE,
+    query: 'client_id=x&redirect_uri=x&state=x&scope=x&code_challenge=x&code_challenge_method=S256',
+    next: leadsOn ? '/auth/login' : null,
+    ...(opened && { hints: [{ id: 'error.hint.auth_url', values }, { id: 'error.hint.proxy' }] }),
+  });
+}

@@ -1,0 +1,64 @@
+import type { Page } from 'playwright-core';
+
+/**
+ * Tabs through a page and says what is wrong on the way: WCAG 2.2, 2.4.3 (order), 2.4.7 (seen), 2.4.11 (not covered),
+ * 2.1.1 (everything is reached).
+ */
+export async function focusPath(page: Page): Promise<string[]> {
+  const expected = await page.evaluate(watchFocus);
+  for (let step = 0; step < expected; step += 1) await page.keyboard.press('Tab');
+  const steps = await page.evaluate(() => (window as unknown as { focusSteps: FocusStep[] }).focusSteps);
+  const problems: string[] = [];
+  const off = steps.findIndex(({ isBody }) => isBody);
+  const reached = off === -1 ? steps.length : off;
+  let last = { top: -1, start: -1 };
+  for (const now of steps.slice(0, reached)) {
+    if (!now.ring) problems.push(`no focus to see: ${now.name}`);
+    if (!now.uncovered || !now.inView) problems.push(`covered: ${now.name}`);
+    const before = now.top < last.top - 1 || (Math.abs(now.top - last.top) <= 1 && now.start <= last.start);
+    if (before) problems.push(`out of order: ${now.name}`);
+    last = { top: now.top, start: now.start };
+  }
+  if (reached < expected) problems.push(`only ${reached} of ${expected} are reached`);
+  return problems;
+}
+
+interface FocusStep {
+  readonly name: string;
+  readonly top: number;
+  /** From where a line begins. */
+  readonly start: number;
+  readonly ring: boolean;
+  readonly uncovered: boolean;
+  readonly inView: boolean;
+  readonly isBody: boolean;
+}
+
+/** In the page: notes where the focus is whenever Tab is let go of, and says how often that should be somewhere new. */
+function watchFocus(): number {
+  // From the very beginning, wherever the page has put the focus.
+  const start = Object.assign(document.createElement('span'), { tabIndex: -1 });
+  document.body.prepend(start);
+  start.focus();
+  const steps: FocusStep[] = [];
+  Object.assign(window, { focusSteps: steps });
+  // The focus moves, and what has it comes into view, when the key goes down.
+  const note = () => {
+    const element = document.activeElement ?? document.body;
+    const { top, bottom, left, right } = element.getBoundingClientRect();
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    steps.push({
+      name: element.outerHTML.slice(0, 120),
+      top: top + scrollY,
+      start: document.documentElement.dir === 'rtl' ? innerWidth - right : left,
+      ring: outlineStyle === 'solid' && Number.parseFloat(outlineWidth) >= 2,
+      uncovered: over !== null && (element.contains(over) || over.contains(element)),
+      inView: top >= 1 && bottom <= innerHeight - 1,
+      isBody: element === document.body,
+    });
+  };
+  document.addEventListener('keyup', note, { capture: true });
+  const focusable = 'a[href], button, input:not([type=hidden]), select, summary';
+  return [...document.querySelectorAll(focusable)].filter((element) => element.checkVisibility()).length;
+}

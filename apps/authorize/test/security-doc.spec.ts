@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { STYLESHEET_SOURCE } from '../src/page/stylesheet.js';
+import { THROTTLE_LIMITS } from '../src/throttle/throttle-limits.js';
+import { PASSWORD } from './authorize-app.js';
+import { EVERY_ANSWER } from './every-answer.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
+
+const text = readFileSync(fileURLToPath(new URL('../../../docs/security.md', import.meta.url)), 'utf8');
+
+/** Rows of the tables of a section, table by table, without their heads. */
+const tablesOf = (section: string): string[][][] => {
+  const content = text.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  return [...content.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) =>
+    table
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+  );
+};
+
+const plain = (cell = '') => cell.replaceAll('`', '');
+const valuesOf = (rows: string[][] = []) =>
+  Object.fromEntries(rows.map(([name, value]) => [plain(name).toLowerCase(), plain(value)]));
+
+const [always, readable, policies] = tablesOf('Headers');
+const [cookies] = tablesOf('Cookies');
+
+const AVATAR_ORIGINS = 'https://avatars.example.com';
+const { app: http } = useAuthorizeApp({ AVATAR_ORIGINS });
+const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth.example.com' });
+
+describe.each(EVERY_ANSWER)('%s', (name, _route, policy, open) => {
+  it('has the headers that docs/security.md says, and no other that protects', async () => {
+    const { headers } = await open(https);
+    const documented = { ...valuesOf(always), ...(name !== 'what is no HTTP' && valuesOf(readable)) };
+    expect(Object.keys(documented).length).toBeGreaterThan(6);
+    const usual =
+      /^(content-security-policy|content-(type|length|language)|date|connection|keep-alive|set-cookie|location|allow|vary|retry-after)$/;
+    const protecting = Object.fromEntries(Object.entries(headers).filter(([header]) => !usual.test(header)));
+    expect(protecting).toEqual(documented);
+    const expected = policies?.find(([answer]) => answer === policy)?.[1];
+    expect(headers['content-security-policy']).toBe(
+      plain(expected).replace('{style}', STYLESHEET_SOURCE).replace('{avatar}', AVATAR_ORIGINS),
+    );
+  });
+
+  it('demands https only where that is its address', async () => {
+    const { headers } = await open(http);
+    expect(headers['strict-transport-security']).toBeUndefined();
+  });
+});
+
+it('every cookie is in docs/security.md as it is set', async () => {
+  for (const app of [https, http]) {
+    const browser = app.browser();
+    const page = await browser.get('/auth/login');
+    const user = await app.user();
+    await app.sql("UPDATE users SET locale = 'de' WHERE id = $1", [user.id]);
+    const answer = await browser.submit(page, { username: user.email, password: PASSWORD });
+    const given = [page, answer].flatMap(
+      ({ headers }) => (headers['set-cookie'] ?? []) as unknown as string[],
+    );
+    const found = given.map((header) => {
+      const [, cookie = '', attributes = ''] = /^([^=]+)=[\w.-]+; (.*)$/.exec(header) ?? [];
+      return [cookie, attributes];
+    });
+    const documented = (cookies ?? []).map(([cookie, , , attributes]) => {
+      const pair = [plain(cookie), plain(attributes)];
+      return app === https ? pair : [pair[0]?.replace('__Host-', ''), pair[1]?.replace('; Secure', '')];
+    });
+    expect(new Set(found.map(String))).toEqual(new Set(documented.map(String)));
+  }
+});
+
+it('the limits of the throttle are those in docs/security.md', () => {
+  const minutes = (cell = '') => (cell.endsWith(' h') ? 60 : 1) * Number.parseInt(cell, 10) * 60_000;
+  const [rows = []] = tablesOf('Throttling');
+  const { addressAndLogin, address, login, device } = THROTTLE_LIMITS;
+  expect(
+    rows.map(([, failures, window]) => ({ failures: Number(failures), window: minutes(window) })),
+  ).toEqual([addressAndLogin, address, login, device]);
+});

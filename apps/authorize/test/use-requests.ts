@@ -1,0 +1,76 @@
+import type { Response } from 'supertest';
+import type { Client } from '#directory/client.js';
+import type { User } from '#directory/user.js';
+import { authorizeAddress, BASE_URL, handedBack, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import type { Browser } from './browser.js';
+import { useAuthorizeApp } from './use-authorize-app.js';
+
+export const AUTHORIZE = '/auth/oauth2/authorize';
+
+/** Authorization requests of an application that a user has not let in yet: both are new in each test. */
+export function useRequests() {
+  const { app } = useAuthorizeApp();
+  const now = {} as { client: Client; user: User };
+
+  beforeEach(async () => {
+    now.client = await app.client({
+      scopes: ['profile:read', 'bookings:read', 'bookings:write'],
+      optionalScopes: ['bookings:write'],
+    });
+    now.user = await app.user();
+  });
+
+  const address = (more: Record<string, string | undefined> = {}): string => {
+    const { clientId } = now.client;
+    return authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's1', ...more });
+  };
+
+  return {
+    app,
+    /** Who asks and who is asked; a test may put others there. */
+    now,
+    address,
+
+    /** A browser whose user has allowed what is asked for. */
+    consented: async (more: Record<string, string> = {}): Promise<Browser> => {
+      const browser = await app.loggedIn(now.user);
+      expectCode(await allow(browser, await browser.get(address(more))));
+      return browser;
+    },
+
+    logIn: (browser: Browser, page: Response, as = now.user): Promise<Response> =>
+      browser.submit(page, { username: as.email, password: PASSWORD }, '/auth/login'),
+
+    /** What the application was granted, from the first time on. */
+    scopes: async (): Promise<string[]> => {
+      const sql = 'SELECT scope FROM grants WHERE client_id = $1 ORDER BY created_at';
+      return (await app.sql<{ scope: string }>(sql, [now.client.clientId])).map(({ scope }) => scope);
+    },
+  };
+}
+
+export const allow = (browser: Browser, page: Response): Promise<Response> =>
+  browser.submit(page, { decision: 'allow' }, AUTHORIZE);
+
+export function expectCode(answer: Response): void {
+  expect(answer.status).toBe(303);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(handedBack(answer.headers['location'])).toEqual({
+    tenant: '7',
+    x: '/',
+    code: expect.stringMatching(/^sac_/),
+    state: 's1',
+    iss: BASE_URL,
+  });
+}
+
+export function expectConsentPage(answer: Response): void {
+  expect(answer.status).toBe(200);
+  expect(answer.text).toContain('value="allow"');
+}
+
+/** Is sent to the login, with the very same request. */
+export function expectLogin(answer: Response, request: string): void {
+  expect(answer.status).toBe(303);
+  expect(answer.headers['location']).toBe(request.replace(AUTHORIZE, '/auth/login'));
+}
