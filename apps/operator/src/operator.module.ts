@@ -12,7 +12,10 @@ import { RotateSecretCommand } from './client/secret/rotate-secret.command.js';
 import { SecretCommand } from './client/secret/secret.command.js';
 import { ShowClientCommand } from './client/show-client.command.js';
 import { UpdateClientCommand } from './client/update-client.command.js';
-import { type CommanderCommand, strict } from './command-line/strict.js';
+import type { CommanderCommand } from './command-line/commander-command.js';
+import { addHelpCommand } from './command-line/help-command.js';
+import { invocation } from './command-line/invocation.js';
+import { strict } from './command-line/strict.js';
 import { MigrateCommand } from './migrate/migrate.command.js';
 import { CreateResourceServerCommand } from './resource-server/create-resource-server.command.js';
 import { ListResourceServersCommand } from './resource-server/list-resource-servers.command.js';
@@ -21,6 +24,7 @@ import { RevokeResourceServerCommand } from './resource-server/revoke-resource-s
 import { DirectoryConnection } from './settings/directory.connection.js';
 import { SettingsReader } from './settings/settings.reader.js';
 import { CreateUserCommand } from './user/create-user.command.js';
+import { UpdateUserCommand } from './user/update-user.command.js';
 import { UserCommand } from './user/user.command.js';
 
 const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
@@ -40,6 +44,7 @@ const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
   RevokeResourceServerCommand,
   UserCommand,
   CreateUserCommand,
+  UpdateUserCommand,
   MigrateCommand,
 ];
 
@@ -65,9 +70,10 @@ AUTH_URL and BASE_URL, for resource-server create BASE_URL.
 While "npm start" runs, none is needed.
 
 Examples:
-  $ npm run -s operator -- client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
-  $ npm run -s operator -- client create --help`,
+  $ ${invocation()} client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
+  $ ${invocation()} client create --help`,
       );
+    addHelpCommand(this.commander);
     strict(this.commander);
   }
 }

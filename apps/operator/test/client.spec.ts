@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#introspection/nats-options.js';
-import { type OperatorBench, operatorBench } from './operator-bench.js';
+import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
 
 interface Registered {
@@ -15,13 +15,9 @@ interface Registered {
 const CALLBACK = 'https://app.example.com/callback';
 
 describe('operator client', () => {
-  let bench: OperatorBench;
-  beforeAll(async () => {
-    bench = await operatorBench();
-  });
-  afterAll(() => bench.close());
+  const bench = useOperatorBench();
 
-  const client = (args: string[], env = bench.env) => runOperator(['client', ...args], env);
+  const client = (args: string[]) => bench.run(['client', ...args]);
   const create = async (...args: string[]) => {
     const outcome = await client([
       'create',
@@ -74,8 +70,11 @@ describe('operator client', () => {
     expect(shown.stdout).toMatch(/^client_secret +none: a public client/m);
   });
 
-  it('create --require-par registers a client that must push its requests, and show says so', async () => {
+  it('create --require-par registers a client that must push its requests, says where to, and show says so', async () => {
     const { registered } = await create('--require-par');
+    expect(registered).toMatchObject({
+      par_url: expect.stringMatching(/\/api\/auth\/oauth\/par$/) as string,
+    });
     const [shown, json] = await Promise.all(
       [[], ['--json']].map((format) => client(['show', registered.client_id, ...format])),
     );
@@ -101,7 +100,9 @@ describe('operator client', () => {
     const { port } = hanging.address() as { port: number };
     const addresses = ['nats://user:natspassword@127.0.0.1:1', `nats://user:natspassword@127.0.0.1:${port}`];
     const args = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
-    const outcomes = await Promise.all(addresses.map((NATS_URL) => client(args, { ...bench.env, NATS_URL })));
+    const outcomes = await Promise.all(
+      addresses.map((NATS_URL) => runOperator(['client', ...args], { ...bench.env, NATS_URL })),
+    );
     hanging.close();
     for (const { code, stdout, stderr } of outcomes) {
       expect(code).toBe(0);
@@ -123,7 +124,7 @@ describe('operator client', () => {
       expect(stdout).toContain(id);
       expect(stdout).not.toMatch(/scs_|hash|\\x/);
     }
-    expect(list?.stdout).toMatch(/^client_id +type +created_at +name$/m);
+    expect(list?.stdout).toMatch(/^client_id +type +first_party +logo +created_at +name$/m);
     expect(JSON.parse(listJson!.stdout)).toContainEqual(JSON.parse(showJson!.stdout));
     expect(show?.stdout).toMatch(new RegExp(`^redirect_uris +${CALLBACK}$`, 'm'));
     expect(JSON.parse(showJson!.stdout)).toEqual({
@@ -132,7 +133,10 @@ describe('operator client', () => {
       type: 'confidential',
       redirect_uris: [CALLBACK],
       scopes: ['profile:read'],
+      optional_scopes: [],
       require_par: false,
+      first_party: false,
+      logo: null,
       live_secrets: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     });
@@ -141,7 +145,7 @@ describe('operator client', () => {
   it('wrong input names every problem, exits with 2 and writes nothing', async () => {
     const before = await bench.counts();
     const wrong: [string[], RegExp[]][] = [
-      [['create'], [/--name must be/, /--redirect-uri is missing/]],
+      [['create'], [/--name is missing/, /--redirect-uri is missing/]],
       [
         [
           'create',
@@ -164,7 +168,7 @@ describe('operator client', () => {
         ],
       ],
       [['create', '--name', 'A'.repeat(101), '--redirect-uri', CALLBACK], [/1 to 100/]],
-      [['show', 'sc_unknown'], [/no client "sc_unknown": see client list/]],
+      [['show', 'sc_unknown'], [/no client "sc_unknown": see operator client list/]],
     ];
     const outcomes = await Promise.all(wrong.map(([args]) => client(args)));
     for (const [index, { code, stdout, stderr }] of outcomes.entries()) {

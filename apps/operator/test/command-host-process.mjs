@@ -1,10 +1,13 @@
 // Runs built commands one after the other inside one process, as its parent asks: see command-host.ts.
 import 'reflect-metadata';
+import { Readable } from 'node:stream';
 import { runCommand } from '../../../dist/apps/operator/src/run-command.js';
 
 const { argv, env } = process;
 
-async function run({ args, settings }) {
+async function run({ args, settings, stdin }) {
+  const input = Readable.from(stdin === '' ? [] : [Buffer.from(stdin)]);
+  Object.defineProperty(process, 'stdin', { value: input, configurable: true });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr']) {
     process[name].write = (chunk) => {

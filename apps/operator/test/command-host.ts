@@ -6,16 +6,24 @@ import type { Outcome } from './run-operator.js';
 const HOST = resolve('apps/operator/test/command-host-process.mjs');
 
 /**
- * One process that runs many built commands, one at a time: each in a hundredth of the time that a process of its
- * own takes. It is not for what a process does at its end.
+ * One process that runs many built commands, one after the other as they are asked for: each in a hundredth of the
+ * time that a process of its own takes. It is not for what a process does at its end.
  */
 export class CommandHost {
   readonly #process: ChildProcess = fork(HOST, { execArgv: [] });
 
+  #last: Promise<unknown> = Promise.resolve();
+
   /** @param env the whole environment besides PATH */
-  async run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+  run(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
+    const outcome = this.#last.then(() => this.#ask({ args, settings: env, stdin }));
+    this.#last = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  async #ask(command: object): Promise<Outcome> {
     const answered = once(this.#process, 'message');
-    this.#process.send({ args, settings: env });
+    this.#process.send(command);
     const [outcome] = (await answered) as [Outcome];
     return outcome;
   }

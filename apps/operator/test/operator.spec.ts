@@ -1,15 +1,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OperatorBench, operatorBench } from './operator-bench.js';
+import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
 
 describe('operator', () => {
-  let bench: OperatorBench;
-  beforeAll(async () => {
-    bench = await operatorBench();
+  const bench = useOperatorBench();
+
+  it('ends as a process with the code of its command', async () => {
+    const [help, wrong] = await Promise.all([runOperator(['--help'], {}), runOperator(['foo'], {})]);
+    expect([help.code, help.stderr]).toEqual([0, '']);
+    expect([wrong.code, wrong.stdout]).toEqual([2, '']);
+    expect(wrong.stderr).toMatch(/^error: unknown command 'foo'\n/);
   });
-  afterAll(() => bench.close());
 
   const register = ['client', 'create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--json'];
 
@@ -19,7 +22,7 @@ describe('operator', () => {
     await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run), {
       mode: 0o600,
     });
-    const outcome = await runOperator(args, { ...env, LOCAL_DIR: folder });
+    const outcome = await bench.run(args, { ...env, LOCAL_DIR: folder });
     await rm(folder, { recursive: true });
     return outcome;
   }
@@ -44,18 +47,18 @@ describe('operator', () => {
 
   it('says both ways to name a database when there is none, and one in production', async () => {
     const [none, production] = await Promise.all([
-      runOperator(['client', 'list'], { LOCAL_DIR: bench.localDir }),
+      bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
       besideRunning(running(), ['client', 'list'], { NODE_ENV: 'production' }),
     ]);
     expect(none).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/npm start.*DATABASE_URL/),
+      stderr: expect.stringMatching(/^error: DATABASE_URL is missing: .*npm start/),
     });
     expect(production).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('DATABASE_URL'),
+      stderr: expect.stringContaining('DATABASE_URL is missing'),
     });
     expect(production.stderr).not.toContain('npm start');
   });
@@ -73,7 +76,12 @@ describe('operator', () => {
       'dbpassword',
     ];
     const outcomes = await Promise.all(
-      urls.map((DATABASE_URL) => runOperator(['client', 'list'], { DATABASE_URL })),
+      // The first as a process of its own, which ends by itself and in the same words.
+      urls.map((DATABASE_URL, index) =>
+        index === 0
+          ? runOperator(['client', 'list'], { DATABASE_URL })
+          : bench.run(['client', 'list'], { DATABASE_URL }),
+      ),
     );
     for (const { code, stdout, stderr } of outcomes) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -86,11 +94,11 @@ describe('operator', () => {
     await bench.rows('DROP SCHEMA public CASCADE');
     await bench.rows('CREATE SCHEMA public');
     const env = { DATABASE_URL: bench.databaseUrl };
-    const unmigrated = await runOperator(['client', 'list'], env);
+    const unmigrated = await bench.run(['client', 'list'], env);
     expect(unmigrated).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('operator -- migrate'),
+      stderr: expect.stringContaining('run "operator migrate"'),
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -101,21 +109,45 @@ describe('operator', () => {
   });
 
   it('helps on every level, with examples, and needs no settings for it', async () => {
-    const levels = [
+    for (const level of [
       [],
       ['client'],
       ['client', 'create'],
       ['client', 'show'],
       ['user', 'create'],
       ['migrate'],
-    ];
-    const outcomes = await Promise.all(levels.map((level) => runOperator([...level, '--help'], {})));
-    for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
+    ]) {
+      const { code, stdout, stderr } = await bench.run([...level, '--help'], {});
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(['Usage: operator', ...levels[index]!].join(' '));
-      expect(stdout).toContain('npm run -s operator -- ');
+      expect(stdout).toContain(['Usage: operator', ...level].join(' '));
+      expect(stdout).toMatch(/^ +\$ .*operator (client|user|migrate)/m);
       expect(stdout).not.toContain('\u001b');
     }
+  });
+
+  it('shows the same help by help and the names of a command, and refuses names that are none', async () => {
+    const byName = await bench.run(['help', 'client', 'secret', 'rotate'], {});
+    expect(byName).toEqual(await bench.run(['client', 'secret', 'rotate', '--help'], {}));
+    expect(byName).toMatchObject({ code: 0, stdout: expect.stringContaining('client secret rotate') });
+    const all = await bench.run(['help'], {});
+    expect(all).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: operator ') });
+    const none = await bench.run(['help', 'client', 'foo'], {});
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/'foo'\n.*create[^]*\nSee: operator client --help\n$/),
+    });
+  });
+
+  it.each([
+    ['by npm', 'npm run -s operator --', { npm_lifecycle_event: 'operator' }],
+    ['by its own name', 'operator', {}],
+    ['by another script of npm’s', 'operator', { npm_lifecycle_event: 'start' }],
+  ])('gives hints as it was started: %s', async (_, name, env) => {
+    const help = await bench.run(['client', 'show', '--help'], env);
+    expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
+    const wrong = await bench.run(['client', 'show'], env);
+    expect(wrong.stderr).toContain(`\nSee: ${name} client show --help\n`);
   });
 
   it('refuses unknown commands and options with 2, and says where help is', async () => {
@@ -127,11 +159,34 @@ describe('operator', () => {
       ['migrate', 'down'],
       ['client', 'list', '--jsn'],
     ];
-    for (const { code, stdout, stderr } of await Promise.all(
-      wrong.map((args) => runOperator(args, bench.env)),
-    )) {
+    for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => bench.run(args)))) {
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain('--help');
     }
+  });
+
+  it.each([
+    ['foo', []],
+    ['client foo', ['client']],
+    ['client secret foo', ['client', 'secret']],
+    ['help client foo', ['client']],
+  ])('refuses an unknown command in the same words on every level: %s', async (line, group) => {
+    const { code, stdout, stderr } = await bench.run(line.split(' '), {});
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: unknown command 'foo'\n/);
+    expect(stderr).toContain(`\nSee: ${['operator', ...group, '--help'].join(' ')}\n`);
+  });
+
+  it('gives hints that can be pasted as they are', async () => {
+    const env = { ...bench.env, npm_lifecycle_event: 'operator' };
+    const { stderr } = await bench.run(['client', 'show', 'sc_unknown'], env);
+    expect(stderr).toContain('see npm run -s operator -- client list\n');
+  });
+
+  it('says of a variable that it is missing rather than wrong', async () => {
+    const { DATABASE_URL } = bench.env;
+    const { code, stderr } = await bench.run(['client', 'delete', 'sc_x', '--yes'], { DATABASE_URL });
+    expect(code).toBe(1);
+    expect(stderr).toContain('NATS_URL is missing: it must be one or more URLs, nats://…');
   });
 });

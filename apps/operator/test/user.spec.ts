@@ -1,18 +1,13 @@
 import { UserStore } from '#directory/user.store.js';
 import { directoryDataSource } from '#directory/data-source.js';
 import { verifyPassword } from '#directory/password.js';
-import { type OperatorBench, operatorBench } from './operator-bench.js';
+import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
 
 describe('operator user create', () => {
-  let bench: OperatorBench;
-  beforeAll(async () => {
-    bench = await operatorBench();
-  });
-  afterAll(() => bench.close());
+  const bench = useOperatorBench();
 
-  const create = (args: string[], stdin?: string) =>
-    runOperator(['user', 'create', ...args], bench.env, stdin);
+  const create = (args: string[], stdin?: string) => bench.run(['user', 'create', ...args], bench.env, stdin);
   const named = (username: string) => [
     '--email',
     `${username}@example.com`,
@@ -43,9 +38,16 @@ describe('operator user create', () => {
       username: 'ada',
       name: 'A User',
       time_zone: 'Europe/London',
+      locale: null,
       password: expect.stringMatching(/^[\w-]{24}$/),
     });
     expect(await logsIn('ADA@example.com', created.password)).toBe(true);
+  });
+
+  it('takes the password from a pipe, as a process of its own', async () => {
+    const args = ['user', 'create', ...named('piped'), '--password-stdin'];
+    expect(await runOperator(args, bench.env, 'correct horse pipe\n')).toMatchObject({ code: 0, stderr: '' });
+    expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
   });
 
   it('takes the password from one line of stdin and does not repeat it', async () => {
@@ -63,6 +65,38 @@ describe('operator user create', () => {
       expect(stdout).not.toContain(password);
       expect(await logsIn(`user${index}`, password)).toBe(true);
     }
+  });
+
+  it('chooses the language of the pages at the start or later, and leaves it to the browser again', async () => {
+    const user = (...args: string[]) => bench.run(['user', ...args]);
+    const created = await user('create', ...named('lang'), '--locale', 'de', '--json');
+    expect(JSON.parse(created.stdout)).toMatchObject({ locale: 'de' });
+    const update = (...args: string[]) => user('update', ...args);
+    const localeOf = async () =>
+      (await bench.rows<{ locale: string | null }>(`SELECT locale FROM users WHERE username = 'lang'`))[0];
+    expect(await localeOf()).toEqual({ locale: 'de' });
+    expect(await update('LANG@example.com', '--locale', 'ar')).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'Changed: the pages speak to lang in Arabic (ar).\n',
+    });
+    expect(await localeOf()).toEqual({ locale: 'ar' });
+    const removed = await update('lang', '--locale', 'none', '--json');
+    expect(JSON.parse(removed.stdout)).toEqual({ username: 'lang', locale: null });
+    expect(await localeOf()).toEqual({ locale: null });
+    const wrong: [string[], RegExp][] = [
+      [['update', 'lang', '--locale', 'xx'], /--locale must be one of en, de, /],
+      [['update', 'lang', '--locale', 'ar-EG'], /one of en, .*, ar, with no region, or none/],
+      [['update', 'lang'], /--locale must be one of/],
+      [['update', 'nobody', '--locale', 'de'], /no user "nobody"/],
+      [['create', ...named('none'), '--locale', 'none'], /--locale must be one of/],
+    ];
+    for (const [args, problem] of wrong) {
+      const { code, stdout, stderr } = await user(...args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(problem);
+    }
+    expect(await localeOf()).toEqual({ locale: null });
   });
 
   it('wrong input names every problem, exits with 2, writes nothing and repeats no password', async () => {

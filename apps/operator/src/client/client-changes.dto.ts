@@ -13,12 +13,31 @@ export class ClientChangesDto {
   })
   scope?: string[];
 
+  /** May be empty: then none is optional any more. */
+  optionalScope?: string[];
+
+  @Rule(({ requirePar }: ClientChangesDto) => booleanProblems('--require-par', requirePar))
+  requirePar?: string;
+
+  @Rule(({ firstParty }: ClientChangesDto) => booleanProblems('--first-party', firstParty))
+  firstParty?: string;
+
+  /** The file, or `none`. */
+  logo?: string;
+
   addRedirectUri: string[] = [];
 
-  @Rule(({ name, scope, addRedirectUri, removeRedirectUri }: ClientChangesDto) =>
-    name === undefined && scope === undefined && addRedirectUri.length + removeRedirectUri.length === 0
-      ? ['nothing to change: give --name, --scope, --add-redirect-uri or --remove-redirect-uri']
+  @Rule(({ addRedirectUri, removeRedirectUri, ...others }: ClientChangesDto) =>
+    addRedirectUri.length + removeRedirectUri.length === 0 &&
+    Object.values(others).every((value) => value === undefined)
+      ? ['nothing to change: give one of the options of client update --help']
       : [],
   )
   removeRedirectUri: string[] = [];
+}
+
+function booleanProblems(flag: string, value: string | undefined): string[] {
+  return value === undefined || value === 'true' || value === 'false'
+    ? []
+    : [`${flag} must be true or false`];
 }

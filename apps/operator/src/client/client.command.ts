@@ -1,4 +1,5 @@
 import { Command, CommandRunner, Help } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { refuseGroupAlone } from '../command-line/group.js';
 import { CreateClientCommand } from './create-client.command.js';
 import { DeleteClientCommand } from './delete-client.command.js';
@@ -26,6 +27,6 @@ export class ClientCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- client create --help';
+    return `\nExample:\n  $ ${invocation()} client create --help`;
   }
 }

@@ -1,6 +1,8 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#directory/client-secret.js';
 import { SCOPES, scopeTokens } from '#directory/scope.js';
+import { Flags } from '../command-line/flags.js';
+import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
@@ -8,18 +10,28 @@ import { SettingsReader } from '../settings/settings.reader.js';
 import { RegistrationSettings } from '../settings/settings.js';
 import { ClientChangedPublisher } from './client-changed.publisher.js';
 import { NewClientDto } from './new-client.dto.js';
+import { readLogo } from './read-logo.js';
 
 interface Options {
   name?: string;
   redirectUri?: string[];
   public?: boolean;
   requirePar?: boolean;
+  firstParty?: boolean;
   scope?: string[];
+  optionalScope?: string[];
+  logo?: string;
   json?: boolean;
 }
 
 /** Registers an application and prints the five things it needs (specification 1.2). */
 @SubCommand({ name: 'create', description: 'register an application and print the five things it needs' })
+@Flags({
+  '--public': 'a phone, desktop or browser application: no secret, PKCE required',
+  '--require-par': 'refuse authorization requests that the application did not push (RFC 9126)',
+  '--first-party': "an application of the product's own: users are not asked for consent",
+  '--json': 'print JSON',
+})
 export class CreateClientCommand extends CommandRunner {
   constructor(
     private readonly settings: SettingsReader,
@@ -29,14 +41,17 @@ export class CreateClientCommand extends CommandRunner {
     super();
   }
 
-  async run(_: string[], { json = false, ...options }: Options): Promise<void> {
+  async run(_: string[], { json = false, logo: file, ...options }: Options): Promise<void> {
+    const { logo, problems } = await readLogo(file);
     const {
       name,
       redirectUri: redirectUris,
       public: isPublic = false,
       requirePar = false,
+      firstParty = false,
       scope: scopes,
-    } = validated(NewClientDto, options);
+      optionalScope: optionalScopes,
+    } = validated(NewClientDto, options, problems);
     const { AUTH_URL, BASE_URL, NATS_URL } = this.settings.read(RegistrationSettings);
     // RFC 6749 2.1: a public client could not keep a secret, and gets none.
     const credential = isPublic ? null : generateClientSecret();
@@ -47,7 +62,10 @@ export class CreateClientCommand extends CommandRunner {
         type: isPublic ? 'public' : 'confidential',
         redirectUris,
         requirePar,
+        firstParty,
         scopes,
+        optionalScopes,
+        ...(logo && { logo }),
         ...(credential && { secretHash: credential.hash }),
       }),
     );
@@ -57,6 +75,7 @@ export class CreateClientCommand extends CommandRunner {
       authorization_url: `${AUTH_URL}/auth/oauth2/authorize`,
       token_url: `${BASE_URL}/api/auth/oauth/token`,
       refresh_url: `${BASE_URL}/api/auth/oauth/refreshToken`,
+      ...(requirePar && { par_url: `${BASE_URL}/api/auth/oauth/par` }),
     };
     // Printed first: the secret exists nowhere else, and must not be lost to a slow broadcast.
     if (json) printJson(registered);
@@ -86,24 +105,19 @@ export class CreateClientCommand extends CommandRunner {
   }
 
   @Option({
-    flags: '--public',
-    description: 'a phone, desktop or browser application: no secret, PKCE required',
+    flags: '--optional-scope <scopes>',
+    description: 'those of its scopes that users may decline, separated by spaces (default: none)',
   })
-  parsePublic(): boolean {
-    return true;
+  parseOptionalScope(scopes: string, previous: string[] = []): string[] {
+    return scopeTokens([...previous, scopes].join(' '));
   }
 
   @Option({
-    flags: '--require-par',
-    description: 'refuse authorization requests that the application did not push (RFC 9126)',
+    flags: '--logo <file>',
+    description: 'PNG, JPEG or WebP, 12 KiB and 512 by 512 pixels at most, that users recognise it by',
   })
-  parseRequirePar(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--json', description: 'print JSON' })
-  parseJson(): boolean {
-    return true;
+  parseLogo(file: string): string {
+    return file;
   }
 
   @Help('after')
@@ -117,16 +131,16 @@ Scopes:
 ${scopes}
 
 Examples:
-  $ npm run -s operator -- client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
-  $ npm run -s operator -- client create --name Phone --redirect-uri com.example.app:/callback --public --json
-  $ npm run -s operator -- client create --name Bookings --redirect-uri https://app.example.com/callback \\
-      --scope "profile:read bookings:read"`;
+  $ ${invocation()} client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback
+  $ ${invocation()} client create --name Phone --redirect-uri com.example.app:/callback --public --json
+  $ ${invocation()} client create --name Bookings --redirect-uri https://app.example.com/callback \\
+      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png`;
   }
 }
 
 function print(name: string, registered: Record<string, string | null>): void {
   const secret = registered.client_secret ?? 'none: a public client proves itself by PKCE (S256)';
-  printLine(`Registered ${JSON.stringify(name)}. Hand these five things to the owner of the application:\n`);
+  printLine(`Registered ${JSON.stringify(name)}. Hand these to the owner of the application:\n`);
   printFields({ ...registered, client_secret: secret });
   if (registered.client_secret)
     printLine('\nThe client secret is shown this once only: it is stored as a hash.');

@@ -1,4 +1,6 @@
-import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { CommandRunner, Help, SubCommand } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
+import { Flags } from '../command-line/flags.js';
 import { InputError } from '../command-line/input.error.js';
 import { printJson, printLine } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
@@ -19,6 +21,7 @@ interface Options {
   argsDescription: { id: 'its client_id' },
   description: 'delete an application and end every access that users gave to it',
 })
+@Flags({ '--yes': 'yes, delete it', '--json': 'print JSON' })
 export class DeleteClientCommand extends CommandRunner {
   constructor(
     private readonly settings: SettingsReader,
@@ -37,25 +40,24 @@ export class DeleteClientCommand extends CommandRunner {
     }
     const { NATS_URL } = this.settings.read(ChangeSettings);
     const { ClientRegistrationStore } = await import('#directory/client-registration.store.js');
-    const revoked = await this.directory.use((stores) =>
+    const deletion = await this.directory.use((stores) =>
       stores.get(ClientRegistrationStore).delete(clientId),
     );
-    if (revoked === null) throw unknownClient(clientId);
+    if (!deletion) throw unknownClient(clientId);
     // In this order: from the broadcast on no token is issued, and then those that were issued end.
     await this.changed.publish(NATS_URL, clientId);
     await this.revoker.revoke(NATS_URL, clientId);
-    if (json) printJson({ client_id: clientId, deleted: true, revoked_grants: revoked });
-    else printLine(`Deleted ${clientId}, and revoked ${revoked} grants: none of its tokens works any more.`);
-  }
-
-  @Option({ flags: '--yes', description: 'yes, delete it' })
-  parseYes(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--json', description: 'print JSON' })
-  parseJson(): boolean {
-    return true;
+    const { first, revokedGrants } = deletion;
+    if (json)
+      return printJson({
+        client_id: clientId,
+        deleted: true,
+        deleted_before: !first,
+        revoked_grants: revokedGrants,
+      });
+    const grants = revokedGrants === 1 ? '1 grant' : `${revokedGrants} grants`;
+    if (first) printLine(`Deleted ${clientId}, and revoked ${grants}: none of its tokens works any more.`);
+    else printLine(`${clientId} was deleted already; none of its tokens works any more.`);
   }
 
   @Help('after')
@@ -64,6 +66,6 @@ export class DeleteClientCommand extends CommandRunner {
 Safe to repeat: when a service did not answer, run it again, and it goes on.
 
 Example:
-  $ npm run -s operator -- client delete sc_abcdefghijklmnopqrstuvwx --yes`;
+  $ ${invocation()} client delete sc_abcdefghijklmnopqrstuvwx --yes`;
   }
 }

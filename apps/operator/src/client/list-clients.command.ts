@@ -1,4 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { printJson, printLine, printTable } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 import { describeClient } from './describe-client.js';
@@ -15,12 +16,15 @@ export class ListClientsCommand extends CommandRunner {
       describeClient,
     );
     if (json) return printJson(clients);
-    if (clients.length === 0) return printLine('No application is registered yet; see client create --help.');
+    if (clients.length === 0)
+      return printLine(`No application is registered yet; see ${invocation()} client create --help`);
     printTable(
-      ['client_id', 'type', 'created_at', 'name'],
-      clients.map(({ client_id, type, created_at, name }) => [
+      ['client_id', 'type', 'first_party', 'logo', 'created_at', 'name'],
+      clients.map(({ client_id, type, first_party, logo, created_at, name }) => [
         client_id,
         type,
+        first_party ? 'yes' : 'no',
+        logo ? 'yes' : 'no',
         created_at.slice(0, 10),
         name,
       ]),
@@ -34,6 +38,6 @@ export class ListClientsCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- client list --json';
+    return `\nExample:\n  $ ${invocation()} client list --json`;
   }
 }

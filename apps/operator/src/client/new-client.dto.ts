@@ -2,6 +2,7 @@ import { DEFAULT_SCOPE } from '#directory/scope.js';
 import {
   MAX_REDIRECT_URIS,
   nameProblems,
+  optionalScopeProblems,
   redirectUriProblems,
   Rule,
   scopeProblems,
@@ -16,6 +17,8 @@ export class NewClientDto {
 
   requirePar?: boolean;
 
+  firstParty?: boolean;
+
   @Rule(problemsOfRedirectUris)
   redirectUri: string[] = [];
 
@@ -23,6 +26,9 @@ export class NewClientDto {
     scope.length === 0 ? ['--scope is empty: leave it out for profile:read'] : scopeProblems(scope),
   )
   scope: string[] = [DEFAULT_SCOPE];
+
+  @Rule(({ scope, optionalScope }: NewClientDto) => optionalScopeProblems(optionalScope, scope))
+  optionalScope: string[] = [];
 }
 
 function problemsOfRedirectUris({ redirectUri: uris, public: isPublic }: NewClientDto): string[] {

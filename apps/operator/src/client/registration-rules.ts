@@ -21,6 +21,7 @@ export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
 
 /** @param subject what users see by this name, and when */
 export function nameProblems(name: unknown, subject: string): string[] {
+  if (name === undefined) return [`--name is missing: ${subject}`];
   return typeof name === 'string' && /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u.test(name)
     ? []
     : [`--name must be 1 to 100 printable characters with no space at either end: ${subject}`];
@@ -39,4 +40,11 @@ export function scopeProblems(scopes: readonly string[]): string[] {
   return scopes
     .filter((scope) => !SCOPES.has(scope))
     .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${known}`);
+}
+
+/** @param scopes what the client may ask for */
+export function optionalScopeProblems(optional: readonly string[], scopes: readonly string[]): string[] {
+  return optional
+    .filter((scope) => !scopes.includes(scope))
+    .map((scope) => `--optional-scope ${quoted(scope)} is not among its scopes: give it by --scope as well`);
 }

@@ -1,7 +1,8 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
-import { describeClient } from './describe-client.js';
+import { asText, describeClient } from './describe-client.js';
 import { unknownClient } from './unknown-client.js';
 
 @SubCommand({
@@ -21,14 +22,7 @@ export class ShowClientCommand extends CommandRunner {
     if (!client) throw unknownClient(clientId);
     const described = describeClient(client);
     if (json) return printJson(described);
-    const { redirect_uris, scopes, require_par, live_secrets, ...fields } = described;
-    printFields({
-      ...fields,
-      scopes: scopes.join(' '),
-      require_par: require_par ? 'yes' : 'no',
-      live_secrets: String(live_secrets),
-      redirect_uris: redirect_uris.join(' '),
-    });
+    printFields(asText(described));
   }
 
   @Option({ flags: '--json', description: 'print JSON' })
@@ -38,6 +32,6 @@ export class ShowClientCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- client show sc_abcdefghijklmnopqrstuvwx';
+    return `\nExample:\n  $ ${invocation()} client show sc_abcdefghijklmnopqrstuvwx`;
   }
 }

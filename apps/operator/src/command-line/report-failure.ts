@@ -1,3 +1,4 @@
+import { invocation } from './invocation.js';
 import { InputError } from './input.error.js';
 
 const WRONG_INPUT = 2;
@@ -29,7 +30,6 @@ function isCommanderExit(error: unknown): error is { code: string; exitCode: num
 function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
   // SQLSTATE undefined_table: the directory's tables are made by migrations only.
-  if (driverError?.code === '42P01')
-    return 'the database has no tables yet: run "npm run -s operator -- migrate"';
+  if (driverError?.code === '42P01') return `the database has no tables yet: run "${invocation()} migrate"`;
   return message || String(error);
 }

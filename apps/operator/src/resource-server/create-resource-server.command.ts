@@ -1,5 +1,6 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#directory/client-secret.js';
+import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
@@ -46,6 +47,6 @@ export class CreateResourceServerCommand extends CommandRunner {
 To change the secret, make a second account, and revoke the first when it is out of use.
 
 Example:
-  $ npm run -s operator -- resource-server create --name "Bookings API"`;
+  $ ${invocation()} resource-server create --name "Bookings API"`;
   }
 }

@@ -1,4 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { printJson, printLine, printTable } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 
@@ -31,6 +32,6 @@ export class ListResourceServersCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- resource-server list --json';
+    return `\nExample:\n  $ ${invocation()} resource-server list --json`;
   }
 }

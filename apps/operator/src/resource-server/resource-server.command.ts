@@ -1,4 +1,5 @@
 import { Command, CommandRunner, Help } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { refuseGroupAlone } from '../command-line/group.js';
 import { CreateResourceServerCommand } from './create-resource-server.command.js';
 import { ListResourceServersCommand } from './list-resource-servers.command.js';
@@ -16,6 +17,6 @@ export class ResourceServerCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- resource-server create --help';
+    return `\nExample:\n  $ ${invocation()} resource-server create --help`;
   }
 }

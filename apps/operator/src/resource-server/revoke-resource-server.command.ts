@@ -1,4 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { invocation } from '../command-line/invocation.js';
 import { ClientChangedPublisher } from '../client/client-changed.publisher.js';
 import { quoted } from '../client/registration-rules.js';
 import { InputError } from '../command-line/input.error.js';
@@ -27,7 +28,9 @@ export class RevokeResourceServerCommand extends CommandRunner {
     const { ResourceServerStore } = await import('#directory/resource-server.store.js');
     const revoked = await this.directory.use((stores) => stores.get(ResourceServerStore).revoke(id));
     if (!revoked)
-      throw new InputError([`there is no resource server ${quoted(id)}: see resource-server list`]);
+      throw new InputError([
+        `there is no resource server ${quoted(id)}: see ${invocation()} resource-server list`,
+      ]);
     if (json) printJson({ id, revoked: true });
     else printLine(`Revoked ${id}: it may not introspect tokens any more.`);
     await this.changed.publish(NATS_URL, id);
@@ -40,6 +43,6 @@ export class RevokeResourceServerCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- resource-server revoke rs_abcdefghijklmnopqrstuvwx';
+    return `\nExample:\n  $ ${invocation()} resource-server revoke rs_abcdefghijklmnopqrstuvwx`;
   }
 }

@@ -14,13 +14,13 @@ export class SettingsReader {
   read<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
     if (env.DATABASE_URL) return loadConfiguration(shape, env);
     if (env.NODE_ENV === 'production') {
-      throw new Error('DATABASE_URL is not set: set it to the PostgreSQL URL of the service');
+      throw new Error('DATABASE_URL is missing: set it to the PostgreSQL URL of the service');
     }
     const running = runningProduct(env);
     if (running) return loadConfiguration(shape, { ...running, ...withoutEmpty(env) });
     throw new Error(
-      'no database: start the product with "npm start" and this command works on it, ' +
-        'or set DATABASE_URL to the PostgreSQL URL of the service',
+      'DATABASE_URL is missing: start the product with "npm start" and this command works on it, ' +
+        'or set it to the PostgreSQL URL of the service',
     );
   }
 }

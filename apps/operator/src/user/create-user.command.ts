@@ -1,5 +1,6 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import type { User } from '#directory/user.js';
+import { invocation } from '../command-line/invocation.js';
 import { InputError } from '../command-line/input.error.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
@@ -12,6 +13,7 @@ interface Options {
   username?: string;
   name?: string;
   timeZone?: string;
+  locale?: string;
   passwordStdin?: boolean;
   json?: boolean;
 }
@@ -27,11 +29,11 @@ export class CreateUserCommand extends CommandRunner {
     const input = validated(NewUserDto, { ...options, ...given });
     const generated = input.password === undefined ? generatePassword() : null;
     const user = await this.create(input, input.password ?? generated ?? '');
-    const { id, email, username, name, timeZone } = user;
-    const created = { id, email, username, name, time_zone: timeZone, password: generated };
+    const { id, email, username, name, timeZone, locale } = user;
+    const created = { id, email, username, name, time_zone: timeZone, locale, password: generated };
     if (json) return printJson(created);
     printLine('Created the user:\n');
-    printFields({ ...created, id: String(id), password: generated ?? 'as given' });
+    printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
     if (generated) printLine('\nThe password is shown this once only: it is stored as a hash.');
   }
 
@@ -41,12 +43,12 @@ export class CreateUserCommand extends CommandRunner {
       import('#directory/password.js'),
       import('#directory/duplicate-user.error.js'),
     ]);
-    const { email, username, name, timeZone } = input;
+    const { email, username, name, timeZone, locale = null } = input;
     const zone = timeZone === undefined ? {} : { timeZone };
     return this.directory.use(async (stores) => {
       const passwordHash = await hashPassword(password);
       try {
-        return await stores.get(UserStore).create({ email, username, name, passwordHash, ...zone });
+        return await stores.get(UserStore).create({ email, username, name, passwordHash, locale, ...zone });
       } catch (error) {
         if (!(error instanceof DuplicateUserError)) throw error;
         throw new InputError(
@@ -77,6 +79,14 @@ export class CreateUserCommand extends CommandRunner {
   }
 
   @Option({
+    flags: '--locale <locale>',
+    description: "language of the pages, like de (default: the browser's)",
+  })
+  parseLocale(locale: string): string {
+    return locale;
+  }
+
+  @Option({
     flags: '--password-stdin',
     description: 'read the password, 8 to 256 characters, from a line of stdin',
   })
@@ -93,8 +103,8 @@ export class CreateUserCommand extends CommandRunner {
   examples(): string {
     return `
 Examples:
-  $ npm run -s operator -- user create --email ada@example.com --username ada --name "Ada Lovelace"
-  $ npm run -s operator -- user create --email ada@example.com --username ada --name Ada \\
+  $ ${invocation()} user create --email ada@example.com --username ada --name "Ada Lovelace"
+  $ ${invocation()} user create --email ada@example.com --username ada --name Ada \\
       --time-zone Europe/London --password-stdin < password-file`;
   }
 }

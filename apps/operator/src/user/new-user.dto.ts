@@ -1,4 +1,5 @@
-import { IsEmail, IsOptional, Matches, ValidateBy } from 'class-validator';
+import { IsEmail, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
+import { LOCALES } from '#directory/locale.js';
 
 /** Options of `user create`, with the password read from stdin. */
 export class NewUserDto {
@@ -25,6 +26,10 @@ export class NewUserDto {
     },
   })
   timeZone?: string;
+
+  @IsOptional()
+  @IsIn(LOCALES, { message: `--locale must be one of ${LOCALES.join(', ')}, with no region` })
+  locale?: string;
 
   @IsOptional()
   @Matches(/^[^\p{Cc}]{8,256}$/u, {

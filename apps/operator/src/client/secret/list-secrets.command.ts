@@ -1,4 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { invocation } from '../../command-line/invocation.js';
 import { printJson, printLine, printTable } from '../../command-line/output.js';
 import { DirectoryConnection } from '../../settings/directory.connection.js';
 import { describeSecret } from './describe-secret.js';
@@ -20,7 +21,8 @@ export class ListSecretsCommand extends CommandRunner {
     const result = await this.directory.use((stores) => stores.get(ClientSecretStore).list(clientId));
     const secrets = doneOrRefused(result, clientId).map(describeSecret);
     if (json) return printJson(secrets);
-    if (secrets.length === 0) return printLine(`No secret is live; see client secret rotate ${clientId}.`);
+    if (secrets.length === 0)
+      return printLine(`No secret is live; make one: ${invocation()} client secret rotate ${clientId}`);
     printTable(
       ['id', 'created_at', 'last_used_on'],
       secrets.map(({ id, created_at, last_used_on }) => [
@@ -42,6 +44,6 @@ export class ListSecretsCommand extends CommandRunner {
 The day of last use is UTC, and may be written half a minute late.
 
 Example:
-  $ npm run -s operator -- client secret list sc_abcdefghijklmnopqrstuvwx`;
+  $ ${invocation()} client secret list sc_abcdefghijklmnopqrstuvwx`;
   }
 }

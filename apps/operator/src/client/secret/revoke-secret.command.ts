@@ -1,4 +1,6 @@
-import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { CommandRunner, Help, SubCommand } from 'nest-commander';
+import { invocation } from '../../command-line/invocation.js';
+import { Flags } from '../../command-line/flags.js';
 import { printJson, printLine } from '../../command-line/output.js';
 import { DirectoryConnection } from '../../settings/directory.connection.js';
 import { SettingsReader } from '../../settings/settings.reader.js';
@@ -17,6 +19,10 @@ interface Options {
   arguments: '<id> <secret-id>',
   argsDescription: { id: 'the client_id', 'secret-id': 'the identifier that client secret list shows' },
   description: 'revoke a secret for good',
+})
+@Flags({
+  '--force': 'revoke it even if it is the last: the application is cut off',
+  '--json': 'print JSON',
 })
 export class RevokeSecretCommand extends CommandRunner {
   constructor(
@@ -45,20 +51,10 @@ export class RevokeSecretCommand extends CommandRunner {
     await this.changed.publish(NATS_URL, clientId);
   }
 
-  @Option({ flags: '--force', description: 'revoke it even if it is the last: the application is cut off' })
-  parseForce(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--json', description: 'print JSON' })
-  parseJson(): boolean {
-    return true;
-  }
-
   @Help('after')
   examples(): string {
     return `
 Example:
-  $ npm run -s operator -- client secret revoke sc_abcdefghijklmnopqrstuvwx 6f1c8a52-0d3b-4f6e-9a41-7b2d5c9e8f10`;
+  $ ${invocation()} client secret revoke sc_abcdefghijklmnopqrstuvwx 6f1c8a52-0d3b-4f6e-9a41-7b2d5c9e8f10`;
   }
 }

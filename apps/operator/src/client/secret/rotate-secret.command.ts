@@ -1,5 +1,6 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#directory/client-secret.js';
+import { invocation } from '../../command-line/invocation.js';
 import { printFields, printJson, printLine } from '../../command-line/output.js';
 import { DirectoryConnection } from '../../settings/directory.connection.js';
 import { SettingsReader } from '../../settings/settings.reader.js';
@@ -41,7 +42,7 @@ export class RotateSecretCommand extends CommandRunner {
       const [old] = live;
       if (old && old.id !== secretId)
         printLine(
-          `\nThe old one works on. When the application uses the new one:\n  client secret revoke ${clientId} ${old.id}`,
+          `\nThe old one works on. When the application uses the new one:\n  ${invocation()} client secret revoke ${clientId} ${old.id}`,
         );
     }
     await this.changed.publish(NATS_URL, clientId);
@@ -58,6 +59,6 @@ export class RotateSecretCommand extends CommandRunner {
 Two secrets may be live at once, so that the application can move from one to the other without a gap.
 
 Example:
-  $ npm run -s operator -- client secret rotate sc_abcdefghijklmnopqrstuvwx`;
+  $ ${invocation()} client secret rotate sc_abcdefghijklmnopqrstuvwx`;
   }
 }

@@ -1,5 +1,6 @@
 import type { ClientSecretRecord, SecretOutcome, SecretRefusal } from '#directory/client-secret.store.js';
 import { InputError } from '../../command-line/input.error.js';
+import { invocation } from '../../command-line/invocation.js';
 import { quoted } from '../registration-rules.js';
 import { unknownClient } from '../unknown-client.js';
 import { sayWhenUsed } from './describe-secret.js';
@@ -31,15 +32,18 @@ function reasons(
       return [
         'two secrets are live, and no third is made: revoke the one that is out of use',
         ...refusal.live.map(
-          (secret) => `client secret revoke ${clientId} ${secret.id} (${sayWhenUsed(secret)})`,
+          (secret) =>
+            `${invocation()} client secret revoke ${clientId} ${secret.id}  # ${sayWhenUsed(secret)}`,
         ),
       ];
     case 'unknown_secret':
-      return [`no live secret of the client is ${quoted(secretId)}: see client secret list ${clientId}`];
+      return [
+        `no live secret of the client is ${quoted(secretId)}: see ${invocation()} client secret list ${clientId}`,
+      ];
     default:
       return [
         'it is the last live secret: the application could not authenticate any more; make another one first ' +
-          `(client secret rotate ${clientId}), or give --force`,
+          `(${invocation()} client secret rotate ${clientId}), or give --force`,
       ];
   }
 }

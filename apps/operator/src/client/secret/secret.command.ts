@@ -1,4 +1,5 @@
 import { CommandRunner, Help, SubCommand } from 'nest-commander';
+import { invocation } from '../../command-line/invocation.js';
 import { refuseGroupAlone } from '../../command-line/group.js';
 import { ListSecretsCommand } from './list-secrets.command.js';
 import { RevokeSecretCommand } from './revoke-secret.command.js';
@@ -16,6 +17,6 @@ export class SecretCommand extends CommandRunner {
 
   @Help('after')
   examples(): string {
-    return '\nExample:\n  $ npm run -s operator -- client secret rotate --help';
+    return `\nExample:\n  $ ${invocation()} client secret rotate --help`;
   }
 }

@@ -1,0 +1,54 @@
+import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
+import { quoted } from '../client/registration-rules.js';
+import { Flags } from '../command-line/flags.js';
+import { InputError } from '../command-line/input.error.js';
+import { invocation } from '../command-line/invocation.js';
+import { printJson, printLine } from '../command-line/output.js';
+import { validated } from '../command-line/validated.js';
+import { DirectoryConnection } from '../settings/directory.connection.js';
+import { UserChangesDto } from './user-changes.dto.js';
+
+@SubCommand({
+  name: 'update',
+  arguments: '<login>',
+  argsDescription: { login: 'the email address or user name' },
+  description: 'change the language in which the pages speak to a user',
+})
+@Flags({ '--json': 'print JSON' })
+export class UpdateUserCommand extends CommandRunner {
+  constructor(private readonly directory: DirectoryConnection) {
+    super();
+  }
+
+  async run([login = '']: string[], { json = false, ...options }: { locale?: string; json?: boolean }) {
+    const { locale: given } = validated(UserChangesDto, options);
+    const locale = given === 'none' ? null : given;
+    const { UserStore } = await import('#directory/user.store.js');
+    const username = await this.directory.use(async (stores) => {
+      const users = stores.get(UserStore);
+      const found = await users.findByLogin(login);
+      return found && (await users.setLocale(found.user.id, locale)) ? found.user.username : null;
+    });
+    if (username === null) throw new InputError([`there is no user ${quoted(login)}`]);
+    if (json) printJson({ username, locale });
+    else printLine(`Changed: the pages speak to ${username} in ${languageOf(locale)}.`);
+  }
+
+  @Option({
+    flags: '--locale <locale>',
+    description: 'language of the pages, like de; none: as the browser asks',
+  })
+  parseLocale(locale: string): string {
+    return locale;
+  }
+
+  @Help('after')
+  examples(): string {
+    return `\nExample:\n  $ ${invocation()} user update ada@example.com --locale ja`;
+  }
+}
+
+function languageOf(locale: string | null): string {
+  if (locale === null) return 'the language that the browser asks for';
+  return `${new Intl.DisplayNames('en', { type: 'language' }).of(locale)} (${locale})`;
+}

@@ -1,0 +1,10 @@
+import { IsIn } from 'class-validator';
+import { LOCALES } from '#directory/locale.js';
+
+/** Options of `user update`. */
+export class UserChangesDto {
+  @IsIn([...LOCALES, 'none'], {
+    message: `--locale must be one of ${LOCALES.join(', ')}, with no region, or none`,
+  })
+  locale: string;
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { useOperatorBench } from './operator-bench.js';
+import { expectRefused, jsonOf } from './outcome.js';
+
+const CALLBACK = 'https://app.example.com/callback';
+const SCOPES = ['--scope', 'profile:read bookings:read bookings:write'];
+
+const bench = useOperatorBench();
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'operator-logo-'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const client = (...args: string[]) => bench.run(['client', ...args]);
+
+async function create(...args: string[]): Promise<string> {
+  const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
+  return (jsonOf(await client('create', ...given, ...args)) as { client_id: string }).client_id;
+}
+
+const show = async (id: string) => jsonOf(await client('show', id, '--json')) as Record<string, unknown>;
+const update = async (id: string, ...args: string[]) =>
+  jsonOf(await client('update', id, ...args, '--json')) as Record<string, unknown>;
+
+async function file(name: string, content: Buffer | string): Promise<string> {
+  await writeFile(join(folder, name), content);
+  return join(folder, name);
+}
+
+/** The parts of a PNG that say what it is, its size among them. */
+function png(width: number, height: number, padding = 0): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 6], 8);
+  const pixels = deflateSync(Buffer.alloc(width * height * 4 + height));
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', pixels), Buffer.alloc(padding)]);
+}
+
+/** A lossless WebP's header, of 64 by 64 pixels. */
+const WEBP = Buffer.from(
+  `52494646 1a000000 57454250 5650384c 0d000000 2f3fc00f 00 00000000 00000000`.replaceAll(' ', ''),
+  'hex',
+);
+/** A JPEG's start and frame header, of 64 by 64 pixels. */
+const JPEG = Buffer.from(
+  'ffd8ffe000104a46494600010100000100010000ffc0001108004000400301220002110103110 1ffd9'.replaceAll(' ', ''),
+  'hex',
+);
+
+describe('what the consent page says of a client', () => {
+  it('registers optional scopes and first-party clients, and shows them', async () => {
+    const optional = ['--optional-scope', 'bookings:write', '--optional-scope', 'bookings:read'];
+    const id = await create(...SCOPES, ...optional, '--first-party');
+    expect(await show(id)).toMatchObject({
+      optional_scopes: ['bookings:write', 'bookings:read'],
+      first_party: true,
+    });
+    const { stdout } = await client('show', id);
+    expect(stdout).toMatch(/^first_party +yes$/m);
+    expect(stdout).toMatch(/^optional_scopes +bookings:write bookings:read$/m);
+    expect(stdout).toMatch(/^logo +none$/m);
+  });
+
+  it('changes each of them by itself', async () => {
+    const id = await create(...SCOPES);
+    const before = await show(id);
+    await update(id, '--first-party', 'true');
+    await update(id, '--require-par', 'true');
+    expect(await show(id)).toEqual({ ...before, first_party: true, require_par: true });
+    await update(id, '--first-party', 'false', '--optional-scope', 'bookings:read');
+    await update(id, '--require-par', 'false', '--name', 'Renamed');
+    expect(await show(id)).toEqual({ ...before, name: 'Renamed', optional_scopes: ['bookings:read'] });
+    await update(id, '--optional-scope', 'none');
+    expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
+  });
+
+  it('takes a scope that a client loses for no optional one any more', async () => {
+    const id = await create(...SCOPES, '--optional-scope', 'bookings:read bookings:write');
+    const updated = await update(id, '--scope', 'profile:read bookings:read');
+    expect(updated['optional_scopes']).toEqual(['bookings:read']);
+  });
+
+  it('refuses what is neither true nor false, and optional scopes that are not among the scopes', async () => {
+    const id = await create();
+    const before = await show(id);
+    const wrong: [string[], RegExp][] = [
+      [['--first-party', 'yes'], /--first-party must be true or false/],
+      [['--require-par', ''], /--require-par must be true or false/],
+      [['--optional-scope', 'bookings:read'], /"bookings:read" is not among its scopes/],
+      [['--scope', 'bookings:read', '--optional-scope', 'profile:read'], /"profile:read" is not among/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await client('update', id, ...args), problem);
+    expect(await show(id)).toEqual(before);
+    const given = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--optional-scope', 'admin'];
+    expectRefused(await client(...given), /--optional-scope "admin" is not among its scopes/);
+  });
+});
+
+describe('--logo', () => {
+  it.each([
+    ['image/png', png(64, 64)],
+    ['image/png', png(512, 512)],
+    ['image/jpeg', JPEG],
+    ['image/webp', WEBP],
+  ])('takes a file for %s by its first bytes, whatever its name', async (mediaType, image) => {
+    const id = await create('--logo', await file('picture.gif', image));
+    const digest = createHash('sha256').update(image).digest('hex');
+    expect(await show(id)).toMatchObject({ logo: digest });
+    const stored = 'SELECT media_type, image FROM client_logos WHERE client_id = $1';
+    expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
+  });
+
+  it('is replaced by another one, stays when something else changes, and goes by none', async () => {
+    const id = await create('--logo', await file('one.png', png(8, 8)));
+    const { logo } = await show(id);
+    await update(id, '--name', 'Renamed');
+    expect((await show(id))['logo']).toBe(logo);
+    await update(id, '--logo', await file('two.png', png(9, 9)));
+    expect((await show(id))['logo']).not.toBe(logo);
+    const { stdout } = await client('update', id, '--logo', await file('three.png', png(10, 10)));
+    expect(stdout).toContain((await client('show', id)).stdout);
+    expect(stdout).toMatch(/^logo +[0-9a-f]{64}$/m);
+    await update(id, '--logo', 'none');
+    expect((await show(id))['logo']).toBeNull();
+  });
+
+  it('refuses what browsers should not show, with the reason, beside every other problem', async () => {
+    const id = await create();
+    const before = await bench.counts();
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+    const wrong: [string, RegExp][] = [
+      [await file('a.png', svg), /is an SVG, which can hold scripts/],
+      [await file('b.png', `\uFEFF<?xml version="1.0"?>\n${svg}`), /is an SVG/],
+      [await file('c.png', `<!-- a -->${svg}${' '.repeat(20_000)}`), /is an SVG/],
+      [await file('d.png', png(64, 64, 12_288)), /larger than 12 KiB/],
+      [await file('e.png', png(513, 8)), /is 513 by 8 pixels: 512 by 512 is the most/],
+      [await file('f.png', png(8, 513)), /is 8 by 513 pixels/],
+      [await file('g.png', png(8, 0)), /is 8 by 0 pixels/],
+      [await file('h.png', png(8, 8).subarray(0, 12)), /no complete PNG, JPEG or WebP/],
+      [await file('i.png', 'GIF89a\u0001\u0000\u0001\u0000'), /no complete PNG, JPEG or WebP/],
+      [await file('j.png', ''), /no complete PNG, JPEG or WebP/],
+      [join(folder, 'nothing.png'), /cannot be read/],
+      [folder, /cannot be read/],
+    ];
+    for (const [path, problem] of wrong) {
+      expectRefused(await client('update', id, '--logo', path), problem);
+      expectRefused(
+        await client('create', '--logo', path),
+        new RegExp(`--name is missing[^]*${problem.source}`),
+      );
+    }
+    expect(await bench.counts()).toEqual(before);
+    expect((await show(id))['logo']).toBeNull();
+  });
+});
+
+describe('an option given twice', () => {
+  it.each([
+    ['--name', ['create', '--name', 'A', '--name', 'B', '--redirect-uri', CALLBACK]],
+    ['--logo', ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--logo', 'a.png', '--logo=b.png']],
+    ['--first-party', ['update', 'sc_x', '--first-party', 'true', '--first-party', 'false']],
+  ])('is refused rather than the last one taken: %s', async (option, args) => {
+    const before = await bench.counts();
+    expectRefused(await client(...args), new RegExp(`${option} is given twice: give it once`));
+    expect(await bench.counts()).toEqual(before);
+  });
+});

@@ -1,0 +1,13 @@
+import type { Outcome } from './run-operator.js';
+
+/** What a command printed with --json, which said and did nothing else. */
+export function jsonOf({ code, stdout, stderr }: Outcome): unknown {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** A command that was not understood: it says why, in these words among others, and prints nothing. */
+export function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp): void {
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(problem);
+}
