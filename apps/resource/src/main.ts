@@ -7,5 +7,11 @@ import { ResourceModule } from './resource.module.js';
 
 main(async () => {
   const configuration = loadConfiguration(ResourceConfiguration, process.env);
-  return runService(ResourceModule.forRoot(configuration), configuration, configureResource);
+  return runService({
+    name: 'resource',
+    needs: ['nats'],
+    module: ResourceModule.forRoot(configuration),
+    configuration,
+    configure: configureResource,
+  });
 });

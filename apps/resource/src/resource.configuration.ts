@@ -15,6 +15,9 @@ export class ResourceConfiguration {
   @NumberVariable(0, 65_535) INTERNAL_PORT = 9003;
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
   TRUSTED_PROXIES = '';
+
+  @NumberVariable(1, 10)
+  TRUSTED_PROXY_HOPS = 1;
   /** {base_url}: the authorization server's issuer. */
   @OriginVariable() BASE_URL: string;
   /** {api_url}: where this app is reached. */
@@ -24,4 +27,8 @@ export class ResourceConfiguration {
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** How many seconds in the future a proof's time may be. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
+
+  get publicUrl(): string {
+    return this.API_URL;
+  }
 }

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { IntrospectionModule } from '#introspection/introspection.module.js';
-import { HealthModule } from '#service/health/health.module.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
 import { MeController } from './me/me.controller.js';
 import { ProfileCache } from './me/profile-cache.js';
 import { METADATA_PATH, MetadataController } from './metadata/metadata.controller.js';
 import { ResourceErrorFilter } from './resource-error.filter.js';
+import { ResourceMetrics } from './resource-metrics.js';
 import { ResourceReadiness } from './resource-readiness.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
@@ -18,7 +18,6 @@ export class ResourceModule {
       module: ResourceModule,
       imports: [
         LoggingModule.forRoot('resource', configuration.LOG_LEVEL),
-        HealthModule,
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'resource',
@@ -34,6 +33,7 @@ export class ResourceModule {
         { provide: APP_FILTER, useClass: ResourceErrorFilter },
         ProfileCache,
         ResourceReadiness,
+        ResourceMetrics,
       ],
     };
   }

@@ -1,7 +1,9 @@
-import { type NatsOptions, Transport } from '@nestjs/microservices';
+import type { CustomStrategy, NatsOptions, NestMicroservice } from '@nestjs/microservices';
 import { natsOptions } from '#introspection/nats-options.js';
 import { allowBrowsers } from '#service/http/allow-browsers.js';
 import type { Configure } from '#service/http/service.js';
+import { announceRequests } from './announce-requests.js';
+import { DrainingNats } from './draining-nats.js';
 import { PATHS } from './paths.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
@@ -14,9 +16,17 @@ const OPEN_TO_BROWSERS = [PATHS.token, PATHS.refreshToken, PATHS.revoke, PATHS.p
 export function configureToken({ NATS_URL }: TokenConfiguration): Configure {
   return async (app) => {
     await allowBrowsers(app, OPEN_TO_BROWSERS);
-    const options = { ...natsOptions(NATS_URL, 'token responder'), queue: 'token' } as NonNullable<
-      NatsOptions['options']
-    >;
-    app.connectMicroservice<NatsOptions>({ transport: Transport.NATS, options });
+    const options = {
+      ...natsOptions(NATS_URL, 'token responder'),
+      queue: 'token',
+    } as Required<NatsOptions>['options'];
+    // Deferred, because a hook must be there before the responders are bound.
+    const responders = app.connectMicroservice<CustomStrategy>(
+      { strategy: new DrainingNats(options) },
+      { deferInitialization: true },
+    ) as NestMicroservice;
+    responders.registerPreRequestHook(announceRequests);
+    // The app calls the modules' hooks by itself; deferred, they would be called twice.
+    responders.setIsInitHookCalled(true);
   };
 }

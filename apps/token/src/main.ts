@@ -7,5 +7,11 @@ import { TokenModule } from './token.module.js';
 
 main(async () => {
   const configuration = loadConfiguration(TokenConfiguration, process.env);
-  return runService(TokenModule.forRoot(configuration), configuration, configureToken(configuration));
+  return runService({
+    name: 'token',
+    needs: ['postgres', 'redis', 'nats'],
+    module: TokenModule.forRoot(configuration),
+    configuration,
+    configure: configureToken(configuration),
+  });
 });

@@ -1,10 +1,10 @@
+import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
   NumberVariable,
   OriginVariable,
   UrlsVariable,
-  UrlVariable,
 } from '#service/configuration/variables.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
@@ -20,12 +20,15 @@ export class TokenConfiguration {
   @NumberVariable(0, 65_535) INTERNAL_PORT = 9002;
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
   TRUSTED_PROXIES = '';
+
+  @NumberVariable(1, 10)
+  TRUSTED_PROXY_HOPS = 1;
   /** {auth_url}: where the authorize app is reached. */
   @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
   @OriginVariable() BASE_URL: string;
-  @UrlVariable('postgres', 'postgresql') DATABASE_URL: string;
-  @UrlVariable('redis', 'rediss') REDIS_URL: string;
+  @DatabaseUrlVariable() DATABASE_URL: string;
+  @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** What the authorize app's variable of that name says, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
@@ -42,6 +45,10 @@ export class TokenConfiguration {
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource; else none is given. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
+
+  get publicUrl(): string {
+    return this.BASE_URL;
+  }
 }
 
 export function lifetimesOf(configuration: TokenConfiguration): Lifetimes {

@@ -4,7 +4,6 @@ import { PassportModule } from '@nestjs/passport';
 import { PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { ConnectionModule } from '#introspection/connection.module.js';
-import { HealthModule } from '#service/health/health.module.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
 import { OAuthErrorFilter } from '#service/oauth/oauth-error.filter.js';
 import { RedisModule } from '#service/redis/redis.module.js';
@@ -16,6 +15,7 @@ import { SpendResponder } from './dpop/spend.responder.js';
 import { ClientRevocationResponder } from './grant/client-revocation.responder.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
+import { NatsReadiness } from './health/nats-readiness.js';
 import { TokenReadiness } from './health/token-readiness.js';
 import { IntrospectionController } from './introspect/introspection.controller.js';
 import { ResourceServerAuthenticator } from './introspect/resource-server-authenticator.service.js';
@@ -28,6 +28,7 @@ import { RefreshTokenStrategy } from './refresh/refresh-token.strategy.js';
 import { RefreshController } from './refresh/refresh.controller.js';
 import { RevokeController } from './revoke/revoke.controller.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
+import { ClientCacheMetrics } from './client/client-cache-metrics.js';
 import { TokenRequest } from './token/token-request.js';
 import { TokenController } from './token/token.controller.js';
 import { TokenService } from './token/token.service.js';
@@ -41,7 +42,6 @@ export class TokenModule {
       module: TokenModule,
       imports: [
         LoggingModule.forRoot('token', configuration.LOG_LEVEL),
-        HealthModule,
         PassportModule,
         DirectoryModule.forRoot({ databaseUrl: configuration.DATABASE_URL }),
         RedisModule.forRoot(configuration.REDIS_URL),
@@ -64,7 +64,9 @@ export class TokenModule {
         { provide: APP_FILTER, useClass: OAuthErrorFilter },
         grantEngineProvider(configuration.TOKEN_KEYS, lifetimesOf(configuration)),
         RevocationKeeper,
+        NatsReadiness,
         TokenReadiness,
+        ClientCacheMetrics,
         ClientCache,
         ClientAuthenticator,
         ResourceServerAuthenticator,

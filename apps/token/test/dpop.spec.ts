@@ -2,47 +2,33 @@ import { createHash } from 'node:crypto';
 import request, { type Response, type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { DpopKey } from '#testing/dpop-key.js';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
 import { INVALID_PROOFS } from '#testing/invalid-proofs.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
 
 const TOKEN = 'https://base.example.com/api/auth/oauth/token';
 const REFRESH = 'https://base.example.com/api/auth/oauth/refreshToken';
 const PAR = 'https://base.example.com/api/auth/oauth/par';
 
-interface Pair {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
-
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
+const app = useTokenApp();
 let key: DpopKey;
 
 beforeAll(async () => {
-  [app, key] = await Promise.all([startTokenApp(), DpopKey.generate()]);
-  client = await app.client();
-  userId = await app.user();
+  key = await DpopKey.generate();
 });
-
-afterAll(() => app.close());
 
 const post = (uri: string, body: object, proof?: string | string[]): Test => {
   const sending = request(app.server).post(new URL(uri).pathname).send(body);
   return proof === undefined ? sending : sending.set({ DPoP: proof });
 };
 
-async function redemption(pending: { jkt?: string } = {}): Promise<object> {
-  const code = await app.code(client.client_id, userId, pending);
-  return { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
-}
+const redemption = async (pending?: { jkt?: string }) => app.redemption(await app.ourCode(pending));
 
 async function bound(): Promise<Pair> {
   return (await post(TOKEN, await redemption(), await key.proof('POST', TOKEN))).body as Pair;
 }
 
-const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...client });
+const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
 describe('a token request with a proof (RFC 9449 5)', () => {
   it.each(DPOP_ALGORITHMS)('gives tokens bound to a key of %s', async (alg) => {
@@ -71,7 +57,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
   it('binds the refresh token of a public client, which has nothing else to prove (5)', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.publicClient(redirect_uri);
-    const code = await app.code(pocket.client_id, userId, { redirectUri: redirect_uri });
+    const code = await app.code(pocket.client_id, app.userId, { redirectUri: redirect_uri });
     const exchange = { grant_type: 'authorization_code', code, redirect_uri, ...pocket };
     const { refresh_token } = (await post(TOKEN, exchange, await key.proof('POST', TOKEN))).body as Pair;
     const refresh = { grant_type: 'refresh_token', refresh_token, ...pocket };
@@ -83,7 +69,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
 
   it('takes a bound refresh token as Bearer at refreshToken (specification 4.3), with its proof', async () => {
     const { refresh_token } = await bound();
-    const answer = await post(REFRESH, { grant_type: 'refresh_token', ...client })
+    const answer = await post(REFRESH, { grant_type: 'refresh_token', ...app.ours })
       .set('Authorization', `Bearer ${refresh_token}`)
       .set('DPoP', await key.proof('POST', REFRESH));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
@@ -164,22 +150,11 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
 });
 
 describe('nonces (RFC 9449 8)', () => {
-  let strict: TokenApp;
+  const strict = useTokenApp({ DPOP_NONCE: 'required' });
 
-  beforeAll(async () => {
-    strict = await startTokenApp({ DPOP_NONCE: 'required' });
-  });
-
-  afterAll(() => strict.close());
-
-  async function redeem(on: TokenApp, nonce: string | null): Promise<Response> {
-    const who = await on.client();
-    const code = await on.code(who.client_id, await on.user());
+  async function redeem(on: typeof app, nonce: string | null): Promise<Response> {
     const proof = await key.proof('POST', TOKEN, { claims: { nonce } });
-    return request(on.server)
-      .post('/api/auth/oauth/token')
-      .set('DPoP', proof)
-      .send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...who });
+    return on.post('token', on.redemption(await on.ourCode())).set('DPoP', proof);
   }
 
   it('a proof without one is answered use_dpop_nonce and a nonce, where they are required', async () => {
@@ -206,17 +181,13 @@ describe('nonces (RFC 9449 8)', () => {
   });
 
   it('requests without a proof need none', async () => {
-    const who = await strict.client();
-    const code = await strict.code(who.client_id, await strict.user());
-    const answer = await request(strict.server)
-      .post('/api/auth/oauth/token')
-      .send({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...who });
+    const answer = await strict.post('token', strict.redemption(await strict.ourCode()));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
   });
 });
 
 describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
-  const pushed = () => ({ ...client, response_type: 'code', redirect_uri: REDIRECT_URI, state: 's' });
+  const pushed = () => ({ ...app.ours, response_type: 'code', redirect_uri: REDIRECT_URI, state: 's' });
   const kept = async (): Promise<URLSearchParams> => {
     const [name = ''] = await app.redis.keys('par:*');
     return new URLSearchParams((await app.redis.hget(name, 'parameters')) ?? '');

@@ -1,61 +1,38 @@
 import { randomBytes } from 'node:crypto';
-import request from 'supertest';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
 
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
-
-beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
-});
-
-afterAll(() => app.close());
+const app = useTokenApp();
 
 const introspect = (token: unknown) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
 
-async function pair(): Promise<{ access_token: string; refresh_token: string }> {
-  const code = await app.code(client.client_id, userId);
-  const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
-  return (await request(app.server).post('/api/auth/oauth/token').send(body)).body as {
-    access_token: string;
-    refresh_token: string;
-  };
-}
-
 describe('oauth.token.introspect over NATS', () => {
   it('tells what a live access token is good for', async () => {
-    expect(await introspect((await pair()).access_token)).toEqual({
+    expect(await introspect((await app.pair()).access_token)).toEqual({
       active: true,
       grant_id: expect.stringMatching(/^[\w-]{43}$/),
-      client_id: client.client_id,
-      sub: String(userId),
+      client_id: app.ours.client_id,
+      sub: String(app.userId),
       scope: 'profile:read',
       exp: expect.any(Number),
     });
   });
 
   it('keeps the access token of the generation before alive until it expires', async () => {
-    const { access_token, refresh_token } = await pair();
-    await request(app.server)
-      .post('/api/auth/oauth/refreshToken')
-      .send({ grant_type: 'refresh_token', refresh_token, ...client });
+    const { access_token, refresh_token } = await app.pair();
+    await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
     expect(await introspect(access_token)).toMatchObject({ active: true });
   });
 
   it('restores a lost grant on the word of an access token', async () => {
-    const { access_token } = await pair();
+    const { access_token } = await app.pair();
     await app.redis.flushdb();
-    expect(await introspect(access_token)).toMatchObject({ active: true, client_id: client.client_id });
+    expect(await introspect(access_token)).toMatchObject({ active: true, client_id: app.ours.client_id });
   });
 
   it('calls everything else inactive, without a word why', async () => {
-    const { refresh_token } = await pair();
-    const code = await app.code(client.client_id, userId);
+    const { refresh_token } = await app.pair();
+    const code = await app.ourCode();
     for (const token of [
       refresh_token,
       code,
@@ -86,7 +63,7 @@ describe('oauth.token.introspect over NATS', () => {
     for (let i = 0; i < 20; i++)
       expect(await introspect(`sat_${randomBytes(63).toString('base64url')}`)).toEqual({ active: false });
     expect(await introspect(expired)).toEqual({ active: false });
-    const { access_token } = await pair();
+    const { access_token } = await app.pair();
     const { grant_id } = (await introspect(access_token)) as { grant_id: string };
     monitor.disconnect();
     // Other suites use the same server: what counts are commands on grants of this one's database.
@@ -98,13 +75,10 @@ describe('oauth.token.introspect over NATS', () => {
   it('broadcasts a revocation', async () => {
     const heard: unknown[] = [];
     const stop = app.hear(SUBJECTS.grantRevoked, (event) => heard.push(event));
-    const code = await app.code(client.client_id, userId);
-    const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
-    const { access_token } = (await request(app.server).post('/api/auth/oauth/token').send(body)).body as {
-      access_token: string;
-    };
+    const redemption = app.redemption(await app.ourCode());
+    const { access_token } = (await app.post('token', redemption)).body as Pair;
     const before = (await introspect(access_token)) as { grant_id: string };
-    await request(app.server).post('/api/auth/oauth/token').send(body);
+    await app.post('token', redemption);
     await app.settled();
     expect(heard).toEqual([{ grant_id: before.grant_id }]);
     expect(await introspect(access_token)).toEqual({ active: false });

@@ -2,49 +2,28 @@ import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { generateClientSecret } from '#directory/client-secret.js';
 import { DpopKey } from '#testing/dpop-key.js';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
 
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
-
-let app: TokenApp;
-let client: TestClient;
+const app = useTokenApp();
 let server: { client_id: string; client_secret: string };
-let userId: number;
 
 beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
   const { secret, hash } = generateClientSecret();
   const { id } = await app.resourceServers.create('Bookings API', hash);
   server = { client_id: id, client_secret: secret };
 });
 
-afterAll(() => app.close());
-
-const post = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
-const introspect = (token: string, who: object = server) => post('introspect', { token, ...who });
-
-async function pair(): Promise<Pair> {
-  const code = await app.code(client.client_id, userId);
-  return (
-    await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client })
-  ).body as Pair;
-}
+const introspect = (token: string, who: object = server) => app.post('introspect', { token, ...who });
 
 describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   it('tells a resource server what an access token is good for', async () => {
-    const { access_token } = await pair();
+    const { access_token } = await app.pair();
     const answer = await introspect(access_token).type('form');
     expect(answer.body).toEqual({
       active: true,
       iss: 'https://base.example.com',
-      client_id: client.client_id,
-      sub: String(userId),
+      client_id: app.ours.client_id,
+      sub: String(app.userId),
       scope: 'profile:read',
       exp: expect.any(Number),
       token_type: 'Bearer',
@@ -58,14 +37,14 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   it('calls a refresh token inactive: an API must never take it for an access token', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     expect((await introspect(refresh_token)).body).toEqual({ active: false });
   });
 
   it('says active: false and no more of everything else (2.2)', async () => {
-    const revoked = await pair();
-    await post('revoke', { token: revoked.access_token, ...client });
-    const code = await app.code(client.client_id, userId);
+    const revoked = await app.pair();
+    await app.post('revoke', { token: revoked.access_token, ...app.ours });
+    const code = await app.ourCode();
     for (const token of [
       revoked.access_token,
       revoked.refresh_token,
@@ -79,7 +58,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   it('says active: false of an expired token whose grant lives on (2.2)', async () => {
-    const token = app.codec.decode((await pair()).access_token);
+    const token = app.codec.decode((await app.pair()).access_token);
     if (!token) throw new Error('not a token');
     const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });
     expect((await introspect(expired)).body).toEqual({ active: false });
@@ -88,9 +67,9 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   it.each(['access_token', 'refresh_token', 'some_token'])(
     'finds the token whatever the hint says it is (2.1): %s',
     async (token_type_hint) => {
-      const { access_token } = await pair();
+      const { access_token } = await app.pair();
       expect(
-        (await post('introspect', { token: access_token, token_type_hint, ...server })).body,
+        (await app.post('introspect', { token: access_token, token_type_hint, ...server })).body,
       ).toMatchObject({
         active: true,
       });
@@ -99,13 +78,10 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
 
   it('names the key that a token is bound to, and DPoP as its type (RFC 9449 6.2)', async () => {
     const key = await DpopKey.generate();
-    const code = await app.code(client.client_id, userId);
-    const answer = await post('token', {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: REDIRECT_URI,
-      ...client,
-    }).set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
+    const code = await app.ourCode();
+    const answer = await app
+      .post('token', app.redemption(code))
+      .set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
     const { access_token } = answer.body as Pair;
     expect((await introspect(access_token)).body).toMatchObject({
       active: true,
@@ -115,10 +91,10 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   it('is for registered resource servers only (2.1)', async () => {
-    const { access_token } = await pair();
+    const { access_token } = await app.pair();
     const callers = [
-      client,
-      { client_id: client.client_id },
+      app.ours,
+      { client_id: app.ours.client_id },
       { ...server, client_secret: 'scs_wrong' },
       { client_id: server.client_id },
       { client_id: 'rs_nobody', client_secret: 'x' },
@@ -127,13 +103,13 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       const answer = await introspect(access_token, who);
       expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
     }
-    expect((await post('introspect', { token: access_token })).body.error).toBe('invalid_request');
-    expect((await post('introspect', server)).body.error).toBe('invalid_request');
+    expect((await app.post('introspect', { token: access_token })).body.error).toBe('invalid_request');
+    expect((await app.post('introspect', server)).body.error).toBe('invalid_request');
   });
 
   it('is no client: a resource server gets no tokens', async () => {
-    const { refresh_token } = await pair();
-    const answer = await post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
+    const { refresh_token } = await app.pair();
+    const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
   });
 });

@@ -1,7 +1,5 @@
-import request from 'supertest';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { useTokenApp } from './use-token-app.js';
 
 interface Answer {
   access_token: string;
@@ -12,26 +10,9 @@ interface Answer {
 
 const GRANTED = 'profile:read bookings:read bookings:write';
 
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
+const app = useTokenApp();
 
-beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
-});
-
-afterAll(() => app.close());
-
-const post = async (path: string, body: object) =>
-  request(app.server).post(`/api/auth/oauth/${path}`).type('form').send(body);
-
-async function granted(): Promise<Answer> {
-  const code = await app.code(client.client_id, userId, { scope: GRANTED });
-  const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
-  return (await post('token', body)).body as Answer;
-}
+const granted = () => app.pair({ scope: GRANTED });
 
 const scopeOf = async (token: string) =>
   (await app.ask<IntrospectionReply & { scope?: string }>(SUBJECTS.introspect, { token })).scope;
@@ -39,7 +20,7 @@ const scopeOf = async (token: string) =>
 describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)', (path) => {
   const refresh = async (refreshToken: string, scope?: string) => {
     const renewal = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    return post(path, { ...renewal, ...(scope !== undefined && { scope }), ...client });
+    return app.post(path, { ...renewal, ...(scope !== undefined && { scope }), ...app.ours }).type('form');
   };
 
   it.each([
@@ -83,16 +64,16 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     const { refresh_token } = await granted();
     const long = await refresh(refresh_token, 'x'.repeat(1001));
     expect([long.status, (long.body as Answer).error]).toEqual([400, 'invalid_request']);
-    const repeated = await request(app.server)
-      .post(`/api/auth/oauth/${path}`)
-      .send('grant_type=refresh_token&scope=a&scope=b');
+    const repeated = await app.post(path, 'grant_type=refresh_token&scope=a&scope=b');
     expect([repeated.status, (repeated.body as Answer).error]).toEqual([400, 'invalid_request']);
   });
 
   it('is what the user granted, whatever the client is registered for by now', async () => {
     const { refresh_token } = await granted();
-    await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [client.client_id]);
-    await app.announce(SUBJECTS.clientChanged, { client_id: client.client_id });
+    await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [
+      app.ours.client_id,
+    ]);
+    await app.announce(SUBJECTS.clientChanged, { client_id: app.ours.client_id });
     await app.settled();
     expect(((await refresh(refresh_token)).body as Answer).scope).toBe(GRANTED);
   });

@@ -1,31 +1,10 @@
 import request from 'supertest';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import type { TestClient } from '#testing/fixture.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
 
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
+const app = useTokenApp();
 
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
-
-beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
-});
-
-afterAll(() => app.close());
-
-async function pair(): Promise<Pair> {
-  const code = await app.code(client.client_id, userId);
-  const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
-  return (await request(app.server).post('/api/auth/oauth/token').send(body)).body as Pair;
-}
-
-const refresh = (token: string, who: TestClient = client) =>
+const refresh = (token: string, who: TestClient = app.ours) =>
   request(app.server)
     .post('/api/auth/oauth/refreshToken')
     .set('Authorization', `Bearer ${token}`)
@@ -33,7 +12,7 @@ const refresh = (token: string, who: TestClient = client) =>
 
 describe('POST /api/auth/oauth/refreshToken', () => {
   it('exchanges a Bearer refresh token for a new pair (specification 4.3)', async () => {
-    const first = await pair();
+    const first = await app.pair();
     const answer = await refresh(first.refresh_token);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -49,31 +28,31 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   it('takes the refresh token in the body, as form and as JSON, and the client by Basic', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     const path = '/api/auth/oauth/refreshToken';
     const form = await request(app.server)
       .post(path)
       .type('form')
-      .send({ grant_type: 'refresh_token', refresh_token, ...client });
+      .send({ grant_type: 'refresh_token', refresh_token, ...app.ours });
     const json = await request(app.server)
       .post(path)
-      .send({ grant_type: 'refresh_token', refresh_token: form.body.refresh_token, ...client });
+      .send({ grant_type: 'refresh_token', refresh_token: form.body.refresh_token, ...app.ours });
     const basic = await request(app.server)
       .post(path)
-      .auth(client.client_id, client.client_secret)
+      .auth(app.ours.client_id, app.ours.client_secret)
       .send({ grant_type: 'refresh_token', refresh_token: json.body.refresh_token });
     expect([form.status, json.status, basic.status]).toEqual([200, 200, 200]);
   });
 
   it('answers the same refresh token with the same pair inside the retry window', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect(new Set(answers.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1);
   });
 
   it('closes the window as soon as the successor is used: then reuse revokes the grant (RFC 9700 4.14.2)', async () => {
-    const { refresh_token: first } = await pair();
+    const { refresh_token: first } = await app.pair();
     const second = (await refresh(first)).body as Pair;
     const third = (await refresh(second.refresh_token)).body as Pair;
     const reuse = await refresh(first);
@@ -82,34 +61,34 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   it('refuses a refresh token of another client and changes nothing', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     const stolen = await refresh(refresh_token, await app.client());
     expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
   it('verifies the client secret', async () => {
-    const { refresh_token } = await pair();
-    const answer = await refresh(refresh_token, { ...client, client_secret: 'scs_wrong' });
+    const { refresh_token } = await app.pair();
+    const answer = await refresh(refresh_token, { ...app.ours, client_secret: 'scs_wrong' });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
   it('restores a grant that Redis has lost from its record (DESIGN 3)', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     await app.redis.flushdb();
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
   it('does not restore a grant that is revoked in PostgreSQL', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     await app.redis.flushdb();
     await app.records.revoke(app.grantIdOf(refresh_token));
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
   it('moves on when Redis has lost a rotation: the later generation is authentic', async () => {
-    const first = await pair();
+    const first = await app.pair();
     const key = `grant:${app.grantIdOf(first.refresh_token)}`;
     const before = await app.redis.hgetall(key);
     const second = (await refresh(first.refresh_token)).body as Pair;
@@ -120,7 +99,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   it('writes a revocation to PostgreSQL, too', async () => {
-    const first = await pair();
+    const first = await app.pair();
     const second = (await refresh(first.refresh_token)).body as Pair;
     await refresh(second.refresh_token);
     await refresh(first.refresh_token);
@@ -131,25 +110,12 @@ describe('POST /api/auth/oauth/refreshToken', () => {
 });
 
 describe('with a retry window of 0', () => {
-  let strict: TokenApp;
-  beforeAll(async () => {
-    strict = await startTokenApp({ RETRY_WINDOW: 0 });
-  });
-  afterAll(() => strict.close());
+  const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
   it('lets one of many parallel refreshes win and takes the others for reuse', async () => {
-    const owner = await strict.client();
-    const code = await strict.code(owner.client_id, await strict.user());
-    const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...owner };
-    const { refresh_token } = (await request(strict.server).post('/api/auth/oauth/token').send(body))
-      .body as Pair;
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        request(strict.server)
-          .post('/api/auth/oauth/refreshToken')
-          .send({ grant_type: 'refresh_token', refresh_token, ...owner }),
-      ),
-    );
+    const { refresh_token } = await strict.pair();
+    const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => strict.post('refreshToken', body)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });

@@ -1,43 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import type { IntrospectionReply } from '#introspection/contract.js';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { startTokenApp } from './token-app.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
 
-interface Pair {
-  access_token: string;
-  refresh_token: string;
-}
+const app = useTokenApp();
 
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
-
-beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
-});
-
-afterAll(() => app.close());
-
-const post = (path: string, body: object) => request(app.server).post(`/api/auth/oauth/${path}`).send(body);
-const revoke = (token: string, who: object = client) => post('revoke', { token, ...who });
+const revoke = (token: string, who: object = app.ours) => app.post('revoke', { token, ...who });
 const refresh = (refresh_token: string) =>
-  post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...client });
+  app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 const active = async (token: string) =>
   (await app.ask<IntrospectionReply>('oauth.token.introspect', { token })).active;
 
-async function pair(): Promise<Pair> {
-  const code = await app.code(client.client_id, userId);
-  return (
-    await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client })
-  ).body as Pair;
-}
-
 describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   it.each(['access_token', 'refresh_token'] as const)('ends the whole grant on its %s', async (which) => {
-    const tokens = await pair();
+    const tokens = await app.pair();
     const answer = await revoke(tokens[which]).type('form');
     expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
     expect(await active(tokens.access_token)).toBe(false);
@@ -48,50 +25,45 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   it('ends the grant on a token of an earlier generation, on an expired one, and when Redis has lost it', async () => {
-    const first = await pair();
+    const first = await app.pair();
     await refresh(first.refresh_token);
     await revoke(first.access_token);
     expect((await app.records.find(app.grantIdOf(first.access_token)))?.revokedAt).not.toBeNull();
 
-    const second = await pair();
+    const second = await app.pair();
     const token = app.codec.decode(second.access_token);
     if (!token) throw new Error('not a token');
     await revoke(app.codec.encode({ ...token, expiry: 1 }));
     expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
 
-    const third = await pair();
+    const third = await app.pair();
     await app.redis.flushdb();
     await revoke(third.refresh_token);
     expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
   });
 
   it('answers 200 for what is not valid any more, or never was (2.2)', async () => {
-    const { refresh_token } = await pair();
+    const { refresh_token } = await app.pair();
     await revoke(refresh_token);
     for (const token of [
       refresh_token,
       'x',
       `srt_${randomBytes(63).toString('base64url')}`,
-      await app.code(client.client_id, userId),
+      await app.ourCode(),
     ]) {
       expect((await revoke(token)).status).toBe(200);
     }
   });
 
   it('does not take a code for a token: the code stays good', async () => {
-    const code = await app.code(client.client_id, userId);
+    const code = await app.ourCode();
     await revoke(code);
-    const answer = await post('token', {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: REDIRECT_URI,
-      ...client,
-    });
+    const answer = await app.post('token', app.redemption(code));
     expect(answer.status).toBe(200);
   });
 
   it('refuses a token of another client and leaves it alone (2.1)', async () => {
-    const tokens = await pair();
+    const tokens = await app.pair();
     const answer = await revoke(tokens.refresh_token, await app.client());
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
     expect(await active(tokens.access_token)).toBe(true);
@@ -99,24 +71,26 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
 
   it('lets a public client revoke by its client_id, and no client without its secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
-    const code = await app.code(open.client_id, userId, { redirectUri: 'com.example.pocket:/callback' });
+    const code = await app.code(open.client_id, app.userId, { redirectUri: 'com.example.pocket:/callback' });
     const body = {
       grant_type: 'authorization_code',
       code,
       redirect_uri: 'com.example.pocket:/callback',
       ...open,
     };
-    const { access_token } = (await post('token', body)).body as Pair;
+    const { access_token } = (await app.post('token', body)).body as Pair;
     expect((await revoke(access_token, open)).status).toBe(200);
     expect(await active(access_token)).toBe(false);
-    expect((await revoke(access_token, { client_id: client.client_id })).status).toBe(401);
+    expect((await revoke(access_token, { client_id: app.ours.client_id })).status).toBe(401);
   });
 
   it.each(['access_token', 'refresh_token', 'some_token'])(
     'ends the grant whatever the hint says the token is (2.1): %s',
     async (token_type_hint) => {
-      const { access_token, refresh_token } = await pair();
-      expect((await post('revoke', { token: refresh_token, token_type_hint, ...client })).status).toBe(200);
+      const { access_token, refresh_token } = await app.pair();
+      expect((await app.post('revoke', { token: refresh_token, token_type_hint, ...app.ours })).status).toBe(
+        200,
+      );
       expect(await active(access_token)).toBe(false);
     },
   );
@@ -142,14 +116,14 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   it('wants a token', async () => {
-    expect((await post('revoke', client)).body).toMatchObject({
+    expect((await app.post('revoke', app.ours)).body).toMatchObject({
       error: 'invalid_request',
       error_description: "the parameter 'token' is missing",
     });
   });
 
   it('holds against 20 revocations and refreshes at once', async () => {
-    const { refresh_token, access_token } = await pair();
+    const { refresh_token, access_token } = await app.pair();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? revoke(refresh_token) : refresh(refresh_token))),
     );

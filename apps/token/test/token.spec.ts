@@ -1,32 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import request from 'supertest';
-import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { startTokenApp, type TokenApp } from './token-app.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
+import { useTokenApp } from './use-token-app.js';
 
-let app: TokenApp;
-let client: TestClient;
-let userId: number;
+const app = useTokenApp();
 
-beforeAll(async () => {
-  app = await startTokenApp();
-  client = await app.client();
-  userId = await app.user();
-});
-
-afterAll(() => app.close());
-
-const post = (body: object) => request(app.server).post('/api/auth/oauth/token').send(body);
-const redemption = (code: string) => ({
-  grant_type: 'authorization_code',
-  code,
-  redirect_uri: REDIRECT_URI,
-  ...client,
-});
-const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', refresh_token, ...client });
+const post = (body: object) => app.post('token', body);
+const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
 describe('POST /api/auth/oauth/token', () => {
   it('exchanges a code for a token pair (specification 4.2, RFC 6749 5.1)', async () => {
-    const answer = await post(redemption(await app.code(client.client_id, userId)));
+    const answer = await post(app.redemption(await app.ourCode()));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       access_token: expect.stringMatching(/^sat_[\w-]{84}$/),
@@ -43,55 +26,55 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   it('takes a form as it takes JSON', async () => {
-    const answer = await post(redemption(await app.code(client.client_id, userId))).type('form');
+    const answer = await post(app.redemption(await app.ourCode())).type('form');
     expect(answer.status).toBe(200);
   });
 
   it('takes the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
-    const { client_id, client_secret, ...body } = redemption(await app.code(client.client_id, userId));
+    const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');
     const answer = await post(body).auth(encoded(client_id), encoded(client_secret)).type('form');
     expect(answer.status).toBe(200);
   });
 
   it('ignores unknown parameters (RFC 6749 3.2)', async () => {
-    const code = await app.code(client.client_id, userId);
-    const answer = await post({ ...redemption(code), utm_source: 'x', deep: { er: ['y', null] } });
+    const code = await app.ourCode();
+    const answer = await post({ ...app.redemption(code), utm_source: 'x', deep: { er: ['y', null] } });
     expect(answer.status).toBe(200);
   });
 
   it('refuses a code of another client and leaves it usable', async () => {
-    const code = await app.code(client.client_id, userId);
+    const code = await app.ourCode();
     const other = await app.client();
-    const stolen = await post({ ...redemption(code), ...other });
+    const stolen = await post({ ...app.redemption(code), ...other });
     expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
-    expect((await post(redemption(code))).status).toBe(200);
+    expect((await post(app.redemption(code))).status).toBe(200);
   });
 
   it('refuses a redirect_uri other than the authorization request had, and leaves the code usable (RFC 6749 4.1.3)', async () => {
-    const code = await app.code(client.client_id, userId);
+    const code = await app.ourCode();
     for (const redirect_uri of [
       'https://app.example.com/callback',
       `${REDIRECT_URI}&x=1`,
       REDIRECT_URI.toUpperCase(),
     ]) {
-      const answer = await post({ ...redemption(code), redirect_uri });
+      const answer = await post({ ...app.redemption(code), redirect_uri });
       expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
     }
-    expect((await post(redemption(code))).status).toBe(200);
+    expect((await post(app.redemption(code))).status).toBe(200);
   });
 
   it('refuses a wrong secret and an unknown client with one answer, and leaves the code usable', async () => {
-    const code = await app.code(client.client_id, userId);
+    const code = await app.ourCode();
     const wrong = await post({
-      ...redemption(code),
+      ...app.redemption(code),
       client_secret: `scs_${randomBytes(32).toString('base64url')}`,
     });
-    const unknown = await post({ ...redemption(code), client_id: 'sc_nobody' });
+    const unknown = await post({ ...app.redemption(code), client_id: 'sc_nobody' });
     expect(wrong.status).toBe(401);
     expect({ ...wrong.body, error_reference: '' }).toEqual({ ...unknown.body, error_reference: '' });
     expect(wrong.body.error).toBe('invalid_client');
-    expect((await post(redemption(code))).status).toBe(200);
+    expect((await post(app.redemption(code))).status).toBe(200);
   });
 
   it('answers a failed HTTP Basic with a challenge (RFC 6749 5.2)', async () => {
@@ -99,7 +82,7 @@ describe('POST /api/auth/oauth/token', () => {
       grant_type: 'authorization_code',
       code: 'x',
       redirect_uri: REDIRECT_URI,
-    }).auth(client.client_id, 'wrong');
+    }).auth(app.ours.client_id, 'wrong');
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([
       401,
       expect.stringMatching(/^Basic /),
@@ -109,9 +92,9 @@ describe('POST /api/auth/oauth/token', () => {
   it('knows a client that is registered after it was asked for', async () => {
     const late = {
       client_id: `sc_late${randomBytes(6).toString('hex')}`,
-      client_secret: client.client_secret,
+      client_secret: app.ours.client_secret,
     };
-    expect((await post({ ...redemption('x'), ...late })).body.error).toBe('invalid_client');
+    expect((await post({ ...app.redemption('x'), ...late })).body.error).toBe('invalid_client');
     const hash = createHash('sha256').update(late.client_secret).digest();
     await app.clients.create({
       clientId: late.client_id,
@@ -122,12 +105,12 @@ describe('POST /api/auth/oauth/token', () => {
     });
     await app.announce('oauth.client.changed', { client_id: late.client_id });
     await app.settled();
-    expect((await post({ ...redemption('x'), ...late })).body.error).toBe('invalid_grant');
+    expect((await post({ ...app.redemption('x'), ...late })).body.error).toBe('invalid_grant');
   });
 
   it('lets one of 500 parallel redemptions of a code win, and revokes what it won', async () => {
-    const code = await app.code(client.client_id, userId);
-    const answers = await Promise.all(Array.from({ length: 500 }, () => post(redemption(code))));
+    const code = await app.ourCode();
+    const answers = await Promise.all(Array.from({ length: 500 }, () => post(app.redemption(code))));
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect(new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => body.error))).toEqual(
@@ -137,16 +120,14 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   it('revokes the grant when a code is seen again (RFC 6749 4.1.2)', async () => {
-    const code = await app.code(client.client_id, userId);
-    const { refresh_token } = (await post(redemption(code))).body as { refresh_token: string };
-    expect((await post(redemption(code))).body.error).toBe('invalid_grant');
+    const code = await app.ourCode();
+    const { refresh_token } = (await post(app.redemption(code))).body as { refresh_token: string };
+    expect((await post(app.redemption(code))).body.error).toBe('invalid_grant');
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
   it('refreshes at this endpoint, too (RFC 6749 6)', async () => {
-    const first = (await post(redemption(await app.code(client.client_id, userId)))).body as {
-      refresh_token: string;
-    };
+    const first = await app.pair();
     const answer = await refresh(first.refresh_token);
     expect(answer.status).toBe(200);
     expect(answer.body.refresh_token).not.toBe(first.refresh_token);
@@ -158,36 +139,43 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
 
   it('redeems with the verifier of the challenge', async () => {
-    const code = await app.code(client.client_id, userId, { challenge });
-    expect((await post({ ...redemption(code), code_verifier: verifier })).status).toBe(200);
+    const code = await app.ourCode({ challenge });
+    expect((await post({ ...app.redemption(code), code_verifier: verifier })).status).toBe(200);
   });
 
   it('burns the code at a wrong verifier (4.6)', async () => {
-    const code = await app.code(client.client_id, userId, { challenge });
-    const wrong = await post({ ...redemption(code), code_verifier: randomBytes(32).toString('base64url') });
+    const code = await app.ourCode({ challenge });
+    const wrong = await post({
+      ...app.redemption(code),
+      code_verifier: randomBytes(32).toString('base64url'),
+    });
     expect([wrong.status, wrong.body.error]).toEqual([400, 'invalid_grant']);
-    expect((await post({ ...redemption(code), code_verifier: verifier })).body.error).toBe('invalid_grant');
+    expect((await post({ ...app.redemption(code), code_verifier: verifier })).body.error).toBe(
+      'invalid_grant',
+    );
   });
 
   it('refuses a missing verifier, and one where no challenge was (RFC 9700 2.1.1)', async () => {
-    const bound = await app.code(client.client_id, userId, { challenge });
-    expect((await post(redemption(bound))).body.error).toBe('invalid_grant');
-    const free = await app.code(client.client_id, userId);
-    expect((await post({ ...redemption(free), code_verifier: verifier })).body.error).toBe('invalid_grant');
+    const bound = await app.ourCode({ challenge });
+    expect((await post(app.redemption(bound))).body.error).toBe('invalid_grant');
+    const free = await app.ourCode();
+    expect((await post({ ...app.redemption(free), code_verifier: verifier })).body.error).toBe(
+      'invalid_grant',
+    );
   });
 
   it.each(['short', 'x'.repeat(129), `${'x'.repeat(43)}!`])(
     'refuses a verifier of another syntax (4.1): %s',
     async (code_verifier) => {
-      const code = await app.code(client.client_id, userId, { challenge });
-      expect((await post({ ...redemption(code), code_verifier })).body.error).toBe('invalid_request');
+      const code = await app.ourCode({ challenge });
+      expect((await post({ ...app.redemption(code), code_verifier })).body.error).toBe('invalid_request');
     },
   );
 
   it('gives a public client its tokens without a secret, and refuses one that sends a secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const redirect_uri = 'com.example.pocket:/callback';
-    const code = await app.code(open.client_id, userId, { challenge, redirectUri: redirect_uri });
+    const code = await app.code(open.client_id, app.userId, { challenge, redirectUri: redirect_uri });
     const body = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier, ...open };
     expect((await post({ ...body, client_secret: 'any' })).body.error).toBe('invalid_client');
     expect((await post(body)).status).toBe(200);

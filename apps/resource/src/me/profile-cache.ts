@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type ProfileReply, type ProfileRequest, SUBJECTS } from '#introspection/contract.js';
 import { tagOf, TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { TrustedCache } from '#introspection/trusted-cache.js';
+import { type Lookup, TrustedCache } from '#introspection/trusted-cache.js';
 import type { Profile } from './profile.js';
 
 const KEPT_MS = 30_000;
@@ -28,5 +28,10 @@ export class ProfileCache {
   /** The profile, or null when there is no such user. @throws IntrospectionUnavailableError */
   find(userId: number, reference: string): Promise<Profile | null> {
     return this.#profiles.get(String(userId), reference);
+  }
+
+  /** Tells how each look into the cache goes from now on, to be counted. */
+  observe(observer: (lookup: Lookup) => void): void {
+    this.#profiles.observe(observer);
   }
 }

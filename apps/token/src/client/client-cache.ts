@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#directory/client.store.js';
-import type { Client } from '#directory/client.js';
+import type { ClientWithSecrets } from '#directory/client.js';
 import { tagOf, TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { TrustedCache } from '#introspection/trusted-cache.js';
+import { type Lookup, TrustedCache } from '#introspection/trusted-cache.js';
 
 const KEPT_MS = 30_000;
 const KEPT_CLIENTS = 10_000;
@@ -11,10 +11,10 @@ const CLIENT_ID = /^[!-~]{1,255}$/;
 /** Clients as token requests need them: from memory, until the operator changes one. */
 @Injectable()
 export class ClientCache {
-  readonly #clients: TrustedCache<Client | null>;
+  readonly #clients: TrustedCache<ClientWithSecrets | null>;
 
   constructor(store: ClientStore, connection: TokenServiceConnection) {
-    this.#clients = new TrustedCache<Client | null>(connection, {
+    this.#clients = new TrustedCache<ClientWithSecrets | null>(connection, {
       max: KEPT_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
@@ -23,7 +23,12 @@ export class ClientCache {
   }
 
   /** The client, or null when it is unknown. */
-  async find(clientId: string): Promise<Client | null> {
+  async find(clientId: string): Promise<ClientWithSecrets | null> {
     return CLIENT_ID.test(clientId) ? this.#clients.get(clientId) : null;
+  }
+
+  /** Tells how each look into the cache goes from now on, to be counted. */
+  observe(observer: (lookup: Lookup) => void): void {
+    this.#clients.observe(observer);
   }
 }

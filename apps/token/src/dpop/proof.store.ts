@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '#service/redis/redis-client.js';
 import { REDIS } from '#service/redis/redis.token.js';
 import { ProofStoreUnavailableError } from './proof-store-unavailable.error.js';
 
 /** Remembers which proofs were used, for all copies of all apps (RFC 9449 11.1). */
 @Injectable()
 export class ProofStore {
-  constructor(@Inject(REDIS) private readonly redis: Redis) {}
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
   /**
    * Uses a proof up. Of any number of calls with the same key and jti one is answered true.

@@ -8,15 +8,34 @@ import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { countTransitions } from '#service/metrics/count.js';
+import { Metrics } from '#service/metrics/metrics.js';
 import { REDIS } from '#service/redis/redis.token.js';
+
+/** All but `created`, which happens in the authorize app. */
+const TRANSITIONS = [
+  'redeemed',
+  'refreshed',
+  'retried',
+  'restored',
+  'revoked',
+  'code_replayed',
+  'refresh_token_reused',
+  'verifier_mismatch',
+] as const;
 
 /** The grant engine over this process's stores; `keys` as KeyRing.parse takes them. */
 export function grantEngineProvider(keys: string, lifetimes: Lifetimes): FactoryProvider<GrantEngine> {
   const codec = new TokenCodec(KeyRing.parse(keys));
   return {
     provide: GrantEngine,
-    inject: [REDIS, GrantRecordStore, TokenServiceConnection],
-    useFactory: (redis: GrantRedis, durable: GrantRecordStore, connection: TokenServiceConnection) =>
+    inject: [REDIS, GrantRecordStore, TokenServiceConnection, Metrics],
+    useFactory: (
+      redis: GrantRedis,
+      durable: GrantRecordStore,
+      connection: TokenServiceConnection,
+      metrics: Metrics,
+    ) =>
       new GrantEngine({
         store: new GrantStore(redis),
         codec,
@@ -25,6 +44,7 @@ export function grantEngineProvider(keys: string, lifetimes: Lifetimes): Factory
         durable,
         announce: (id) => connection.publish(SUBJECTS.grantRevoked, { grant_id: id }),
         clock: Date.now,
+        observe: countTransitions(metrics, TRANSITIONS),
       }),
   };
 }

@@ -1,15 +1,16 @@
 import type { Refusal, RefusalReason } from '#grants/grant.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 
-/** What each refusal of the grant engine tells the client: what is wrong, never what is secret. */
+/** What each refusal of the grant engine tells the client: what is wrong, never what is secret. $what was presented. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   not_ours: 'this is not a code or token of this service',
   wrong_kind: 'this is a token of another kind than is due here',
-  expired: 'it has expired; ask the user to authorize again',
-  unknown: 'it is not valid any more; ask the user to authorize again',
-  revoked: 'it has been revoked; ask the user to authorize again',
-  other_client: 'it was issued to another client',
-  key_mismatch: 'it is bound to a key that the request did not prove (DPoP)',
+  expired: 'the $what has expired; ask the user to authorize again',
+  unknown: 'the $what is not valid any more; ask the user to authorize again',
+  history_lost: 'a server failed after the $what was issued; ask the user to authorize again',
+  revoked: 'the $what has been revoked; ask the user to authorize again',
+  other_client: 'the $what was issued to another client',
+  key_mismatch: 'the $what is bound to a key that the request did not prove (DPoP)',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
   redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
   verifier_missing:
@@ -23,9 +24,12 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
 };
 
 /** RFC 6749 5.2: what is wrong with a grant is invalid_grant; a scope that exceeds it is invalid_scope (6). */
-export function refusalError({ outcome, grantId, detail }: Refusal): OAuthError {
+export function refusalError(
+  { outcome, grantId, detail }: Refusal,
+  what: 'code' | 'refresh token',
+): OAuthError {
   const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
-  const description = DESCRIPTIONS[outcome];
+  const description = DESCRIPTIONS[outcome].replace('$what', what);
   return outcome === 'scope_exceeds'
     ? OAuthError.invalidScope(description, options)
     : OAuthError.invalidGrant(description, options);

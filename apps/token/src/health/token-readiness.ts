@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DirectoryHealthStore } from '#directory/directory-health.store.js';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { Readiness } from '#service/health/readiness.js';
 
 /** What the token app cannot serve without. Redis registers itself. */
 @Injectable()
 export class TokenReadiness {
-  constructor(readiness: Readiness, directory: DirectoryHealthStore, nats: TokenServiceConnection) {
+  constructor(readiness: Readiness, directory: DirectoryHealthStore) {
     readiness.add('postgres', () => directory.ping());
-    readiness.add('nats', () => nats.ping());
   }
 }

@@ -1,4 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { PROMPTS } from '#authorization/check-prompt.js';
+import { LOCALES } from '#directory/locale.js';
 import { SCOPES } from '#directory/scope.js';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { PATHS } from '../paths.js';
@@ -31,6 +33,9 @@ export class MetadataController {
       revocation_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
       scopes_supported: [...SCOPES.keys()],
+      ui_locales_supported: LOCALES,
+      // Initiating User Registration via OpenID Connect 1.0, 3
+      prompt_values_supported: PROMPTS,
       // RFC 9449 5.1
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
       code_challenge_methods_supported: ['S256'],

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { UserStore } from '#directory/user.store.js';
 import { type ProfileReply, type ProfileRequest, SUBJECTS } from '#introspection/contract.js';
+import { profileOf } from './profile-of.js';
 
 /** Answers `oauth.user.profile`: what a user's profile says. */
 @Controller()
@@ -11,6 +12,6 @@ export class ProfileResponder {
   @MessagePattern(SUBJECTS.profile)
   async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
     const user = Number.isSafeInteger(id) ? await this.users.find(id) : null;
-    return { user: user && { ...user } };
+    return { user: user && profileOf(user) };
   }
 }

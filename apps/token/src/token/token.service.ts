@@ -30,6 +30,7 @@ export class TokenService {
       );
     return this.#granted(
       await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt }),
+      'code',
     );
   }
 
@@ -39,11 +40,11 @@ export class TokenService {
     { refreshToken, scope }: { readonly refreshToken: string; readonly scope: string | null },
     jkt: string | null,
   ): Promise<Granted> {
-    return this.#granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }));
+    return this.#granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }), 'refresh token');
   }
 
-  #granted(result: Granted | Refusal): Granted {
-    if (result.outcome !== 'granted') throw refusalError(result);
+  #granted(result: Granted | Refusal, what: 'code' | 'refresh token'): Granted {
+    if (result.outcome !== 'granted') throw refusalError(result, what);
     this.usage.note(result.grantId);
     return result;
   }

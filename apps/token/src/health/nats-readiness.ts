@@ -1,0 +1,11 @@
+import { Injectable } from '@nestjs/common';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { Readiness } from '#service/health/readiness.js';
+
+/** Apart from PostgreSQL's, which cannot be asked before it is connected. */
+@Injectable()
+export class NatsReadiness {
+  constructor(readiness: Readiness, nats: TokenServiceConnection) {
+    readiness.add('nats', () => nats.ping());
+  }
+}

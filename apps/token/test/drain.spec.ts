@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import pg from 'pg';
+import { SUBJECTS } from '#introspection/contract.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { type Fixture, openFixture } from '#testing/fixture.js';
+import { isolate, type Isolated } from '#testing/isolate.js';
+
+const KEYS = randomBytes(32).toString('base64url');
+
+let services: Isolated;
+let fixture: Fixture;
+let app: AppProcess;
+let holder: pg.Client;
+let nats: NatsConnection;
+
+beforeAll(async () => {
+  services = await isolate();
+  const open = openFixture(services, KEYS);
+  app = await startApp('token', {
+    NODE_ENV: 'production',
+    AUTH_URL: 'https://auth.example.com',
+    BASE_URL: 'https://base.example.com',
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: KEYS,
+  });
+  fixture = await open;
+  holder = new pg.Client({ connectionString: services.databaseUrl });
+  await holder.connect();
+  nats = await connect(natsOptions(services.natsUrl, 'test'));
+});
+
+afterAll(async () => {
+  await holder?.end();
+  await nats?.close();
+  await app?.stop();
+  await fixture?.close();
+  await services?.close();
+});
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 10_000; !(await holds()); await sleep(10))
+    if (Date.now() > end) throw new Error(`in vain waited until ${what}`);
+}
+
+it('answers the request over NATS that was under way before it ends, and takes no other', async () => {
+  const userId = await fixture.user();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE users');
+  const packet = JSON.stringify({ pattern: SUBJECTS.profile, data: { user_id: userId }, id: '1' });
+  // More patient than the fixture: a busy machine takes its time until the lock is given back.
+  const asked = nats.request(SUBJECTS.profile, packet, { timeout: 20_000 });
+  asked.catch(() => undefined);
+  await until('it waits for PostgreSQL', async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await fixture.sql(waiting)).length > 0;
+  });
+  process.kill(app.pid, 'SIGTERM');
+  await until('nobody answers any more', () =>
+    fixture.ask(SUBJECTS.introspect, { token: 'none' }).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await holder.query('COMMIT');
+  expect((await asked).json()).toMatchObject({ response: { user: { id: userId } } });
+  await until('it has ended', async () => {
+    const socket = createConnection(Number(new URL(app.internalUrl).port), '127.0.0.1');
+    return once(socket, 'connect').then(
+      () => (socket.destroy(), false),
+      () => true,
+    );
+  });
+});

@@ -1,0 +1,37 @@
+import request, { type Test } from 'supertest';
+import { expectStandardError } from './expect-standard-error.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
+
+/** Bad requests by the rule that each of them breaks. */
+type BadRequests = Readonly<Record<string, () => Test>>;
+
+/** Gives the tests of a file a token app, a code and a pair that are good, and a check on requests that are not. */
+export function useBadInput() {
+  const app = useTokenApp();
+  const good = {} as Pair & { code: string };
+  let state: string;
+
+  beforeAll(async () => {
+    Object.assign(good, await app.pair(), { code: await app.ourCode() });
+    state = await snapshot();
+  });
+
+  /** Everything that a request could have changed. */
+  async function snapshot(): Promise<string> {
+    const keys = (await app.redis.keys('*')).sort();
+    return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await app.redis.hgetall(key)])));
+  }
+
+  /** Each of these gets this error, which tells nothing secret, and changes nothing. */
+  const refuses = (status: number, error: string, requests: BadRequests): void => {
+    it.each(Object.entries(requests))('%s', async (_rule, sending) => {
+      const answer = await sending();
+      expectStandardError(answer, status, error);
+      for (const secret of [app.ours.client_secret, good.code, good.access_token, good.refresh_token])
+        expect(answer.text).not.toContain(secret);
+      expect(await snapshot()).toBe(state);
+    });
+  };
+
+  return { app, good, refuses, send: (path: string) => request(app.server).post(`/api/auth/oauth/${path}`) };
+}
