@@ -7,6 +7,7 @@ import type { DemoConfiguration } from './demo.configuration.js';
 import { describeFailure } from './failure.js';
 import { messagePage } from './page/message-page.js';
 import { STYLE_SOURCE } from './page/style.js';
+import { sendHome } from './routes/home.js';
 import { connectRoutes } from './routes/connect.js';
 import { connectionRoutes } from './routes/connection.js';
 import { Sessions } from './session/sessions.js';
@@ -41,6 +42,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   });
   app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
 
+  sendHome(app, new URL(configuration.REDIRECT_URI).origin);
   const context = {
     client: new CalendarClient(configuration),
     sessions: new Sessions(configuration.REDIRECT_URI.startsWith('https:')),

@@ -20,6 +20,8 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   authorizationUrl.searchParams.set('client_id', run.client.client_id);
   authorizationUrl.searchParams.set('redirect_uri', run.client.redirect_uri);
   authorizationUrl.searchParams.set('state', state);
+  // Every step is to be seen, also when the demo runs again: what was allowed before is not asked else.
+  authorizationUrl.searchParams.set('prompt', 'consent');
 
   const loginUrl = await transcript.step(
     'The application sends the browser to ask for permission',

@@ -26,13 +26,13 @@ export interface AppCommand {
 export interface App {
   name: string;
   process: GuardedProcess;
-  /** Resolves when it serves. @throws StartError when it ends before, or takes longer than 30 s */
+  /** Resolves when it serves. @throws StartError when it ends before, or takes longer than 60 s */
   ready(): Promise<void>;
   /** The last lines of its log. */
   tail(): Promise<string>;
 }
 
-const READY_WITHIN = 30_000;
+const READY_WITHIN = 60_000;
 
 /** Starts an app with its log in `<directory>/logs`; what matters of it is also shown. */
 export async function startApp(

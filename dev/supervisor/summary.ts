@@ -18,6 +18,7 @@ export function summary(settings: Settings, account: Account): string {
   const login: [string, string][] = [
     ['email', account.email],
     ['password', account.password],
+    ['account', `${settings.authUrl}/auth/`],
   ];
   return [
     '',

@@ -1,10 +1,12 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrate } from '#directory/migrate.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
+import { localFolder } from '#testing/backing/local-folder.js';
 import { type App, startApp } from './app.js';
 import { appCommands } from './apps.js';
 import { demoAccount } from './demo-account.js';
+import { checkGivenServices } from './given-services.js';
 import { writeRunFile } from './run-file.js';
 import { seed } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
@@ -14,6 +16,8 @@ import { checkPorts } from './taken-port.js';
 
 // What a killed npm start leaves is ended by its guards; PostgreSQL takes longest.
 const PATIENCE_AFTER_KILL = 5_000;
+// Servers that the environment names may have been started a moment ago.
+const GIVEN_WITHIN = 3_000;
 
 /** The whole product on this machine: what it consists of, from the first step to the last process's end. */
 export class Supervisor {
@@ -41,10 +45,11 @@ export class Supervisor {
    */
   async start(): Promise<void> {
     const { settings, env } = this;
-    await mkdir(settings.directory, { recursive: true });
+    await localFolder(settings.directory);
     this.instance = await becomeOnlyInstance(settings.directory);
     await checkPorts(settings.ports, this.instance.tookOver ? PATIENCE_AFTER_KILL : 0);
     await rm(this.runFile, { force: true });
+    await checkGivenServices(env, GIVEN_WITHIN);
 
     this.step('starting PostgreSQL, Redis and NATS');
     const progress = (text: string): void => this.step(text);

@@ -18,6 +18,8 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const { state } = request.query;
     // RFC 6749 10.12: only the browser that asked may bring the answer.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
+    // By Back to the page that asked: what is connected stays so, and a new code is not used.
+    if (!attempt && session.connection) return reply.redirect('/', 303);
     if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));
     try {
