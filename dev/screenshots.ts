@@ -1,0 +1,54 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '#testing/browser.js';
+import { startTestServices } from '#testing/test-run.js';
+import { ERROR_SCENES } from '../apps/authorize/test/scenes/error-scenes.js';
+import type { Scene } from '../apps/authorize/test/scenes/scene.js';
+import { SCENES } from '../apps/authorize/test/scenes/scenes.js';
+import { startWorld, type World } from '../apps/authorize/test/scenes/world.js';
+import { useOwnFonts } from './screenshots/fonts.js';
+import { galleryOf } from './screenshots/gallery.js';
+import { smallPng } from './screenshots/small-png.js';
+
+const FOLDER = path.resolve('docs', 'screenshots');
+
+const PAGE = { width: 560, height: 320 };
+const VARIANTS = {
+  light: { locale: 'en', viewport: PAGE },
+  dark: { locale: 'en', viewport: PAGE, colorScheme: 'dark' },
+  phone: { locale: 'en', viewport: { width: 360, height: 320 } },
+  arabic: { locale: 'ar', viewport: PAGE },
+} as const;
+
+type Variant = keyof typeof VARIANTS;
+const NAMES = Object.keys(VARIANTS) as Variant[];
+
+async function take(chromium: Browser, world: World, scene: Scene, variant: Variant): Promise<void> {
+  const options = VARIANTS[variant];
+  const context = await world.visit(chromium, scene.visitor(world), options);
+  const page = await context.newPage();
+  await scene.open(page, world, options.locale);
+  const png = await page.screenshot({ fullPage: true });
+  await writeFile(path.join(FOLDER, `${scene.name}-${variant}.png`), smallPng(png));
+  await context.close();
+}
+
+// All of them, or those that are named: what is gone is only found when all are taken.
+const only = process.argv.slice(2);
+const all = [...SCENES, ...ERROR_SCENES];
+const endServices = await startTestServices();
+await useOwnFonts();
+const [world, chromium] = await Promise.all([startWorld(), launchBrowser()]);
+try {
+  await mkdir(FOLDER, { recursive: true });
+  if (only.length === 0)
+    for (const name of await readdir(FOLDER)) if (name.endsWith('.png')) await rm(path.join(FOLDER, name));
+  for (const scene of all.filter(({ name }) => only.length === 0 || only.includes(name)))
+    for (const variant of NAMES) await take(chromium, world, scene, variant);
+  await writeFile(path.join(FOLDER, 'README.md'), galleryOf(all, NAMES));
+} finally {
+  await chromium.close();
+  await world.close();
+  await endServices();
+}
