@@ -1,0 +1,62 @@
+import { CookieJar } from '../../demo/cookie-jar.js';
+import { findForm } from '../../demo/page-form.js';
+import type { Installation } from './installation.js';
+import { type Outcome, patiently } from './patiently.js';
+
+/** A user who allows, and who is logged in from then on: later visits need no click. */
+export class Browser {
+  readonly #cookies = new CookieJar();
+
+  constructor(private readonly at: Installation) {}
+
+  /** Logs in and clicks Allow. @returns the code */
+  async allow(): Promise<string> {
+    const start = this.#start();
+    const loginUrl = target(await this.#visit(start), start);
+    const login = findForm((await this.#visit(loginUrl)).text, loginUrl, 'password');
+    const { email, password } = this.at.user;
+    const after = await this.#visit(login.action, { ...login.fields, username: email, password });
+    const consentUrl = target(after, login.action);
+    const consent = findForm((await this.#visit(consentUrl)).text, consentUrl, 'decision=allow');
+    return codeOf(await this.#visit(consent.action, { ...consent.fields, decision: 'allow' }));
+  }
+
+  /** Opens the authorization URL again. @returns the code @throws when it leads to the login, or anywhere else */
+  async code(): Promise<{ code: string; visit: Outcome }> {
+    const visit = await this.#visit(this.#start());
+    return { code: codeOf(visit), visit };
+  }
+
+  #start(): URL {
+    const { client_id, redirect_uri } = this.at.client;
+    const query = new URLSearchParams({
+      client_id,
+      redirect_uri,
+      response_type: 'code',
+      state: 'a-state-of-its-own',
+    });
+    return new URL(`${this.at.authorizeUrl}/auth/oauth2/authorize?${query.toString()}`);
+  }
+
+  #visit(url: URL, form?: Record<string, string>): Promise<Outcome> {
+    return patiently(async () => {
+      const answer = await fetch(url, {
+        redirect: 'manual',
+        headers: { Cookie: this.#cookies.header(url) ?? '' },
+        ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+      });
+      this.#cookies.store(url, answer.headers);
+      return answer;
+    });
+  }
+}
+
+function target({ location }: Outcome, from: URL): URL {
+  return new URL(location ?? '', from);
+}
+
+function codeOf({ status, location }: Outcome): string {
+  const code = location === null ? null : new URL(location, 'http://nowhere').searchParams.get('code');
+  if (code === null) throw new Error(`no code: ${status} ${location?.split('?')[0] ?? ''}`);
+  return code;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { ClientStore } from '#directory/client.store.js';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { migrate } from '#directory/migrate.js';
+import { hashPassword } from '#directory/password.js';
+import { UserStore } from '#directory/user.store.js';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { freePort } from '#testing/backing/free-port.js';
+import type { Installation } from './installation.js';
+
+export interface BackingUrls {
+  readonly DATABASE_URL: string;
+  readonly REDIS_URL: string;
+  readonly NATS_URL: string;
+}
+
+/** The product as it is deployed, each app a process, on the services that the URLs name; copies of token and resource. */
+export interface ClusteredProduct extends Installation {
+  readonly apps: readonly AppProcess[];
+  readonly keys: string;
+  stop(): Promise<void>;
+}
+
+/** @param resources how many copies of the resource app, of which one is enough where NATS does not fail */
+export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
+  await migrate(urls.DATABASE_URL);
+  const { client, user } = await register(urls.DATABASE_URL);
+  const [authorize, token, resource] = [await freePort(), await freePort(), await freePort()];
+  const origin = (port: number) => `http://localhost:${port}`;
+  const shared = {
+    LOG_LEVEL: 'fatal',
+    // The longest there is: what is refused is not refused because the machine was slow.
+    CODE_LIFETIME: '600',
+    AUTH_URL: origin(authorize),
+    BASE_URL: origin(token),
+    API_URL: origin(resource),
+    NATS_URL: urls.NATS_URL,
+  };
+  const keys = randomBytes(32).toString('base64url');
+  const stateful = { ...shared, ...urls, TOKEN_KEYS: keys };
+  const started = await Promise.allSettled([
+    startApp('authorize', { ...stateful, PORT: String(authorize) }),
+    startApp('token', { ...stateful, PORT: String(token) }),
+    startApp('token', stateful),
+    startApp('resource', { ...shared, PORT: String(resource) }),
+    ...(resources === 2 ? [startApp('resource', shared)] : []),
+  ]);
+  const apps = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const stop = async () => void (await Promise.all(apps.map((app) => app.stop())));
+  const failure = started.find((result) => result.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  const [, , otherToken, , otherResource] = apps;
+  return {
+    authorizeUrl: origin(authorize),
+    tokenUrls: [origin(token), otherToken?.url ?? ''],
+    resourceUrls: [origin(resource), ...(otherResource ? [otherResource.url] : [])],
+    client,
+    user,
+    apps,
+    keys,
+    stop,
+  };
+}
+
+async function register(databaseUrl: string): Promise<Pick<Installation, 'client' | 'user'>> {
+  const directory = await NestFactory.createApplicationContext(DirectoryModule.forRoot({ databaseUrl }), {
+    logger: false,
+  });
+  const { secret, hash } = generateClientSecret();
+  const redirectUri = 'https://app.example.com/callback';
+  const { clientId } = await directory.get(ClientStore).create({
+    name: 'Calendar Connect',
+    type: 'confidential',
+    redirectUris: [redirectUri],
+    secretHash: hash,
+  });
+  const user = { email: 'ada@example.com', password: randomBytes(12).toString('hex') };
+  await directory.get(UserStore).create({
+    email: user.email,
+    username: 'ada',
+    name: 'Ada Lovelace',
+    passwordHash: await hashPassword(user.password),
+  });
+  await directory.close();
+  return { client: { client_id: clientId, client_secret: secret, redirect_uri: redirectUri }, user };
+}

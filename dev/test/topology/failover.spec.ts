@@ -1,0 +1,109 @@
+import { NatsCluster } from '#testing/topology/nats-cluster.js';
+import { PostgresPair } from '#testing/topology/postgres-pair.js';
+import { RedisCluster } from '#testing/topology/redis-cluster.js';
+import { until } from '#testing/topology/until.js';
+import { type Application, pairOf } from './application.js';
+import { BusyProduct } from './busy-product.js';
+import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+import { type LostWrites, loseWrites } from './lost-writes.js';
+
+/**
+ * A request that was under way when a NATS server fell ends with its time-out of 2 s and is made again, a Redis master is
+ * replaced after 2 s of silence and an election, and we promote a standby. A busy machine takes longer.
+ */
+const BACK_MS = 30_000;
+
+let redis: RedisCluster;
+let nats: NatsCluster;
+let postgres: PostgresPair;
+let product: ClusteredProduct;
+let busy: BusyProduct;
+
+beforeAll(async () => {
+  [redis, nats, postgres] = await Promise.all([
+    RedisCluster.start(),
+    NatsCluster.start(),
+    PostgresPair.start(),
+  ]);
+  const urls = { REDIS_URL: redis.url, NATS_URL: nats.url, DATABASE_URL: postgres.url };
+  product = await startClusteredProduct(urls, 2);
+  busy = await BusyProduct.of(product, 4);
+});
+
+afterAll(async () => {
+  await product?.stop();
+  await Promise.all([redis?.stop(), nats?.stop(), postgres?.stop()]);
+});
+
+describe('nobody is logged out, no code is redeemed twice and the service is back within seconds when it loses', () => {
+  it('a NATS server', async () => {
+    let clients = 0;
+    const fall = async () => (clients = await nats.killServerOf('resource'));
+    const report = await busy.through({ fall, withinMs: BACK_MS });
+    expect(clients).toBeGreaterThan(0);
+    expect(report.faults).toEqual([]);
+    expect(report.longest).toBeLessThan(BACK_MS);
+    expect(await busy.again(report)).toEqual([400]);
+  });
+
+  it('the PostgreSQL primary', async () => {
+    const report = await busy.through({
+      fall: () => postgres.killPrimary(),
+      missed: 'postgres',
+      rescue: () => postgres.promote(),
+      withinMs: BACK_MS,
+    });
+    expect(report.faults).toEqual([]);
+    expect(report.longest).toBeLessThan(BACK_MS);
+    expect(await busy.again(report)).toEqual([400]);
+  });
+
+  it('a master of the Redis Cluster', async () => {
+    const master = await redis.masterOf('any key');
+    const report = await busy.through({ fall: () => master.kill(), missed: 'redis', withinMs: BACK_MS });
+    expect(report.faults).toEqual([]);
+    expect(report.delayed).toBeGreaterThan(0);
+    expect(report.longest).toBeLessThan(BACK_MS);
+    expect(await busy.again(report)).toEqual([400]);
+    // It comes back and follows who replaced it.
+    await master.start();
+  });
+});
+
+describe('a master of the Redis Cluster fell with its last writes:', () => {
+  let application: Application;
+  let lost: LostWrites;
+
+  beforeAll(async () => {
+    ({ application } = busy);
+    lost = await loseWrites(redis, product, busy);
+  });
+
+  it('a code that was redeemed there is not redeemed again, and who redeemed it stays connected', async () => {
+    const again = await application.redeem(lost.redeemed);
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('a server failed')]);
+    expect((await application.me(lost.first)).status).toBe(200);
+    const next = pairOf(await application.refresh(lost.first));
+    expect((await application.me(next)).status).toBe(200);
+  });
+
+  it('a code that was not redeemed is refused as well: nobody can know, and the user clicks again', async () => {
+    expect((await application.redeem(lost.unredeemed)).status).toBe(400);
+    const { code } = await busy.browser.code();
+    expect((await application.redeem(code)).status).toBe(200);
+  });
+
+  it('a refresh token that was given out there is taken', async () => {
+    expect((await application.me(lost.rotated)).status).toBe(200);
+    expect((await application.refresh(lost.rotated)).status).toBe(200);
+  });
+
+  it('a grant that was revoked there is revoked again by the token app, although its connection never broke as a whole', async () => {
+    await until(
+      'the access token is refused',
+      20_000,
+      async () => (await application.me(lost.revoked)).status === 401,
+    );
+    expect((await application.refresh(lost.revoked)).status).toBe(400);
+  });
+});

@@ -1,0 +1,37 @@
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { RedisSentinel } from '#testing/topology/redis-sentinel.js';
+import { BusyProduct } from './busy-product.js';
+import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+
+/** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
+const BACK_MS = 30_000;
+
+let services: Isolated;
+let redis: RedisSentinel;
+let product: ClusteredProduct;
+
+beforeAll(async () => {
+  [services, redis] = await Promise.all([isolate(), RedisSentinel.start()]);
+  const { natsUrl, databaseUrl } = services;
+  const urls = { REDIS_URL: redis.url, NATS_URL: natsUrl, DATABASE_URL: databaseUrl };
+  product = await startClusteredProduct(urls, 1);
+});
+
+afterAll(async () => {
+  await product?.stop();
+  await redis?.stop();
+  await services?.close();
+});
+
+it('nobody is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
+  const busy = await BusyProduct.of(product, 3);
+  const report = await busy.through({
+    fall: () => redis.master.kill(),
+    missed: 'redis',
+    withinMs: BACK_MS,
+  });
+  expect(report.faults).toEqual([]);
+  expect(report.delayed).toBeGreaterThan(0);
+  expect(report.longest).toBeLessThan(BACK_MS);
+  expect(await busy.again(report)).toEqual([400]);
+});
