@@ -3,7 +3,7 @@ import { findForm } from '../demo/page-form.js';
 import type { RunFile } from '../demo/run-file.js';
 
 /**
- * A person with a browser: opens an authorization URL, logs in, clicks Allow.
+ * A person with a new browser: opens an authorization URL, logs in, clicks Allow where that is asked.
  *
  * @returns the address at the application to which the browser is sent
  */
@@ -29,6 +29,9 @@ export async function allow({ user }: RunFile, authorizationUrl: string | URL): 
     password: user.password,
   });
   const consentUrl = target(loggedIn, login.action);
-  const consent = findForm(await (await visit(consentUrl)).text(), consentUrl, 'decision=allow');
+  const page = await visit(consentUrl);
+  // What was allowed before is not asked again.
+  if (page.status === 303) return target(page, consentUrl);
+  const consent = findForm(await page.text(), consentUrl, 'decision=allow');
   return target(await visit(consent.action, { ...consent.fields, decision: 'allow' }), consent.action);
 }

@@ -22,7 +22,7 @@ describe('a build', () => {
     await build();
     expect(before.size).toBeGreaterThan(100);
     expect(await files()).toEqual(before);
-  }, 120_000);
+  });
 
   async function build(): Promise<void> {
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc');

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import pg from 'pg';
 import { launchBrowser } from '#testing/browser.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
@@ -7,7 +8,15 @@ let browser: Browser;
 
 beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
-}, 60_000);
+});
+
+// The same person comes to each test as one who has allowed nothing yet.
+beforeEach(async () => {
+  const database = new pg.Client({ connectionString: product.databaseUrl });
+  await database.connect();
+  await database.query('DELETE FROM grants');
+  await database.end();
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -25,7 +34,7 @@ async function visit(
   code: () => string;
 }> {
   const context = await browser.newContext({ locale: 'en', ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   let code = '';
@@ -38,15 +47,16 @@ async function visit(
   return { page, context, complaints, code: () => code };
 }
 
-async function logIn(page: Page, { run }: RunningProduct = product): Promise<void> {
+async function logIn(page: Page): Promise<void> {
+  const { run } = product;
   await page.getByRole('button', { name: 'Connect your calendar' }).click();
   await page.locator('input[name=username]').fill(run.user.email);
   await page.locator('input[name=password]').fill(run.user.password);
-  await page.locator('form button').first().click();
+  await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-async function connect(page: Page, at = product): Promise<void> {
-  await logIn(page, at);
+async function connect(page: Page): Promise<void> {
+  await logIn(page);
   await page.getByRole('button', { name: 'Allow' }).click();
   await heading(page, 'Your calendar is connected');
 }
@@ -88,7 +98,7 @@ describe.each([
   it('stays unconnected when the person denies, who may try again', async () => {
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await logIn(page);
-    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await heading(page, 'You did not connect your calendar');
     expect(page.url()).toBe(`${product.demoUrl}/denied`);
 
@@ -98,6 +108,17 @@ describe.each([
     expect(complaints).toEqual([]);
     await context.close();
   });
+});
+
+it('is connected again by log-in alone, since Allow was clicked before', async () => {
+  const { page: first, context: before } = await visit();
+  await connect(first);
+  await before.close();
+  const { page, context, complaints } = await visit();
+  await logIn(page);
+  await heading(page, 'Your calendar is connected');
+  expect(complaints).toEqual([]);
+  await context.close();
 });
 
 it('can be connected with the keyboard alone', async () => {
@@ -110,6 +131,8 @@ it('can be connected with the keyboard alone', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.type(product.run.user.password);
   await page.keyboard.press('Enter');
+  // It waits until its page has been in view for a moment.
+  await page.getByRole('button', { name: 'Allow' }).click({ trial: true });
   await page.getByRole('button', { name: 'Allow' }).focus();
   await page.keyboard.press('Enter');
   await heading(page, 'Your calendar is connected');
@@ -169,24 +192,26 @@ it('says that the calendar is not connected any more once the permission was tak
   await context.close();
 });
 
-it('gives a page, and keeps the connection, while the services do not answer', async () => {
-  const other = await startProduct();
-  const { page, context } = await visit(other);
-  try {
-    await connect(page, other);
-    await other.stop('token');
-    await page.getByRole('button', { name: 'Refresh tokens' }).click();
-    await heading(page, 'The calendar service does not answer');
-    await other.stop('resource');
-    const response = await page.goto(other.demoUrl);
-    expect(response?.status()).toBe(502);
-    await heading(page, 'The calendar service does not answer');
-    expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
-  } finally {
-    await context.close();
-    await other.close();
-  }
-}, 60_000);
+it('opened by the address of this machine goes on at the one that is registered, and can be connected', async () => {
+  const elsewhere = product.demoUrl.replace('localhost', '127.0.0.1');
+  const moved = await fetch(`${elsewhere}/denied?a=b`, { redirect: 'manual' });
+  expect([moved.status, moved.headers.get('location')]).toEqual([307, `${product.demoUrl}/denied?a=b`]);
+  expect(moved.headers.getSetCookie()).toEqual([]);
+  const { page, context } = await visit({ ...product, demoUrl: elsewhere });
+  expect(page.url()).toBe(`${product.demoUrl}/`);
+  await connect(page);
+  await context.close();
+});
+
+it('stays connected, and says so, when the person goes back to the page that asked', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  // It was allowed by now, so that an answer comes at once, to a question that was answered before.
+  await page.goBack();
+  await heading(page, 'Your calendar is connected');
+  expect(page.url()).toBe(`${product.demoUrl}/`);
+  await context.close();
+});
 
 describe('an answer at /callback', () => {
   /** A browser that clicked Connect, and the state that it was sent with. */
@@ -278,4 +303,19 @@ it('every page forbids scripts, frames, caches and referrers', async () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   }
+});
+
+// The last one: nothing answers after it.
+it('gives a page, and keeps the connection, while the services do not answer', async () => {
+  const { page, context } = await visit();
+  await connect(page);
+  await product.stop('token');
+  await page.getByRole('button', { name: 'Refresh tokens' }).click();
+  await heading(page, 'The calendar service does not answer');
+  await product.stop('resource');
+  const response = await page.goto(product.demoUrl);
+  expect(response?.status()).toBe(502);
+  await heading(page, 'The calendar service does not answer');
+  expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
+  await context.close();
 });

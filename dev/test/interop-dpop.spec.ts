@@ -8,7 +8,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s
 
   beforeAll(async () => {
     product = await startProduct({ DPOP_NONCE });
-  }, 60_000);
+  });
 
   afterAll(() => product.close());
 

@@ -6,7 +6,7 @@ let product: RunningProduct;
 
 beforeAll(async () => {
   product = await startProduct();
-}, 60_000);
+});
 
 afterAll(() => product.close());
 

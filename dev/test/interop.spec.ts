@@ -14,6 +14,7 @@ import { generateClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { ResourceServerStore } from '#directory/resource-server.store.js';
+import { until } from '#testing/topology/until.js';
 import { allow } from './allow.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
       .create({ name: 'Pocket', type: 'public', redirectUris: [pocket.redirect_uri] })
   ).clientId;
   await directory.close();
-}, 60_000);
+});
 
 afterAll(() => product.close());
 
@@ -46,6 +47,10 @@ async function me(accessToken: unknown): Promise<unknown> {
   });
   return ((await answer.json()) as { data?: { email?: string } }).data?.email ?? answer.status;
 }
+
+/** Resolves when the API refuses it: every copy hears of a revocation soon, and would trust its cache for 30 s. */
+const refused = (accessToken: unknown) =>
+  until('a revoked token is refused', 5_000, async () => (await me(accessToken)) === 401);
 
 const discover = (clientId: string, authentication: openid.ClientAuth) =>
   openid.discovery(new URL(product.run.base_url), clientId, {}, authentication, {
@@ -91,7 +96,7 @@ describe('openid-client', () => {
       expect(renewed.access_token).not.toBe(tokens.access_token);
       expect(await me(renewed.access_token)).toBe(run.user.email);
       await openid.tokenRevocation(configuration, renewed.refresh_token ?? '');
-      expect(await me(renewed.access_token)).toBe(401);
+      await refused(renewed.access_token);
       // It understands our errors (RFC 6749 5.2).
       await expect(
         openid.refreshTokenGrant(configuration, renewed.refresh_token ?? ''),
@@ -167,7 +172,7 @@ describe('oauth4webapi', () => {
     await oauth.processRevocationResponse(
       await oauth.revocationRequest(server, client, authentication, access_token, insecure),
     );
-    expect(await me(access_token)).toBe(401);
+    await refused(access_token);
   });
 });
 
@@ -198,7 +203,7 @@ describe('simple-oauth2', () => {
       const renewed = await token.refresh();
       expect(await me(renewed.token['access_token'])).toBe(run.user.email);
       await renewed.revokeAll();
-      expect(await me(renewed.token['access_token'])).toBe(401);
+      await refused(renewed.token['access_token']);
     },
   );
 });
@@ -236,7 +241,7 @@ describe('@badgateway/oauth2-client', () => {
     });
     expect(await api.introspect(renewed)).toMatchObject({ active: true });
     await client.revoke(renewed);
-    expect(await me(renewed.accessToken)).toBe(401);
+    await refused(renewed.accessToken);
   });
 });
 

@@ -91,7 +91,7 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
 
 async function listen(
   module: DynamicModule,
-  configuration: { HOST: string; PORT: number; TRUSTED_PROXIES: string },
+  configuration: { HOST: string; PORT: number; TRUSTED_PROXIES: string; publicUrl: string },
   configure?: Configure,
 ): Promise<NestFastifyApplication> {
   const app = await createService(module, configuration, configure);
@@ -101,7 +101,7 @@ async function listen(
 }
 
 /** What `npm start` seeds: an application and a user. */
-async function register(
+export async function register(
   databaseUrl: string,
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
   redirectUri: string,

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '#testing/backing/free-port.js';
 import { descendantsOf, type SeenProcess } from '#testing/process-tree.js';
 
-const REGISTER = fileURLToPath(new URL('../../libs/testing/jest/register-typescript.mjs', import.meta.url));
-const START = fileURLToPath(new URL('../start.ts', import.meta.url));
+const START = fileURLToPath(new URL('../../dist/dev/start.js', import.meta.url));
+const MAINS = ['apps/authorize', 'apps/token', 'apps/resource', 'dev/demo-app'].map((app) => `/${app}/`);
+const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT'];
 
 /** The content of run.json. */
 export interface Run {
@@ -21,7 +24,15 @@ export interface Run {
   nats_url: string;
 }
 
-/** `npm start` without the build: from the sources, with data in a folder of the test's, on ports of its own. */
+/** A folder of the test's, which it removes, and four ports that nobody has. */
+export async function ownPlace(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
+  await chmod(directory, 0o755);
+  const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())]));
+  return { ...(Object.fromEntries(ports) as Record<string, string>), LOCAL_DIR: directory };
+}
+
+/** `npm start` without the build that precedes it, with data in a folder of the test's, on ports of its own. */
 export class StartedProduct {
   output = '';
   readonly exit: Promise<number>;
@@ -32,7 +43,7 @@ export class StartedProduct {
     private readonly env: Record<string, string>,
     { npm = false } = {},
   ) {
-    const command = [process.execPath, '--import', REGISTER, START];
+    const command = [process.execPath, START];
     const script = command.map((word) => `'${word}'`).join(' ');
     const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
     const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;
@@ -59,12 +70,16 @@ export class StartedProduct {
     return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
   }
 
-  /** Every process of the product, as soon as the last of them exists; it may not be ready yet. */
+  /** Every process of the product, as soon as all of them exist; they may not be ready yet. */
   async allStarted(): Promise<SeenProcess[]> {
     let all: SeenProcess[] = [];
+    // To list every process of the machine takes a while: not before there is something to find.
+    await this.until(() => this.output.includes('starting authorize'));
     await this.until(async () => {
       all = await this.processes();
-      return all.some(({ command }) => /^\S*node.*demo-app\/main/.test(command));
+      return MAINS.every((main) =>
+        all.some(({ command }) => /^\S*node /.test(command) && command.includes(main)),
+      );
     });
     return all;
   }

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { freePort } from '#testing/backing/free-port.js';
+import { Interposer } from '#testing/interposer.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+
+const NEEDS = {
+  authorize: ['postgres', 'redis'],
+  token: ['postgres', 'redis', 'nats'],
+  resource: ['nats'],
+} as const;
+
+export type Dependency = 'postgres' | 'redis' | 'nats';
+
+/** Apps whose dependencies come and go, as those of no others do. */
+export class NeedyApps {
+  private constructor(
+    private readonly services: Isolated,
+    private readonly dependencies: Record<Dependency, Interposer>,
+    private readonly apps: ReadonlyMap<AppName, LaunchedApp>,
+  ) {}
+
+  /** Starts apps with none of what they need. */
+  static async start(names: readonly AppName[]): Promise<NeedyApps> {
+    const services = await isolate();
+    const [postgres, redis, nats] = await Promise.all(
+      [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => Interposer.to(url)),
+    );
+    const dependencies = { postgres, redis, nats } as Record<Dependency, Interposer>;
+    for (const dependency of Object.values(dependencies)) dependency.down = true;
+    const env = {
+      AUTH_URL: 'http://auth.localhost',
+      BASE_URL: 'http://base.localhost',
+      API_URL: 'http://api.localhost',
+      DATABASE_URL: dependencies.postgres.url,
+      REDIS_URL: dependencies.redis.url,
+      NATS_URL: dependencies.nats.url,
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+      LOG_LEVEL: 'silent',
+    };
+    const launched = names.map(async (name) => [name, await launchApp(name, await freePort(), env)] as const);
+    return new NeedyApps(services, dependencies, new Map(await Promise.all(launched)));
+  }
+
+  comes(dependency: Dependency): void {
+    this.dependencies[dependency].down = false;
+  }
+
+  goes(dependency: Dependency): void {
+    this.dependencies[dependency].down = true;
+    this.dependencies[dependency].cut();
+  }
+
+  /** Resolves when each app names exactly what it needs and cannot have. */
+  async misses(...down: readonly Dependency[]): Promise<void> {
+    await until(`they miss ${down.join(' and ') || 'nothing'}`, async () => {
+      const checks = [...this.apps].map(async ([name, app]) => {
+        const expected = NEEDS[name].filter((need) => down.includes(need));
+        return JSON.stringify(await app.missing()) === JSON.stringify(expected);
+      });
+      return (await Promise.all(checks)).every(Boolean);
+    });
+  }
+
+  async areAlive(): Promise<void> {
+    for (const app of this.apps.values())
+      expect((await fetch(`${app.internalUrl}/healthz`)).status).toBe(200);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.apps.values()].map((app) => app.stop()));
+    for (const dependency of Object.values(this.dependencies)) dependency.close();
+    await this.services.close();
+  }
+}

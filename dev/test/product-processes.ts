@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { freePort } from '#testing/backing/free-port.js';
+import { isolate } from '#testing/isolate.js';
+import type { RunFile } from '../demo/run-file.js';
+import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+import { register } from './running-product.js';
+
+export interface ProductProcesses {
+  readonly run: RunFile;
+  readonly databaseUrl: string;
+  readonly apps: Readonly<Record<AppName, LaunchedApp>>;
+  /** May be called again. */
+  close(): Promise<void>;
+}
+
+/** The three apps as they are deployed, each a process of its own. @param env what all of them are given besides */
+export async function startProcesses(env: Readonly<Record<string, string>> = {}): Promise<ProductProcesses> {
+  const services = await isolate();
+  const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];
+  const urls = {
+    AUTH_URL: `http://localhost:${authorizePort}`,
+    BASE_URL: `http://localhost:${tokenPort}`,
+    API_URL: `http://localhost:${resourcePort}`,
+  };
+  const run = await register(services.databaseUrl, urls, 'http://localhost:1/callback');
+  const shared = {
+    ...urls,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    ...env,
+  };
+  const [authorize, token, resource] = await Promise.all([
+    launchApp('authorize', authorizePort, shared),
+    launchApp('token', tokenPort, shared),
+    launchApp('resource', resourcePort, shared),
+  ]);
+  const apps = { authorize, token, resource };
+  const all = Object.values(apps);
+  await until('every app is ready', async () =>
+    (await Promise.all(all.map((app) => app.missing()))).every((missing) => missing?.length === 0),
+  );
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all(all.map((app) => app.stop()));
+    await services.close();
+  };
+  return {
+    run,
+    databaseUrl: services.databaseUrl,
+    apps,
+    close: () => (closed ??= close()),
+  };
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { freePort } from '#testing/backing/free-port.js';
+import { ownPlace, StartedProduct } from './started-product.js';
+
+describe('npm start refuses', () => {
+  const places: string[] = [];
+  let taken: Server;
+  let takenPort: string;
+  let redisHost: string;
+  let resourcePort: string;
+  let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
+
+  /** In a folder of its own, so that none waits for another one. */
+  async function start(
+    settings: (place: Record<string, string>) => Record<string, string>,
+  ): Promise<StartedProduct> {
+    const place = await ownPlace();
+    places.push(place.LOCAL_DIR);
+    return new StartedProduct({ ...place, ...settings(place) });
+  }
+
+  beforeAll(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    takenPort = String((taken.address() as AddressInfo).port);
+    redisHost = `127.0.0.1:${await freePort()}`;
+    refused = {
+      taken: await start(() => ({ TOKEN_PORT: takenPort })),
+      unreachable: await start(() => ({ REDIS_URL: `redis://default:hidden@${redisHost}` })),
+      wrong: await start(({ RESOURCE_PORT = '' }) => {
+        resourcePort = RESOURCE_PORT;
+        return { TOKEN_PORT: 'http', DEMO_PORT: resourcePort };
+      }),
+    };
+  });
+
+  afterAll(async () => {
+    taken.close();
+    await Promise.all(Object.values(refused).map((product) => product.kill('SIGKILL')));
+    await Promise.all(places.map((place) => rm(place, { recursive: true, force: true })));
+  });
+
+  it('a port that is taken, and names it and its variable before anything starts', async () => {
+    const { taken: product } = refused;
+    expect(await product.exit).toBe(1);
+    expect(product.output).toContain(`port ${takenPort} is taken: set TOKEN_PORT`);
+    expect(product.output).not.toContain('starting PostgreSQL');
+  });
+
+  // It waits for 3 s; what begins anew for ever is ended by the time limit of the test.
+  it('a server that was named to it and cannot be reached, soon and in words', async () => {
+    const { unreachable: product } = refused;
+    expect(await product.exit).toBe(1);
+    expect(product.output).toContain(`npm start: REDIS_URL: nothing accepts connections at ${redisHost}\n`);
+    expect(product.output).not.toMatch(/starting PostgreSQL|hidden|"level"/);
+  });
+
+  it('every wrong port, and lists them', async () => {
+    const { wrong: product } = refused;
+    expect(await product.exit).toBe(1);
+    expect(product.output).toContain('TOKEN_PORT must be a port');
+    expect(product.output).toContain(`RESOURCE_PORT and DEMO_PORT are both ${resourcePort}`);
+  });
+});

@@ -1,0 +1,77 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+
+interface Attribute {
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A span as OTLP's JSON has it. */
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+  readonly links?: readonly { readonly traceId: string }[];
+  /** Of the process it came from. */
+  readonly service: string;
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Omit<CollectedSpan, 'service'>[] }[];
+  }[];
+}
+
+/** Takes in traces as an OpenTelemetry collector does (OTLP over HTTP, JSON). */
+export class TraceCollector {
+  readonly spans: CollectedSpan[] = [];
+  /** Everything that came, as it came. */
+  readonly texts: string[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<TraceCollector> {
+    const server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const body = Buffer.concat(parts);
+        collector.#take(
+          (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString(),
+        );
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      });
+    });
+    const collector = new TraceCollector(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return collector;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  #take(text: string): void {
+    this.texts.push(text);
+    for (const { resource, scopeSpans } of (JSON.parse(text) as Export).resourceSpans) {
+      const service = String(
+        resource.attributes.find(({ key }) => key === 'service.name')?.value['stringValue'],
+      );
+      for (const { spans } of scopeSpans) this.spans.push(...spans.map((span) => ({ ...span, service })));
+    }
+  }
+}
+
+/** A span's attributes by name. */
+export function attributesOf({ attributes }: CollectedSpan): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}

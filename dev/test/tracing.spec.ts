@@ -1,0 +1,158 @@
+import { withDatabase } from '#testing/admin-client.js';
+import { until } from './app-processes.js';
+import { LoadedModules } from './loaded-modules.js';
+import { type ProductProcesses, startProcesses } from './product-processes.js';
+import { attributesOf, type CollectedSpan, TraceCollector } from './trace-collector.js';
+import { ProductUser } from './use-product.js';
+
+const ofOpenTelemetry = (modules: string[]) => modules.filter((path) => path.includes('@opentelemetry'));
+const CALLER = '0af7651916cd43dd8448eb211c80319c';
+
+describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
+  let collector: TraceCollector;
+  let product: ProductProcesses;
+  let modules: LoadedModules;
+  let user: ProductUser;
+  let spans: CollectedSpan[];
+
+  beforeAll(async () => {
+    collector = await TraceCollector.start();
+    modules = await LoadedModules.begin();
+    product = await startProcesses({
+      ...modules.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      LOG_LEVEL: 'info',
+    });
+    user = new ProductUser(product.run);
+    const { body } = await user.redeem(await user.code());
+    const traceparent = `00-${CALLER}-b7ad6b7169203331-01`;
+    expect((await user.me(body['access_token'], { traceparent })).status).toBe(200);
+    await user.me(body['access_token']);
+    await until('the last request has arrived', async () => collector.spans.filter(isMe).length === 2);
+    // Spans come from three processes, each in its own time: the last ones of all are the token app's.
+    await until('its answers have arrived', async () => processed(collector.spans).length === 2);
+    const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);
+    spans = collector.spans.filter(({ traceId }) => traceId === first?.traceId);
+  });
+
+  afterAll(async () => {
+    await product?.close();
+    collector?.close();
+  });
+
+  const isMe = (span: CollectedSpan) => span.name === 'GET /v2/me';
+  const processed = (all: readonly CollectedSpan[]) => all.filter(({ name }) => name.startsWith('process '));
+  const parentOf = (span: CollectedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId);
+  /** From the outside in, with the process each span is of. */
+  const pathTo = (span: CollectedSpan | undefined): string[] =>
+    span ? [...pathTo(parentOf(span)), `${span.service}: ${span.name}`] : [];
+
+  it('follow one GET /v2/me over HTTP and NATS to Redis and PostgreSQL, as one trace', () => {
+    const paths = spans.map(pathTo);
+    const me = 'resource: GET /v2/me';
+    const introspect = 'oauth.token.introspect';
+    const profile = 'oauth.user.profile';
+    expect(paths).toContainEqual([
+      me,
+      `resource: request ${introspect}`,
+      `token: process ${introspect}`,
+      'token: EVAL',
+    ]);
+    expect(paths).toContainEqual([
+      me,
+      `resource: request ${profile}`,
+      `token: process ${profile}`,
+      'token: SELECT users',
+    ]);
+    for (const path of paths) expect(path[0]).toBe(me);
+  });
+
+  it('a known token is one span and no call', () => {
+    const second = collector.spans.find((span) => isMe(span) && !spans.includes(span));
+    expect(collector.spans.filter(({ traceId }) => traceId === second?.traceId)).toEqual([second]);
+  });
+
+  it("a caller's own trace is linked and does not decide ours", () => {
+    const [me] = spans.filter(isMe);
+    expect(me?.links).toEqual([expect.objectContaining({ traceId: CALLER })]);
+    expect(me?.traceId).not.toBe(CALLER);
+    expect(collector.spans.filter(({ traceId }) => traceId === CALLER)).toEqual([]);
+  });
+
+  it('what reads a body is followed as well: a code exchange reaches Redis', () => {
+    const exchange = collector.spans.find(({ name }) => name === 'POST /api/auth/oauth/token');
+    const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId);
+    expect(children.map(({ name }) => name)).toContain('EVAL');
+  });
+
+  it('pages are followed to PostgreSQL and Redis', () => {
+    const login = collector.spans.find(({ name }) => name === 'POST /auth/login');
+    const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === login?.spanId);
+    expect(children.map(({ name }) => name)).toEqual(expect.arrayContaining(['SELECT users', 'SET']));
+  });
+
+  it('say what was called and with what result', () => {
+    const [me] = spans.filter(isMe);
+    expect(attributesOf(me as CollectedSpan)).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/v2/me',
+      'http.response.status_code': 200,
+      reference: expect.stringMatching(/^[\w-]{12}$/),
+    });
+    const statement = spans.find(({ name }) => name === 'SELECT users');
+    expect(attributesOf(statement as CollectedSpan)).toEqual({
+      'db.system.name': 'postgresql',
+      'db.operation.name': 'SELECT',
+      'db.collection.name': 'users',
+    });
+  });
+
+  it('hold no credential, no SQL text or parameter, no Redis key, no query, no client and no grant', async () => {
+    const grants = await withDatabase(product.databaseUrl, (admin) =>
+      admin.query<{ id: string }>('SELECT id FROM grants'),
+    );
+    const text = collector.texts.join('\n');
+    expect(user.seen.size).toBeGreaterThan(8);
+    for (const secret of [...user.seen, ...grants.rows.map(({ id }) => id)])
+      expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/grant:|session:|\bWHERE\b|\$1|\?|code=|client_id/);
+  });
+
+  it("a request's log line names its trace", () => {
+    const [me] = spans.filter(isMe);
+    const lines = product.apps.resource.output().split('\n');
+    const line = lines.find((text) => text.includes(String(attributesOf(me as CollectedSpan)['reference'])));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
+  });
+
+  it('a collector that is not there holds up neither requests nor the end', async () => {
+    collector.close();
+    const { body } = await user.redeem(await user.code());
+    expect((await user.me(body['access_token'])).status).toBe(200);
+    await product.close();
+    // Whoever is held up is killed.
+    const ends = Object.values(product.apps).map((app) => app.process.ended);
+    expect(await Promise.all(ends)).toEqual(['exit code 0', 'exit code 0', 'exit code 0']);
+    expect(ofOpenTelemetry(await modules.end()).join()).toContain('exporter-trace-otlp-http');
+  });
+});
+
+describe('where nothing asks for traces', () => {
+  it.each<[string, Record<string, string>]>([
+    ['nothing of OpenTelemetry is loaded', {}],
+    [
+      'OTEL_TRACES_EXPORTER=none turns them off, whatever the endpoint',
+      { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
+    ],
+  ])('%s', async (_rule, env) => {
+    const modules = await LoadedModules.begin();
+    const product = await startProcesses({ ...env, ...modules.env, LOG_LEVEL: 'fatal' });
+    await new ProductUser(product.run).code();
+    await product.close();
+    const loaded = await modules.end();
+    expect(loaded.length).toBeGreaterThan(100);
+    // The client of Prometheus brings the interface's types along: nothing else.
+    expect(ofOpenTelemetry(loaded).filter((path) => !path.includes('@opentelemetry/api/'))).toEqual([]);
+  });
+});
