@@ -1,0 +1,76 @@
+import { loadavg } from 'node:os';
+import { authorizeCases } from './cases/authorize-cases.js';
+import { resourceCases } from './cases/resource-cases.js';
+import { tokenCases, Tokens } from './cases/token-cases.js';
+import type { Case } from './load.js';
+import { type Figures, measure } from './measure.js';
+import { newPerson, type Person } from './person.js';
+import { type Product, startProduct } from './product.js';
+import { type Report, reportOf } from './report.js';
+import { sizesFrom } from './sizing.js';
+import { grantBytes, redisBytes, sessionBytes } from './storage.js';
+import { usageOf } from './usage.js';
+import { writeReport } from './write-report.js';
+
+// npm run bench [-- --write]: what each kind of request costs, and from that how large an installation has to be. --write
+// puts it into docs/run.md. Nothing else should run on the machine meanwhile.
+
+const SECONDS = 4;
+const CODES = 4_000;
+const PEOPLE = 100;
+const AT_ONCE = 10;
+
+async function run(product: Product): Promise<Report> {
+  const { fixture, apps } = product;
+  const loadBefore = loadavg()[0] ?? NaN;
+  const { memory: atRest } = await usageOf(apps);
+  const client = await fixture.client();
+  const users = await many(PEOPLE, () => fixture.user());
+  const figures: Record<string, Figures> = {};
+  const take = async <N extends string>(cases: Readonly<Record<N, Case>>, names: readonly N[]) => {
+    for (const name of names) {
+      figures[name] = await measure(cases[name], apps, SECONDS);
+      process.stderr.write(`${name}: ${Math.round(figures[name].busy.perSecond)}/s\n`);
+    }
+  };
+
+  const tokens = new Tokens();
+  const inRedis = await redisBytes(fixture);
+  let turn = 0;
+  tokens.codes.push(
+    ...(await many(CODES, () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0))),
+  );
+  const token = await tokenCases(product, client, tokens);
+  // First what costs least: so that no case bears the start of the app.
+  await take(token, ['metadata', 'forged', 'redeem']);
+  const grant = await grantBytes(fixture, inRedis, CODES);
+  await take(token, ['refresh', 'introspect', 'par']);
+  await take(resourceCases(product, tokens), ['forgedAtApi', 'known', 'unknown']);
+  await take(token, ['revoke']);
+
+  const people: Person[] = await many(PEOPLE, () => newPerson(product, client.client_id));
+  const pages = authorizeCases(product, client.client_id, people);
+  await take(pages, ['start', 'loginPage', 'login', 'consent', 'allow', 'remembered', 'apps']);
+
+  const storage = { ...grant, sessionInRedis: await sessionBytes(fixture) };
+  return { figures, storage, atRest, loadBefore, sizes: sizesFrom(figures, storage) };
+}
+
+async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  let started = 0;
+  const worker = async () => {
+    while (started++ < count) made.push(await make());
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return made;
+}
+
+const product = await startProduct();
+try {
+  const report = reportOf(await run(product));
+  process.stdout.write(report);
+  if (process.argv.includes('--write')) await writeReport(report);
+} finally {
+  await product.close();
+}

@@ -1,0 +1,60 @@
+import autocannon from 'autocannon';
+
+/** A kind of request. Each may be different: codes are good once. */
+export interface Case {
+  /** As a reader knows it. */
+  readonly name: string;
+  readonly url: string;
+  /** The status of the answer; another one is an error of the measurement. */
+  readonly status: number;
+  /** How many requests there can be at most; absent: any number. */
+  readonly most?: () => number;
+  readonly next: () => autocannon.Request;
+  readonly answered?: (body: string) => void;
+}
+
+export interface Timing {
+  readonly requests: number;
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Asks over and over, on each connection one request after the other. @throws when an answer is not the expected one */
+export async function load(
+  { name, url, status, next, answered }: Case,
+  connections: number,
+  length: { readonly amount: number } | { readonly seconds: number },
+): Promise<Timing> {
+  const times: number[] = [];
+  const wrong = new Map<number, number>();
+  const start = performance.now();
+  const options: autocannon.Options = {
+    url,
+    connections,
+    ...('amount' in length ? { amount: Math.max(length.amount, connections) } : { duration: length.seconds }),
+    requests: [
+      {
+        setupRequest: (request) => ({ ...request, ...next() }),
+        onResponse: (_status, body) => answered?.(body),
+      },
+    ],
+  };
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(options, (error: unknown, done) =>
+      error instanceof Error ? reject(error) : resolve(done),
+    );
+    instance.on('response', (_client, answer, _bytes, time) => {
+      // autocannon's own histogram knows whole milliseconds only.
+      times.push(time);
+      if (answer !== status) wrong.set(answer, (wrong.get(answer) ?? 0) + 1);
+    });
+  });
+  if (wrong.size > 0 || result.errors > 0)
+    throw new Error(`${name}: ${result.errors} errors, other answers ${JSON.stringify([...wrong])}`);
+  times.sort((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? NaN;
+  const seconds = (performance.now() - start) / 1000;
+  return { requests: times.length, perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) };
+}

@@ -1,0 +1,108 @@
+import { arch, cpus, totalmem } from 'node:os';
+import { CONNECTIONS, type Figures } from './measure.js';
+import { DAY, type Size } from './sizing.js';
+import type { Storage } from './storage.js';
+import type { Usage } from './usage.js';
+
+export interface Report {
+  readonly figures: Readonly<Record<string, Figures>>;
+  readonly storage: Storage;
+  readonly atRest: Usage['memory'];
+  readonly sizes: readonly Size[];
+  /** Load of the machine before the first request: what else it was doing. */
+  readonly loadBefore: number;
+}
+
+const PROCESSES = ['authorize', 'token', 'resource', 'redis', 'postgresql', 'nats'];
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map((_, n) => (n === 0 ? '---' : '--:')), ...rows]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
+const number = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', ' ');
+const short = (value: number) => (value < 0.05 ? '–' : value.toFixed(value < 10 ? 1 : 0));
+const coresOf = (value: number) => (value < 0.1 ? 'below 0.1 cores' : `${value.toFixed(1)} cores`);
+const bytes = (value: number) =>
+  value >= 1e9 ? `${(value / 1e9).toFixed(1)} GB` : `${number(Math.max(1, value / 1e6))} MB`;
+
+/** The figures as Markdown. */
+export function reportOf({ figures, storage, atRest, sizes, loadBefore }: Report): string {
+  const all = Object.values(figures);
+  const last = all.at(-1)?.memory ?? {};
+  const cpu = (name: string, process: string) => figures[name]?.cpu[process] ?? NaN;
+  const ratios = [
+    [
+      '`/v2/me`: unknown token to known token, CPU of resource',
+      cpu('unknown', 'resource') / cpu('known', 'resource'),
+    ],
+    ['refresh to code, CPU of token', cpu('refresh', 'token') / cpu('redeem', 'token')],
+    ['forged refresh token to a good one, CPU of token', cpu('forged', 'token') / cpu('refresh', 'token')],
+    ['login to the login page, CPU of authorize', cpu('login', 'authorize') / cpu('loginPage', 'authorize')],
+  ] as const;
+  const model = cpus()[0]?.model.trim() ?? arch();
+  return `
+Measured ${new Date().toISOString().slice(0, 10)} on ${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, load before
+the start ${loadBefore.toFixed(1)}: one copy of each app and server and the load itself share these cores.
+
+${table(
+  ['request', 'a second', 'p50 alone', 'p50 busy', 'p99 busy', ...PROCESSES, 'Redis, SQL, NATS'],
+  all.map(({ name, alone, busy, cpu: used, calls }) => [
+    name,
+    number(busy.perSecond),
+    short(alone.p50),
+    short(busy.p50),
+    short(busy.p99),
+    ...PROCESSES.map((process) => short(used[process] ?? 0)),
+    ['redis', 'postgresql', 'nats'].map((system) => short(calls[system] ?? 0)).join(', '),
+  ]),
+)}
+
+Times in milliseconds, _busy_ on ${CONNECTIONS} connections; under each process its CPU milliseconds a request; then round trips a request.
+
+${table(
+  ['in the same run', 'ratio'],
+  ratios.map(([what, ratio]) => [what, ratio.toFixed(2)]),
+)}
+
+${table(
+  ['memory of a copy', 'at rest', 'after the load'],
+  ['authorize', 'token', 'resource'].map((app) => [app, bytes(atRest[app] ?? 0), bytes(last[app] ?? 0)]),
+)}
+
+${table(
+  ['what is kept', 'bytes'],
+  [
+    ['a live grant, in Redis', number(storage.grantInRedis)],
+    ['a login session, in Redis', number(storage.sessionInRedis)],
+    ['a grant, in PostgreSQL with its indexes', number(storage.grantInPostgres)],
+  ],
+)}
+
+From these, for users who are each connected to one application that refreshes ${DAY.refreshes} times and calls the API ${DAY.apiCalls} times a day, always with
+a token that the copy has not seen; ${DAY.logins * 100} of 100 log in and click _Allow_ each day; the peak is three times the mean:
+
+${table(
+  [
+    'users',
+    'logins a day',
+    'requests a second at peak',
+    'authorize',
+    'token',
+    'resource',
+    'Redis',
+    'PostgreSQL',
+    'NATS',
+  ],
+  sizes.map(({ users, loginsADay, requestsAtPeak, replicas, cores, redis, disk }) => [
+    number(users),
+    number(loginsADay),
+    number(requestsAtPeak),
+    ...Object.values(replicas).map((count) => `${count}`),
+    `${bytes(redis)}, ${coresOf(cores.redis)}`,
+    `${bytes(disk)}, ${coresOf(cores.postgresql)}`,
+    coresOf(cores.nats),
+  ]),
+)}
+
+Under the apps: replicas of one core at 70 %, three at least.
+`;
+}

@@ -1,0 +1,58 @@
+import type { Figures } from './measure.js';
+import type { Storage } from './storage.js';
+
+/** What a connected user's day is made of. Others are yours to put in: `npm run bench` computes the table. */
+export const DAY = { logins: 0.1, refreshes: 24, apiCalls: 24 };
+/** The busiest hour has so many times the requests of a mean one. */
+const PEAK = 3;
+/** What the autoscalers aim at. */
+const UTILIZATION = 0.7;
+/** Of k8s/overlays/production: one for each zone. */
+const LEAST = 3;
+/** Room for rows that have expired, dead tuples and the next growth. */
+const ROOM = 2;
+const ROWS = [10_000, 100_000, 1_000_000, 10_000_000];
+const APPS = ['authorize', 'token', 'resource'] as const;
+const SERVERS = ['redis', 'postgresql', 'nats'] as const;
+
+export interface Size {
+  readonly users: number;
+  readonly loginsADay: number;
+  readonly requestsAtPeak: number;
+  /** Of the app's one core each. */
+  readonly replicas: Readonly<Record<(typeof APPS)[number], number>>;
+  /** Cores of a server at the peak. */
+  readonly cores: Readonly<Record<(typeof SERVERS)[number], number>>;
+  /** Bytes. */
+  readonly redis: number;
+  readonly disk: number;
+}
+
+/** @param figures by the names of `bench.ts` */
+export function sizesFrom(figures: Readonly<Record<string, Figures>>, storage: Storage): Size[] {
+  const login = ['start', 'loginPage', 'login', 'consent', 'allow', 'redeem'];
+  const day: [string, number][] = [
+    ...login.map((name): [string, number] => [name, DAY.logins]),
+    ['refresh', DAY.refreshes],
+    ['unknown', DAY.apiCalls],
+  ];
+  return ROWS.map((users) => {
+    const aSecond = (perDay: number) => (users * perDay * PEAK) / 86_400;
+    const cores = (process: string) =>
+      day.reduce(
+        (all, [name, times]) => all + (aSecond(times) * (figures[name]?.cpu[process] ?? 0)) / 1000,
+        0,
+      );
+    const each = <N extends string>(names: readonly N[], of: (name: N) => number) =>
+      Object.fromEntries(names.map((name) => [name, of(name)])) as Record<N, number>;
+    return {
+      users,
+      loginsADay: users * DAY.logins,
+      requestsAtPeak: day.reduce((all, [, times]) => all + aSecond(times), 0),
+      replicas: each(APPS, (name) => Math.max(LEAST, Math.ceil(cores(name) / UTILIZATION))),
+      cores: each(SERVERS, cores),
+      redis: users * (storage.grantInRedis + DAY.logins * storage.sessionInRedis),
+      disk: users * storage.grantInPostgres * ROOM,
+    };
+  });
+}
