@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { loadConfiguration } from '#service/configuration/load-configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { ownSettings, ROOT } from './settings.js';
+
+interface Service {
+  readonly image: string;
+  readonly command?: string[];
+  readonly environment?: Record<string, string>;
+  readonly networks?: string[] | Record<string, { ipv4_address: string }>;
+  readonly ports?: string[];
+  readonly read_only?: boolean;
+  readonly security_opt?: string[];
+  readonly cap_drop?: string[];
+  readonly network_mode?: string;
+  readonly stop_grace_period?: string;
+  readonly volumes: string[];
+  readonly depends_on?: Record<string, { condition: string }>;
+  readonly healthcheck?: { readonly test: string[] };
+}
+
+const SHAPES = {
+  authorize: AuthorizeConfiguration,
+  token: TokenConfiguration,
+  resource: ResourceConfiguration,
+} as const;
+const APPS = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
+
+describe('docker-compose.yml', () => {
+  let services: Record<string, Service>;
+  let volumes: Record<string, unknown>;
+  let networks: Record<string, { internal?: boolean }>;
+  let settings: Awaited<ReturnType<typeof ownSettings>>;
+  beforeAll(async () => {
+    const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8');
+    ({ services, volumes, networks } = parse(text, { merge: true }) as {
+      services: Record<string, Service>;
+      volumes: Record<string, unknown>;
+      networks: Record<string, { internal?: boolean }>;
+    });
+    settings = await ownSettings();
+  });
+  afterAll(() => settings.remove());
+
+  const service = (name: string): Service => {
+    const found = services[name];
+    if (!found) throw new Error(`there is no service ${name}`);
+    return found;
+  };
+
+  it('publishes the ingress only, on this machine only', () => {
+    for (const [name, { ports }] of Object.entries(services)) {
+      if (name !== 'ingress') expect([name, ports]).toEqual([name, undefined]);
+      for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+    }
+    expect(service('ingress').ports).toHaveLength(3);
+  });
+
+  it.each(APPS)('gives %s what its configuration needs, and nothing that it does not know', async (app) => {
+    const { environment = {}, command = [], volumes: mounts } = service(app);
+    expect(mounts).toEqual([`settings-${app}:/settings:ro`]);
+    const files = command.flatMap((word) => /^--env-file=\/settings\/(.*)$/.exec(word)?.[1] ?? []);
+    const texts = await Promise.all(files.map((file) => readFile(join(settings.folder, app, file), 'utf8')));
+    const secrets = texts
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s).slice(0, 2));
+    const env = { NODE_ENV: 'production', ...environment, ...Object.fromEntries(secrets) } as Record<
+      string,
+      string
+    >;
+    expect(() => loadConfiguration(SHAPES[app] as new () => object, env)).not.toThrow();
+    const known = Object.keys(new SHAPES[app]());
+    // The addresses are given to all alike.
+    const shared = ['AUTH_URL', 'BASE_URL', 'API_URL'];
+    for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
+  });
+
+  it('believes the ingress, by its one address, where a client is', () => {
+    const networks = service('ingress').networks as Record<string, { ipv4_address: string }>;
+    for (const app of APPS)
+      expect(service(app).environment?.['TRUSTED_PROXIES']).toBe(networks['front']?.ipv4_address);
+  });
+
+  it('connects who talks to whom', () => {
+    const members = (network: string): string[] =>
+      Object.entries(services)
+        .filter(([, { networks = [] }]) =>
+          (Array.isArray(networks) ? networks : Object.keys(networks)).includes(network),
+        )
+        .map(([name]) => name)
+        .sort();
+    expect(members('sql')).toEqual(['authorize', 'migrate', 'operator', 'postgres', 'token']);
+    expect(members('state')).toEqual(['authorize', 'redis', 'token']);
+    expect(members('events')).toEqual(['authorize', 'nats', 'operator', 'resource', 'token']);
+    expect(members('front')).toEqual(['authorize', 'ingress', 'resource', 'token']);
+  });
+
+  it('leads out of the machine from the ingress’s network only', () => {
+    const open = Object.entries(networks).filter(([, { internal }]) => !internal);
+    expect(open.map(([name]) => name)).toEqual(['front']);
+    for (const [name, { network_mode }] of Object.entries(services))
+      expect([name, network_mode]).toEqual([name, name === 'setup' ? 'none' : undefined]);
+  });
+
+  it('lets our processes and the ingress do nothing that only root may', () => {
+    for (const name of [...APPS, 'migrate', 'operator', 'ingress'])
+      expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
+  });
+
+  it.each(APPS)('asks %s itself whether it is ready, and lets it end its requests', (app) => {
+    const { INTERNAL_PORT } = new SHAPES[app]();
+    expect(service(app).healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${INTERNAL_PORT}/readyz`);
+    // 10 s for a request to arrive (README, Limits), 3 s for those over NATS, and some to close connections.
+    expect(Number(/^(\d+)s$/.exec(service(app).stop_grace_period ?? '')?.[1])).toBeGreaterThanOrEqual(15);
+  });
+
+  it('hardens every container, pins every image, and names every volume', () => {
+    for (const [name, { image, read_only, security_opt, volumes: mounts }] of Object.entries(services)) {
+      expect(image).toMatch(/^[\w-]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+      for (const mount of mounts) {
+        const [source = ''] = mount.split(':');
+        if (!source.startsWith('./')) expect(Object.keys(volumes)).toContain(source);
+      }
+      if (name === 'setup') continue;
+      expect([name, read_only, security_opt]).toEqual([name, true, ['no-new-privileges:true']]);
+    }
+  });
+
+  it('starts each thing when what it needs is healthy', () => {
+    const conditions = (name: string): string[] =>
+      Object.entries(service(name).depends_on ?? {})
+        .map(([on, { condition }]) => `${on} ${condition}`)
+        .sort();
+    for (const server of ['postgres', 'redis', 'nats'])
+      expect(conditions(server)).toEqual(['setup service_completed_successfully']);
+    expect(conditions('migrate')).toEqual(['postgres service_healthy']);
+    const backing = [
+      'migrate service_completed_successfully',
+      'nats service_healthy',
+      'redis service_healthy',
+    ];
+    expect(conditions('authorize')).toEqual(backing);
+    expect(conditions('token')).toEqual(backing);
+    expect(conditions('resource')).toEqual(['nats service_healthy']);
+    expect(conditions('ingress')).toEqual(APPS.map((app) => `${app} service_healthy`).sort());
+    for (const name of ['postgres', 'redis', 'nats', ...APPS, 'ingress'])
+      expect([name, service(name).healthcheck]).not.toContain(undefined);
+  });
+
+  it('keeps what Redis is told, and never lets it forget a grant for want of memory', async () => {
+    const text = await readFile(join(ROOT, 'k8s/overlays/local/redis/redis.conf'), 'utf8');
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining(['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction']),
+    );
+  });
+
+  it('runs the servers that the local overlay runs', async () => {
+    for (const server of ['postgres', 'redis', 'nats']) {
+      const manifest = await readFile(join(ROOT, `k8s/overlays/local/${server}/${server}.yaml`), 'utf8');
+      expect(manifest).toContain(`image: ${service(server).image}\n`);
+    }
+  });
+
+  it.each(['token', 'resource'])(
+    'answers for a %s app that is away as the ingress of Kubernetes does',
+    async (app) => {
+      const manifest = await readFile(join(ROOT, `k8s/components/oauth-errors/${app}.yaml`), 'utf8');
+      const snippet = manifest.split('server-snippets: |\n')[1] ?? '';
+      expect(snippet).toContain('@unavailable');
+      const conf = await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8');
+      const plain = (text: string): string => text.replaceAll(/^ +/gm, '').trim();
+      expect(plain(conf)).toContain(plain(snippet));
+    },
+  );
+});

@@ -1,0 +1,148 @@
+import type { V1Container } from '@kubernetes/client-node';
+import { loadConfiguration } from '#service/configuration/load-configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import {
+  ChangeSettings,
+  DatabaseSettings,
+  IssuerSettings,
+  RegistrationSettings,
+} from '../../apps/operator/src/settings/settings.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { containersOf, one, workloads } from './manifests.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+
+/** What each secret of a production's looks like: nobody's. */
+const SECRETS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
+  REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',
+  NATS_URL: 'tls://token:secret@nats.example.com:4222',
+  TOKEN_KEYS: 'A'.repeat(43),
+};
+
+/** By the name of the container. What is no configuration class is read by Node itself. */
+const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
+  authorize: [AuthorizeConfiguration],
+  token: [TokenConfiguration],
+  resource: [ResourceConfiguration],
+  operator: [DatabaseSettings, ChangeSettings, IssuerSettings, RegistrationSettings],
+  migrate: [DatabaseSettings],
+  migrated: [DatabaseSettings],
+};
+const READ_BY_ALL = ['NODE_ENV'];
+
+describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
+  let manifests: Manifest[];
+  let ours: V1Container[];
+  beforeAll(async () => {
+    manifests = await render(`overlays/${overlay}`);
+    ours = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ image }) => image?.includes('scheduling-oauth'));
+  });
+
+  /** As the kubelet makes it: from values, the ConfigMap and the Secrets, each of which must have what is asked for. */
+  function environmentOf({ env = [] }: V1Container): Record<string, string> {
+    return Object.fromEntries(
+      env.map(({ name, value, valueFrom }) => {
+        const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom ?? {};
+        if (map) return [name, one(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
+        if (!secret) return [name, value ?? ''];
+        if (overlay === 'production') return [name, SECRETS[secret.key] ?? ''];
+        const text = one(manifests, 'Secret', secret.name ?? '').data?.[secret.key] ?? '';
+        return [name, Buffer.from(text, 'base64').toString()];
+      }),
+    );
+  }
+
+  it('are all that each process needs, with values that it takes', () => {
+    for (const container of ours)
+      for (const shape of SHAPES[container.name] ?? [])
+        expect(() => loadConfiguration(shape, environmentOf(container))).not.toThrow();
+  });
+
+  it('are none that the process does not know', () => {
+    for (const container of ours) {
+      const shapes = SHAPES[container.name] ?? [];
+      expect([container.name, shapes.length > 0]).toEqual([container.name, true]);
+      const known = shapes.flatMap((Shape) => Object.keys(new Shape()));
+      for (const [name, value] of Object.entries(environmentOf(container))) {
+        expect([container.name, ...READ_BY_ALL, ...known]).toContain(name);
+        expect([container.name, name, value]).not.toContain('');
+      }
+    }
+  });
+
+  it('are given one by one: no Secret comes in as a whole', () => {
+    for (const { name, envFrom } of ours) expect([name, envFrom]).toEqual([name, undefined]);
+  });
+
+  it.each(['authorize', 'token', 'resource'])(
+    'let %s believe a proxy of the cluster, and no stranger',
+    (app) => {
+      // Without it every user has the proxy's address: who guesses passwords locks everybody out.
+      const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
+      expect(ranges).toEqual(expect.any(String));
+      for (const range of ranges?.split(',') ?? [])
+        expect(range).toMatch(/^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\.[\d.]+(\/(1[2-9]|2\d|3[0-2]))?$/);
+    },
+  );
+
+  it('say that this is production, where no secret has a default', () => {
+    for (const container of ours) expect(environmentOf(container)['NODE_ENV']).toBe('production');
+  });
+
+  it('are credentials from Secrets only, of the process’s own user', () => {
+    for (const { name, env = [] } of ours)
+      for (const variable of env.filter((one) => one.name in SECRETS)) {
+        const { secretKeyRef } = variable.valueFrom ?? {};
+        expect(secretKeyRef?.key).toBe(variable.name);
+        const secret = secretKeyRef?.name?.replace(/-[a-z0-9]{10}$/, '');
+        if (variable.name === 'NATS_URL') expect(secret).toBe(`nats-${name}`);
+        if (variable.name === 'DATABASE_URL')
+          expect(secret).toBe(name === 'migrate' ? 'database-owner' : 'database');
+      }
+  });
+
+  it.each(['authorize', 'token', 'resource'])('make %s listen where its container says', (app) => {
+    const container = ours.find(({ name }) => name === app);
+    const [Shape] = SHAPES[app] ?? [];
+    if (!container || !Shape) throw new Error(`no ${app}`);
+    const { PORT, INTERNAL_PORT } = loadConfiguration(Shape, environmentOf(container)) as TokenConfiguration;
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: PORT },
+      { name: 'internal', containerPort: INTERNAL_PORT },
+    ]);
+  });
+});
+
+describe('the External Secrets', () => {
+  it('make every Secret that production’s pods name, and each key of it', async () => {
+    const [asked, made] = await Promise.all([
+      render('overlays/production'),
+      render('components/external-secrets'),
+    ]);
+    const wanted = workloads(asked)
+      .flatMap(containersOf)
+      .flatMap(({ env = [] }) => env)
+      .flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
+      .map(({ name, key }) => `${name}:${key}`);
+    const given = made.flatMap((manifest) => {
+      const { apiVersion, kind, metadata, spec } = manifest as Manifest & { spec: ExternalSecretSpec };
+      expect([apiVersion, kind]).toEqual(['external-secrets.io/v1', 'ExternalSecret']);
+      expect(Object.keys(spec).sort()).toEqual(['data', 'refreshInterval', 'secretStoreRef', 'target']);
+      expect(spec.target).toEqual({ name: metadata?.name });
+      return spec.data.map(({ secretKey, remoteRef, ...rest }) => {
+        expect(rest).toEqual({});
+        expect(remoteRef).toEqual({ key: `scheduling-oauth/${metadata?.name}`, property: secretKey });
+        return `${metadata?.name}:${secretKey}`;
+      });
+    });
+    expect(new Set(wanted)).toEqual(new Set(given));
+  });
+});
+
+interface ExternalSecretSpec {
+  readonly target: object;
+  readonly data: readonly { readonly secretKey: string; readonly remoteRef: object }[];
+}

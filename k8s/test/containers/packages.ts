@@ -1,0 +1,50 @@
+import { access, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Apt } from '#testing/backing/apt.js';
+import { runCommand } from '#testing/backing/run-command.js';
+
+const ENGINE = ['docker.io', 'containerd', 'runc', 'iptables', 'debootstrap'];
+const ENGINE_LIBRARIES = [
+  ['libip4tc2', 'libip6tc2', 'libxtables12', 'libnetfilter-conntrack3', 'libnfnetlink0', 'libnftnl11'],
+  ['libmnl0'],
+].flat();
+const COMPOSE = ['docker-compose', 'python3-cached-property', 'python3-docker', 'python3-dockerpty'];
+const COMPOSE_LIBRARIES = [
+  ['python3-docopt', 'python3-dotenv', 'python3-jsonschema', 'python3-requests', 'python3-texttable'],
+  ['python3-websocket', 'python3-attr', 'python3-pyrsistent', 'python3-certifi', 'python3-idna'],
+  ['python3-charset-normalizer', 'python3-urllib3', 'python3-chardet', 'python3-yaml', 'python3-distro'],
+  ['python3-six', 'python3-pkg-resources'],
+].flat();
+
+/** Debian's engine and compose, unpacked side by side under the folder; nothing of the machine is changed. */
+export async function unpackedDocker(folder: string): Promise<string> {
+  const tree = join(folder, 'docker');
+  if (
+    await access(tree).then(
+      () => true,
+      () => false,
+    )
+  )
+    return tree;
+  await mkdir(folder, { recursive: true });
+  const draft = await mkdtemp(join(folder, 'draft-'));
+  try {
+    const files = join(draft, 'files');
+    await mkdir(files);
+    const names = [...ENGINE, ...ENGINE_LIBRARIES, ...COMPOSE, ...COMPOSE_LIBRARIES];
+    const apt = new Apt(draft, process.env);
+    await apt.newest('docker\\.io');
+    await apt.download(names, files);
+    for (const file of await readdir(files)) {
+      const { code, stderr } = await runCommand('dpkg', ['-x', join(files, file), join(draft, 'tree')]);
+      if (code !== 0) throw new Error(`dpkg could not unpack ${file}: ${stderr}`);
+    }
+    // Debian's alternatives are links that its packages make when they are installed.
+    for (const name of ['iptables', 'ip6tables'])
+      await symlink('xtables-nft-multi', join(draft, 'tree/usr/sbin', name));
+    await rename(join(draft, 'tree'), tree);
+    return tree;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { all, containersOf, one, selects, type Workload, workloads } from './manifests.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+import { ROOT } from './settings.js';
+
+const APPS = ['authorize', 'token', 'resource'] as const;
+
+describe.each(OVERLAYS)('the %s overlay', (overlay) => {
+  let manifests: Manifest[];
+  let everything: Workload[];
+  beforeAll(async () => {
+    manifests = await render(`overlays/${overlay}`);
+    everything = workloads(manifests);
+  });
+
+  it('runs every pod as Pod Security "restricted" wants it, which its namespace enforces', () => {
+    const [namespace] = all(manifests, 'Namespace');
+    expect(namespace?.metadata?.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+    for (const workload of everything) {
+      const { spec } = workload.template;
+      expect(spec?.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: expect.any(Number),
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(spec?.securityContext?.runAsUser).toBeGreaterThan(0);
+      expect([spec?.hostNetwork, spec?.hostPID, spec?.hostIPC].some(Boolean)).toBe(false);
+      expect((spec?.volumes ?? []).some(({ hostPath }) => hostPath)).toBe(false);
+      for (const container of containersOf(workload))
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+    }
+  });
+
+  it('gives no pod a token of the API, and each of ours an account of its own', () => {
+    for (const { name, template } of everything) {
+      expect(template.spec?.automountServiceAccountToken).toBe(false);
+      expect(template.spec?.enableServiceLinks).toBe(false);
+      if (['postgres', 'redis', 'nats'].includes(name)) continue;
+      expect(template.spec?.serviceAccountName).toBe(name);
+      expect(one(manifests, 'ServiceAccount', name).automountServiceAccountToken).toBe(false);
+    }
+  });
+
+  it('asks for what it needs, and bounds memory', () => {
+    for (const container of everything.flatMap(containersOf)) {
+      expect(container.resources).toMatchObject({
+        requests: { cpu: expect.any(String), memory: expect.any(String) },
+        limits: { memory: expect.any(String) },
+      });
+    }
+  });
+
+  it('pins every image by a whole version', () => {
+    for (const { image = '' } of everything.flatMap(containersOf))
+      // PostgreSQL's versions have two parts; two of another's would be a tag that moves.
+      expect(image).toMatch(/^([\w./-]+:\d+\.\d+\.\d+|postgres:\d+\.\d+)(-[a-z]+)?(@sha256:[0-9a-f]{64})?$/);
+  });
+
+  it('runs our version in every pod of ours', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    const ours = everything.flatMap(containersOf).filter(({ image }) => image?.includes('scheduling-oauth'));
+    expect(ours).toHaveLength(7);
+    for (const { image } of ours) expect(image?.split(':').at(-1)).toBe(version);
+  });
+
+  it('selects by labels that the pods have, nobody else’s', () => {
+    for (const { kind, name, selector, template } of everything) {
+      if (kind === 'Job') continue;
+      const mine = everything.filter((other) => selects(selector, other.template.metadata?.labels));
+      expect([kind, name, mine.map((other) => other.name)]).toEqual([kind, name, [name]]);
+      expect(selects(selector, template.metadata?.labels)).toBe(true);
+      for (const spread of template.spec?.topologySpreadConstraints ?? [])
+        expect(spread.labelSelector).toEqual(selector);
+    }
+  });
+
+  it('leads every Service to ports that its pods have', () => {
+    for (const { metadata, spec } of all(manifests, 'Service')) {
+      const pods = everything.filter(({ template }) =>
+        selects({ matchLabels: spec?.selector ?? {} }, template.metadata?.labels),
+      );
+      expect([metadata?.name, pods.map(({ name }) => name)]).toEqual([metadata?.name, [metadata?.name]]);
+      const names = pods.flatMap(containersOf).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+      for (const { targetPort } of spec?.ports ?? []) expect(names).toContain(targetPort);
+    }
+  });
+
+  it.each(APPS)(
+    'opens %s’s own port only, inside of the cluster only, where its Ingress looks for it',
+    (app) => {
+      const { spec } = one(manifests, 'Service', app);
+      expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
+      expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+      const backends = (one(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(({ http }) =>
+        (http?.paths ?? []).map(({ backend }) => backend.service),
+      );
+      for (const backend of backends) expect(backend).toEqual({ name: app, port: { name: 'http' } });
+      expect(backends.length).toBeGreaterThan(0);
+    },
+  );
+
+  it('probes ports that the container has', () => {
+    for (const container of everything.flatMap(containersOf)) {
+      const names = (container.ports ?? []).map(({ name }) => name);
+      for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+        const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+        if (port !== undefined) expect(names).toContain(port);
+      }
+    }
+  });
+
+  it.each(APPS)('%s restarts for itself alone, and is sent requests when it can answer them', (app) => {
+    const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+    expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+    expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+    expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
+    // It answers after 2 s at most: one that waits for less is never ready while a dependency is silent, and does not say which.
+    expect(container?.readinessProbe?.timeoutSeconds).toBeGreaterThan(2);
+  });
+
+  it.each(APPS)('%s loses no request in a roll-out: new before old, and time to drain', (app) => {
+    const { spec } = one(manifests, 'Deployment', app);
+    expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    const [container] = spec?.template.spec?.containers ?? [];
+    const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    expect(wait).toBeGreaterThanOrEqual(5);
+    // A request may take 10 s to arrive (README, Limits), and is answered then.
+    expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
+    expect(spec?.replicas).toBeUndefined();
+  });
+
+  it.each(APPS)('%s has copies that a node’s end leaves over, spread, and scaled by their load', (app) => {
+    const budget = one(manifests, 'PodDisruptionBudget', app);
+    const scaler = one(manifests, 'HorizontalPodAutoscaler', app);
+    const deployment = one(manifests, 'Deployment', app);
+    const [least, most] = [scaler.spec?.minReplicas ?? 0, scaler.spec?.maxReplicas ?? 0];
+    expect(least).toBeGreaterThanOrEqual(2);
+    expect(most).toBeGreaterThan(least);
+    expect(budget.spec?.minAvailable).toBeGreaterThanOrEqual(1);
+    expect(budget.spec?.minAvailable).toBeLessThan(least);
+    expect(budget.spec?.selector).toEqual(deployment.spec?.selector);
+    expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
+    const keys = deployment.spec?.template.spec?.topologySpreadConstraints?.map(
+      ({ topologyKey }) => topologyKey,
+    );
+    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  });
+
+  it.each(['authorize', 'token'])('%s starts only when its own version’s migrations are applied', (app) => {
+    const { initContainers = [], containers = [] } =
+      one(manifests, 'Deployment', app).spec?.template.spec ?? {};
+    const [gate] = initContainers;
+    expect(gate?.args).toEqual(['dist/apps/operator/src/main.js', 'migrate', '--wait']);
+    expect(gate?.image).toBe(containers[0]?.image);
+    const [migration] = one(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
+    expect(migration?.args).toEqual(['dist/apps/operator/src/main.js', 'migrate']);
+    expect(migration?.image).toBe(gate?.image);
+  });
+});

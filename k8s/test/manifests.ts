@@ -1,0 +1,83 @@
+import type {
+  V1ConfigMap,
+  V1Container,
+  V1Deployment,
+  V1Ingress,
+  V1Job,
+  V1LabelSelector,
+  V1Namespace,
+  V1NetworkPolicy,
+  V1PodDisruptionBudget,
+  V1PodTemplateSpec,
+  V1Secret,
+  V1Service,
+  V1ServiceAccount,
+  V1StatefulSet,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
+import type { Manifest } from './render.js';
+
+interface Kinds {
+  ConfigMap: V1ConfigMap;
+  Deployment: V1Deployment;
+  HorizontalPodAutoscaler: V2HorizontalPodAutoscaler;
+  Ingress: V1Ingress;
+  Job: V1Job;
+  Namespace: V1Namespace;
+  NetworkPolicy: V1NetworkPolicy;
+  PodDisruptionBudget: V1PodDisruptionBudget;
+  Secret: V1Secret;
+  Service: V1Service;
+  ServiceAccount: V1ServiceAccount;
+  StatefulSet: V1StatefulSet;
+}
+
+/** Everything of one kind. */
+export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K): Kinds[K][] {
+  return manifests.filter((manifest) => manifest.kind === kind);
+}
+
+/** The one of that name. Generated names have a hash of their content at their end. */
+export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
+  const found = all(manifests, kind).find(
+    ({ metadata }) => metadata?.name === name || metadata?.name?.replace(/-[a-z0-9]{10}$/, '') === name,
+  );
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
+/** Something that makes pods. */
+export interface Workload {
+  readonly kind: string;
+  readonly name: string;
+  readonly template: V1PodTemplateSpec;
+  readonly selector?: V1LabelSelector;
+}
+
+export function workloads(manifests: readonly Manifest[]): Workload[] {
+  const kinds = ['Deployment', 'StatefulSet', 'Job'] as const;
+  return kinds.flatMap((kind) =>
+    all(manifests, kind).map(({ metadata, spec }) => ({
+      kind,
+      name: metadata?.name ?? '',
+      template: spec?.template as V1PodTemplateSpec,
+      ...(spec?.selector && { selector: spec.selector }),
+    })),
+  );
+}
+
+export function containersOf({ template }: Workload): V1Container[] {
+  return [...(template.spec?.initContainers ?? []), ...(template.spec?.containers ?? [])];
+}
+
+/** Whether a selector selects what has these labels; an empty one selects everything. */
+export function selects(selector: V1LabelSelector | undefined, labels: Record<string, string> = {}): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      if (operator === 'In') return values.includes(labels[key] ?? '');
+      throw new Error(`${operator} is not read by these tests`);
+    })
+  );
+}

@@ -1,0 +1,150 @@
+import { passes, type Peer, podsOf, spelledRules } from './connections.js';
+import { one } from './manifests.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+
+const INGRESS: Peer = {
+  name: 'ingress',
+  namespace: 'nginx-ingress',
+  labels: { 'app.kubernetes.io/name': 'nginx-ingress' },
+};
+const MONITORING: Peer = { name: 'monitoring', namespace: 'monitoring', labels: { any: 'pod' } };
+const DNS: Peer = { name: 'dns', namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
+const STRANGERS: Peer[] = [
+  { name: 'a pod of another namespace', namespace: 'default', labels: { app: 'x' } },
+  { name: 'another pod of the controller’s namespace', namespace: 'nginx-ingress', labels: { app: 'x' } },
+  { name: 'another pod of kube-system', namespace: 'kube-system', labels: { 'k8s-app': 'metrics-server' } },
+  { name: 'an address outside', address: '0.0.0.0/0' },
+];
+/** In which place of each overlay the servers are. */
+const SERVERS: Record<(typeof OVERLAYS)[number], (pods: Peer[]) => Record<string, Peer | undefined>> = {
+  local: (pods) => ({
+    postgres: pods.find(({ name }) => name === 'postgres'),
+    redis: pods.find(({ name }) => name === 'redis'),
+    nats: pods.find(({ name }) => name === 'nats'),
+  }),
+  production: () => ({
+    postgres: { name: 'postgres', address: '10.20.0.0/28' },
+    redis: { name: 'redis', namespace: 'redis' },
+    nats: { name: 'nats', namespace: 'nats' },
+  }),
+};
+const SERVER_PORTS = { postgres: 5432, redis: 6379, nats: 4222 } as const;
+const APPS = { authorize: [3001, 9001], token: [3002, 9002], resource: [3003, 9003] } as const;
+
+/** ARCHITECTURE.md's picture. */
+const ARROWS = [
+  'authorize → nats',
+  'authorize → postgres',
+  'authorize → redis',
+  'ingress → authorize:app',
+  'ingress → resource:app',
+  'ingress → token:app',
+  'migrate → postgres',
+  'monitoring → authorize:internal',
+  'monitoring → resource:internal',
+  'monitoring → token:internal',
+  'operator → nats',
+  'operator → postgres',
+  'resource → nats',
+  'token → nats',
+  'token → postgres',
+  'token → redis',
+];
+
+const COMMON = [
+  ...['authorize', 'resource', 'token'].flatMap((app) => [
+    `${app} from namespace monitoring: TCP internal`,
+    `${app} from namespace nginx-ingress, app.kubernetes.io/name=nginx-ingress: TCP http`,
+  ]),
+  'dns to namespace kube-system, k8s-app=kube-dns: UDP 53, TCP 53',
+];
+/** Every rule that there is: what the other tests do not think of to try. */
+const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
+  local: [
+    ...COMMON,
+    'nats from reaches-nats=true: TCP nats',
+    'postgres from reaches-postgres=true: TCP postgres',
+    'redis from reaches-redis=true: TCP redis',
+    'to-nats to app.kubernetes.io/name=nats: TCP 4222',
+    'to-postgres to app.kubernetes.io/name=postgres: TCP 5432',
+    'to-redis to app.kubernetes.io/name=redis: TCP 6379',
+  ],
+  production: [
+    ...COMMON,
+    'to-nats to namespace nats: TCP 4222',
+    'to-postgres to 10.20.0.0/28: TCP 5432',
+    'to-redis to namespace redis: TCP 6379, TCP 26379',
+  ],
+};
+
+describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
+  let manifests: Manifest[];
+  let pods: Peer[];
+  let servers: Record<string, Peer | undefined>;
+  beforeAll(async () => {
+    manifests = await render(`overlays/${overlay}`);
+    pods = podsOf(manifests);
+    servers = SERVERS[overlay](pods);
+  });
+
+  const podOf = (name: string): Peer => {
+    const found = pods.find((pod) => pod.name === name);
+    if (!found) throw new Error(`there is no pod ${name}`);
+    return found;
+  };
+
+  it('lets through the arrows of the architecture, and nothing else', () => {
+    const places = [...pods, INGRESS, MONITORING, ...STRANGERS];
+    const found: string[] = [];
+    for (const from of places) {
+      for (const [server, port] of Object.entries(SERVER_PORTS)) {
+        const to = servers[server];
+        if (to === undefined) throw new Error(`no ${server}`);
+        const mine = from.namespace === 'scheduling-oauth' || to.namespace === 'scheduling-oauth';
+        if (mine && passes(manifests, from, to, port)) found.push(`${from.name} → ${server}`);
+      }
+      for (const [app, [port, internal]] of Object.entries(APPS)) {
+        if (passes(manifests, from, podOf(app), port)) found.push(`${from.name} → ${app}:app`);
+        if (passes(manifests, from, podOf(app), internal)) found.push(`${from.name} → ${app}:internal`);
+      }
+    }
+    expect(found.sort()).toEqual(ARROWS);
+  });
+
+  it('has no rule for any other place or port', () => {
+    expect(spelledRules(manifests).sort()).toEqual(RULES[overlay].toSorted());
+  });
+
+  it('gives no way to any other port, in or out', () => {
+    const known = new Set<number>([53, ...Object.values(SERVER_PORTS), ...Object.values(APPS).flat()]);
+    const ports = [22, 80, 443, 8222, 9229, 26380, 65535].filter((port) => !known.has(port));
+    for (const port of ports)
+      for (const pod of pods)
+        for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS]) {
+          expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(false);
+          expect([other.name, pod.name, port, passes(manifests, other, pod, port)]).toContain(false);
+        }
+  });
+
+  it('lets our processes ask for names, and nobody of the servers', () => {
+    const may = pods.filter((pod) => passes(manifests, pod, DNS, 53, 'UDP')).map(({ name }) => name);
+    expect(may.sort()).toEqual(['authorize', 'migrate', 'operator', 'resource', 'token']);
+    expect(passes(manifests, podOf('token'), DNS, 53)).toBe(true);
+    for (const stranger of STRANGERS)
+      expect(passes(manifests, podOf('token'), stranger, 53, 'UDP')).toBe(false);
+  });
+
+  it('denies what no policy names', () => {
+    const { spec } = one(manifests, 'NetworkPolicy', 'default-deny');
+    expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    const forgotten: Peer = {
+      name: 'forgotten',
+      namespace: 'scheduling-oauth',
+      labels: { app: 'forgotten' },
+    };
+    for (const other of [...pods, INGRESS, DNS, ...STRANGERS]) {
+      expect(passes(manifests, forgotten, other, 53, 'UDP')).toBe(false);
+      expect(passes(manifests, other, forgotten, 3001)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import type { V1Ingress } from '@kubernetes/client-node';
+
+/** Where the test's nginx is, and what it needs of this machine. */
+export interface Place {
+  readonly folder: string;
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+  /** By Service: the address of the app. */
+  readonly backends: Readonly<Record<string, string>>;
+}
+
+/**
+ * What the NGINX Ingress Controller of nginx.org makes of these Ingresses, as far as they use it: a server a host, a location
+ * a path, the limits of the annotations, and the headers that it always sets. An annotation that is not known here is an error.
+ */
+export function nginxConfiguration(ingresses: readonly V1Ingress[], place: Place): string {
+  return `
+daemon off;
+${process.getuid?.() === 0 ? '# Else its workers are nobody, who may not write into our folder.\nuser root;' : ''}
+pid ${place.folder}/pid;
+error_log ${place.folder}/error.log warn;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${place.folder}/${name};`).join(' ')}
+  ssl_certificate ${place.certificate};
+  ssl_certificate_key ${place.key};
+  server {
+    listen 127.0.0.1:${place.port} ssl default_server;
+    return 404;
+  }
+${ingresses.map((ingress) => serverOf(ingress, place)).join('\n')}
+}
+`;
+}
+
+function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
+  const name = metadata?.name ?? '';
+  const annotations = new Map(Object.entries(metadata?.annotations ?? {}));
+  const take = (key: string, otherwise?: string): string => {
+    const value = annotations.get(`nginx.org/${key}`) ?? otherwise;
+    if (value === undefined) throw new Error(`Ingress ${name} has no nginx.org/${key}`);
+    annotations.delete(`nginx.org/${key}`);
+    return value;
+  };
+  const limit = `limit_req_zone ${take('limit-req-key').replace(/^\$\{(\w+)\}$/, '$$$1')} zone=${name}:${take('limit-req-zone-size')} rate=${take('limit-req-rate')};`;
+  const noDelay = take('limit-req-no-delay') === 'true' ? ' nodelay' : '';
+  const settings = [
+    `limit_req zone=${name} burst=${take('limit-req-burst')}${noDelay};`,
+    `limit_req_status ${take('limit-req-reject-code')};`,
+    `client_max_body_size ${take('client-max-body-size')};`,
+    `proxy_connect_timeout ${take('proxy-connect-timeout')};`,
+    `proxy_read_timeout ${take('proxy-read-timeout')};`,
+    'proxy_http_version 1.1;',
+    'proxy_set_header Connection "";',
+    'proxy_set_header Host $host;',
+    'proxy_set_header X-Real-IP $remote_addr;',
+    'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    'proxy_set_header X-Forwarded-Host $host;',
+    'proxy_set_header X-Forwarded-Port $server_port;',
+    'proxy_set_header X-Forwarded-Proto $scheme;',
+  ];
+  const snippet = take('server-snippets', '');
+  const left = [...annotations.keys()];
+  if (left.length > 0) throw new Error(`Ingress ${name}: nothing is known of ${left.join(', ')}`);
+  const [secure] = spec?.tls ?? [];
+  return (spec?.rules ?? [])
+    .map(({ host = '', http }) => {
+      if (!secure?.hosts?.includes(host)) throw new Error(`Ingress ${name}: ${host} has no TLS`);
+      const locations = (http?.paths ?? []).flatMap(({ path = '', pathType, backend }) => {
+        const to = place.backends[backend.service?.name ?? ''];
+        if (pathType !== 'Prefix' || !to || backend.service?.port?.name !== 'http')
+          throw new Error(`Ingress ${name}: ${path} leads nowhere`);
+        // Kubernetes' prefixes end where an element of the path does.
+        return [`location = ${path}`, `location ${path}/`].map(
+          (location) =>
+            `    ${location} {\n      ${[...settings, `proxy_pass ${to};`].join('\n      ')}\n    }`,
+        );
+      });
+      return `  ${limit}
+  server {
+    listen 127.0.0.1:${place.port} ssl;
+    server_name ${host};
+${indent(snippet)}
+${locations.join('\n')}
+    location / {
+      return 404;
+    }
+  }`;
+    })
+    .join('\n');
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ');
+}

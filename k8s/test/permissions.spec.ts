@@ -1,0 +1,288 @@
+import { once, EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { SUBJECTS } from '#introspection/contract.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { pendingMigrations } from '#directory/migrate.js';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
+import { runCommand } from '#testing/backing/run-command.js';
+import { type Process, type Servers, startServers } from './servers.js';
+
+const ADDRESSES = {
+  AUTH_URL: 'https://auth.localhost',
+  BASE_URL: 'https://base.localhost',
+  API_URL: 'https://api.localhost',
+  NODE_ENV: 'production',
+};
+const OPERATOR = 'dist/apps/operator/src/main.js';
+
+describe('the users of a development installation', () => {
+  let servers: Servers;
+  let migrated: Awaited<ReturnType<typeof operator>>;
+  let waited: typeof migrated;
+  const opened: NatsConnection[] = [];
+
+  beforeAll(async () => {
+    servers = await startServers();
+    [waited, migrated] = await Promise.all([
+      operator(['migrate', '--wait']),
+      operator(['migrate'], 'migrate'),
+    ]);
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((connection) => connection.close()));
+  });
+  afterAll(() => servers?.stop());
+
+  async function operator(args: string[], user: Process = 'operator') {
+    const env = { PATH: process.env['PATH'], ...ADDRESSES, ...(await servers.environmentOf(user)) };
+    return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
+  }
+
+  /** As the product connects; `refusals` tells what the server has refused by now. */
+  async function connected(
+    user: Process,
+  ): Promise<{ nats: NatsConnection; refusals: () => Promise<string[]> }> {
+    const { NATS_URL = '' } = await servers.environmentOf(user);
+    const nats = await connect(natsOptions(NATS_URL, user));
+    opened.push(nats);
+    const refused: string[] = [];
+    const heard = new EventEmitter();
+    void (async () => {
+      for await (const status of nats.status()) {
+        if (status.type !== 'error' || !(status.error instanceof PermissionViolationError)) continue;
+        const { operation, subject } = status.error;
+        refused.push(`${operation} ${subject}`);
+        heard.emit(subject);
+      }
+    })();
+    const refusals = async (): Promise<string[]> => {
+      // Nobody may say this, and the server refuses in order: all that was refused before it is known then.
+      const last = once(heard, 'nobody.says.this');
+      nats.publish('nobody.says.this');
+      await last;
+      return refused.filter((what) => what !== 'publish nobody.says.this');
+    };
+    return { nats, refusals };
+  }
+
+  describe('of PostgreSQL', () => {
+    it('only the owner changes tables; the service changes what is in them', async () => {
+      expect(migrated).toMatchObject({ code: 0, stderr: '' });
+      expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
+      const { DATABASE_URL = '' } = await servers.environmentOf('token');
+      expect(await pendingMigrations(DATABASE_URL)).toEqual([]);
+      const client = new pg.Client({ connectionString: DATABASE_URL });
+      await client.connect();
+      try {
+        for (const statement of [
+          'CREATE TABLE more (id integer)',
+          'DROP TABLE clients',
+          'ALTER TABLE clients ADD COLUMN more text',
+          'TRUNCATE clients',
+          'CREATE ROLE more',
+          'CREATE SCHEMA more',
+        ])
+          await expect(client.query(statement)).rejects.toThrow(/permission denied|must be owner/);
+      } finally {
+        await client.end();
+      }
+    });
+  });
+
+  describe('of Redis', () => {
+    it('are one, with no password-less one beside it, that may not configure, list or empty the server', async () => {
+      const { REDIS_URL = '' } = await servers.environmentOf('token');
+      const redis = new Redis(REDIS_URL);
+      const anybody = new Redis(REDIS_URL.replace(/\/\/.*@/, '//'), { maxRetriesPerRequest: 0 });
+      anybody.on('error', () => undefined);
+      try {
+        await expect(anybody.get('grant:1')).rejects.toThrow(/NOAUTH/);
+        for (const command of [
+          'CONFIG GET *',
+          'KEYS *',
+          'FLUSHALL',
+          'ACL LIST',
+          'SHUTDOWN',
+          'SAVE',
+          'CLIENT LIST',
+        ]) {
+          const [name = '', ...args] = command.split(' ');
+          await expect(redis.call(name, ...args)).rejects.toThrow(/NOPERM/);
+        }
+        expect(await redis.set('grant:1', 'kept', 'EX', 1)).toBe('OK');
+      } finally {
+        redis.disconnect();
+        anybody.disconnect();
+      }
+    });
+  });
+
+  describe('of NATS', () => {
+    const { introspect, spendProof, profile, revokeClient, grantRevoked, clientChanged, userChanged } =
+      SUBJECTS;
+    const ELSEWHERE = [
+      '_INBOX.resource.1',
+      '_INBOX.operator.1',
+      '_INBOX.1',
+      '$JS.API.INFO',
+      '$SYS.REQ.SERVER.PING',
+      'oauth.other',
+    ];
+    const BROADCASTS = [grantRevoked, clientChanged, userChanged];
+    const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
+      authorize: { publish: [grantRevoked], subscribe: [] },
+      token: {
+        publish: [grantRevoked],
+        subscribe: [introspect, spendProof, profile, revokeClient, ...BROADCASTS],
+      },
+      resource: {
+        publish: [introspect, spendProof, profile],
+        subscribe: [...BROADCASTS, '_INBOX.resource.1'],
+      },
+      operator: { publish: [clientChanged, revokeClient], subscribe: ['_INBOX.operator.1'] },
+    };
+    const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
+
+    it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
+      '%s may say and hear its part, nothing else',
+      async (user) => {
+        const { nats, refusals } = await connected(user);
+        for (const subject of ALL) nats.publish(subject);
+        const refused = await refusals();
+        const said = ALL.filter((subject) => !refused.includes(`publish ${subject}`));
+        expect(said.sort()).toEqual([...MAY[user].publish].sort());
+
+        const listening = [...ALL, '>', 'oauth.>', '_INBOX.>', '*.*.*'];
+        for (const subject of listening) nats.subscribe(subject);
+        const denied = await refusals();
+        const heard = listening.filter((subject) => !denied.includes(`subscription ${subject}`));
+        expect(heard.sort()).toEqual([...MAY[user].subscribe].sort());
+      },
+    );
+
+    it('token answers what it was asked, once, and nobody else', async () => {
+      const [asker, answerer] = [await connected('resource'), await connected('token')];
+      let reply = '';
+      answerer.nats.subscribe(introspect, {
+        queue: 'token',
+        callback: (_error, message) => {
+          reply = message.reply ?? '';
+          message.respond('yes');
+          message.respond('and again');
+          answerer.nats.publish('_INBOX.resource.another', 'unasked');
+        },
+      });
+      await answerer.nats.flush();
+      expect((await asker.nats.request(introspect, '{}')).string()).toBe('yes');
+      expect(reply).toMatch(/^_INBOX\.resource\./);
+      expect(await answerer.refusals()).toEqual([`publish ${reply}`, 'publish _INBOX.resource.another']);
+    });
+
+    it('a process without a password is not let in', async () => {
+      const { NATS_URL = '' } = await servers.environmentOf('token');
+      const { host } = new URL(NATS_URL);
+      await expect(connect({ servers: host, reconnect: false })).rejects.toThrow(/authorization/i);
+    });
+  });
+
+  describe('are enough for the product', () => {
+    const running: AppProcess[] = [];
+    let fixture: Fixture;
+    const app = {} as Record<'authorize' | 'token' | 'resource', AppProcess>;
+
+    beforeAll(async () => {
+      const tokenEnv = await servers.environmentOf('token');
+      const names = ['token', 'resource', 'authorize'] as const;
+      await Promise.all(
+        names.map(async (name) => {
+          app[name] = await startApp(name, { ...ADDRESSES, ...(await servers.environmentOf(name)) });
+          running.push(app[name]);
+        }),
+      );
+      fixture = await openFixture(
+        {
+          databaseUrl: tokenEnv['DATABASE_URL'] ?? '',
+          redisUrl: tokenEnv['REDIS_URL'] ?? '',
+          natsUrl: tokenEnv['NATS_URL'] ?? '',
+          close: () => Promise.resolve(),
+        },
+        tokenEnv['TOKEN_KEYS'] ?? '',
+      );
+    });
+    afterAll(async () => {
+      await fixture?.close();
+      await Promise.all(running.map((one) => one.stop()));
+    });
+
+    const me = async (token: string): Promise<number> =>
+      (await fetch(`${app.resource.url}/v2/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+    /** Resolves when the token is refused: a broadcast arrives within milliseconds, an entry lives for 30 s. */
+    async function refused(token: string): Promise<void> {
+      for (const end = Date.now() + 15_000; (await me(token)) !== 401; await sleep(50))
+        if (Date.now() > end) throw new Error('the token is good still');
+    }
+
+    async function tokenOf(client: { client_id: string; client_secret: string }) {
+      const code = await fixture.code(client.client_id, await fixture.user());
+      const answer = await fetch(`${app.token.url}/api/auth/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'authorization_code',
+          code,
+          redirect_uri: REDIRECT_URI,
+          ...client,
+        }),
+      });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as { access_token: string; refresh_token: string };
+    }
+
+    it('registers, exchanges, opens the API, refreshes and revokes, and every cache hears of it', async () => {
+      const registration = ['--name', 'A', '--redirect-uri', REDIRECT_URI, '--json'];
+      const created = await operator(['client', 'create', ...registration]);
+      expect(created).toMatchObject({ code: 0, stderr: '' });
+      const { client_id, client_secret } = JSON.parse(created.stdout) as Record<string, string>;
+      const client = { client_id: client_id ?? '', client_secret: client_secret ?? '' };
+      const first = await tokenOf(client);
+      expect(await me(first.access_token)).toBe(200);
+      const refreshed = await fetch(`${app.token.url}/api/auth/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          refresh_token: first.refresh_token,
+          ...client,
+        }),
+      });
+      expect(refreshed.status).toBe(200);
+      const revoked = await fetch(`${app.token.url}/api/auth/oauth/revoke`, {
+        method: 'POST',
+        body: new URLSearchParams({ token: first.refresh_token, ...client }),
+      });
+      expect(revoked.status).toBe(200);
+      await refused(first.access_token);
+
+      const second = await tokenOf(client);
+      expect(await me(second.access_token)).toBe(200);
+      const deleted = await operator(['client', 'delete', client.client_id, '--yes']);
+      expect(deleted).toMatchObject({ code: 0, stderr: '' });
+      await refused(second.access_token);
+    });
+
+    it('lets authorize tell of a revocation', async () => {
+      const { access_token: token } = await tokenOf(await fixture.client());
+      expect(await me(token)).toBe(200);
+      const id = fixture.grantIdOf(token);
+      await fixture.records.revoke(id);
+      const { nats } = await connected('authorize');
+      await fixture.redis.del(`grant:${id}`);
+      nats.publish(SUBJECTS.grantRevoked, JSON.stringify({ grant_id: id }));
+      await nats.flush();
+      await refused(token);
+    });
+  });
+});

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect as connectNats } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { debianServer } from '#testing/backing/debian-package.js';
+import { findServers, machineLookup } from '#testing/backing/find-server.js';
+import { startGuarded } from '#testing/backing/guarded-process.js';
+import { startPostgres } from '#testing/backing/postgres.js';
+import { serverEnvironment } from '#testing/backing/server-environment.js';
+import type { BackingServer, ServiceOptions } from '#testing/backing/service-options.js';
+import { type BackingService, startService } from '#testing/backing/started-service.js';
+import { unprivilegedUser } from '#testing/backing/system-user.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { serverFile } from './server-files.js';
+import { ownSettings, ROOT } from './settings.js';
+
+export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'migrate';
+
+/** The servers of a development installation, with its users and what they may do. */
+export interface Servers {
+  /** What a process of ours has in its environment to reach them, and its keys. */
+  environmentOf(name: Process): Promise<Record<string, string>>;
+  /** PostgreSQL's superuser in the product's database, for looks past the product. */
+  readonly superuserUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL, Redis and NATS as k8s/overlays/local and docker-compose.yml configure them. */
+export async function startServers(): Promise<Servers> {
+  const settings = await ownSettings();
+  const started: BackingService[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map(({ process }) => process.stop()));
+    await settings.remove();
+  };
+  try {
+    const keep = (service: BackingService): URL => {
+      started.push(service);
+      return new URL(service.url);
+    };
+    const postgres = keep(await startPostgres({ directory: join(ROOT, '.local'), persistent: false, find }));
+    await makeRoles(postgres.href, join(settings.folder, 'postgres/roles.sql'));
+    const redis = keep(await startRedis(settings.folder));
+    const nats = keep(await startNats(settings.folder));
+    const at: Readonly<Record<string, URL>> = { DATABASE_URL: postgres, REDIS_URL: redis, NATS_URL: nats };
+    const superuser = new URL(postgres.href);
+    superuser.pathname = '/oauth';
+    return {
+      superuserUrl: superuser.href,
+      stop,
+      async environmentOf(name) {
+        const files = ['database', 'redis', 'nats', 'token-keys'].map((file) => `${file}.env`);
+        const texts = await Promise.all(
+          files.map((file) => readFile(join(settings.folder, name, file), 'utf8').catch(() => '')),
+        );
+        const lines = texts.join('').trim().split('\n');
+        return Object.fromEntries(lines.map((line) => moved(line.split(/=(.*)/s), at)));
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The same user, and where the server of this test is. */
+function moved([name = '', value = '']: string[], at: Readonly<Record<string, URL>>): [string, string] {
+  const server = at[name];
+  if (!server) return [name, value];
+  const url = new URL(value);
+  url.host = server.host;
+  return [name, url.href];
+}
+
+const find: ServiceOptions['find'] = async (server: BackingServer, folder) => {
+  const user = server === 'postgres' ? await unprivilegedUser() : undefined;
+  const found = await findServers(server, machineLookup(process.env), user);
+  if (found.length > 0) return found;
+  return [await debianServer(server, folder, { user, env: process.env, progress: () => undefined })];
+};
+
+/** What psql does with the file when the database is made. */
+async function makeRoles(url: string, file: string): Promise<void> {
+  const [before = '', after = ''] = (await readFile(file, 'utf8')).split('\\connect oauth\n');
+  const inOauth = new URL(url);
+  inOauth.pathname = '/oauth';
+  for (const [where, statements] of [
+    [url, before],
+    [inOauth.href, after],
+  ] as const) {
+    const client = new pg.Client({ connectionString: where });
+    await client.connect();
+    for (const statement of statements.split(';\n').filter(Boolean)) await client.query(statement);
+    await client.end();
+  }
+}
+
+async function startRedis(settings: string): Promise<BackingService> {
+  const [server] = await find('redis-server', join(ROOT, '.local'));
+  const { folder, file } = await serverFile('redis', settings, [
+    ['dir /data', 'dir FOLDER/data'],
+    ['aclfile /etc/redis/settings', 'aclfile FOLDER/settings'],
+  ]);
+  const password = />(\S+)/.exec(await readFile(join(folder, 'settings/users.acl'), 'utf8'))?.[1] ?? '';
+  return startService('Redis', join(folder, 'log'), async (port) => {
+    const url = `redis://oauth:${password}@127.0.0.1:${port}`;
+    const guarded = startGuarded({
+      name: 'Redis',
+      command: server?.command ?? '',
+      args: [file, '--bind', '127.0.0.1', '--port', String(port)],
+      cwd: folder,
+      env: serverEnvironment(server?.libraryPath),
+      logFile: join(folder, 'log'),
+      signal: 'SIGTERM',
+      grace: 3_000,
+      remove: [folder],
+    });
+    const connect = async (): Promise<void> => {
+      const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+      redis.on('error', () => undefined);
+      await redis.connect();
+      redis.disconnect();
+    };
+    return { url, process: guarded, connect };
+  });
+}
+
+async function startNats(settings: string): Promise<BackingService> {
+  const [server] = await find('nats-server', join(ROOT, '.local'));
+  const { folder, file } = await serverFile('nats', settings, [
+    [/^http_port.*$/m, ''],
+    ['/data/jetstream', 'FOLDER/data'],
+  ]);
+  const passwords = await readFile(join(folder, 'settings/passwords.conf'), 'utf8');
+  const password = /operator_password: "(\w+)"/.exec(passwords)?.[1] ?? '';
+  return startService('NATS', join(folder, 'log'), async (port) => {
+    const url = `nats://operator:${password}@127.0.0.1:${port}`;
+    const guarded = startGuarded({
+      name: 'NATS',
+      command: server?.command ?? '',
+      args: ['-c', file, '-a', '127.0.0.1', '-p', String(port)],
+      cwd: folder,
+      env: serverEnvironment(server?.libraryPath),
+      logFile: join(folder, 'log'),
+      signal: 'SIGTERM',
+      grace: 3_000,
+      remove: [folder],
+    });
+    const connect = async (): Promise<void> => {
+      const once = {
+        timeout: 2_000,
+        waitOnFirstConnect: false,
+        reconnect: false,
+        ignoreAuthErrorAbort: false,
+      };
+      await (await connectNats({ ...natsOptions(url, 'test'), ...once })).close();
+    };
+    return { url, process: guarded, connect };
+  });
+}

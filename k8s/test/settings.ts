@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '#testing/backing/run-command.js';
+import { findTool } from '#testing/tool.js';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Runs deploy/settings.sh into the folder. */
+export async function makeSettings(folder: string): Promise<void> {
+  const openssl = await findTool('openssl');
+  const env = {
+    PATH: [dirname(openssl.command), process.env['PATH']].join(delimiter),
+    ...(openssl.libraryPath && { LD_LIBRARY_PATH: openssl.libraryPath }),
+  };
+  const { code, stderr } = await runCommand('sh', [join(ROOT, 'deploy/settings.sh'), folder], { env });
+  if (code !== 0) throw new Error(`deploy/settings.sh: ${stderr}`);
+}
+
+/** A folder of this test's with settings in it, and its end. */
+export async function ownSettings(): Promise<{ folder: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+  await makeSettings(folder);
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,177 @@
+import { jest } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#testing/backing/free-port.js';
+import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
+import { isolate, type Isolated } from '#testing/isolate.js';
+
+jest.setTimeout(180_000);
+
+const GET = 'GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: base.example.com\r\n\r\n';
+const KEYS = randomBytes(32).toString('base64url');
+
+describe('a process as a container runs it', () => {
+  let services: Isolated;
+  let fixture: Fixture;
+  let env: Record<string, string>;
+  const running: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    services = await isolate();
+    fixture = await openFixture(services, KEYS);
+    env = {
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      AUTH_URL: 'https://auth.example.com',
+      BASE_URL: 'https://base.example.com',
+      API_URL: 'https://api.example.com',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: services.natsUrl,
+      TOKEN_KEYS: KEYS,
+    };
+  });
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL');
+  });
+  afterAll(async () => {
+    await fixture.close();
+    await services.close();
+  });
+
+  /** Straight node, with nothing between it and its signals. */
+  async function start(app: string, more: Record<string, string> = {}) {
+    const [port, internal] = [await freePort(), await freePort()];
+    const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], {
+      env: { ...env, ...more, PORT: String(port), INTERNAL_PORT: String(internal) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    running.push(child);
+    const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
+    return { child, ended, port, internal: `http://127.0.0.1:${internal}` };
+  }
+
+  async function until(internal: string, path: string): Promise<void> {
+    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50))
+      if (
+        await fetch(internal + path).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      )
+        return;
+    throw new Error(`${path} was not answered`);
+  }
+
+  // So does token, which has more to end: below.
+  it.each(['authorize', 'resource'])('%s ends with 0 on SIGTERM', async (app) => {
+    const { child, ended, internal } = await start(app);
+    await until(internal, '/readyz');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('ends with 0 on SIGTERM while it still waits for its database', async () => {
+    const DATABASE_URL = `postgres://nobody@127.0.0.1:${await freePort()}/nowhere`;
+    const { child, ended, internal } = await start('token', { DATABASE_URL });
+    await until(internal, '/healthz');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('is not ready any more and answers the request that was under way, in full, before it ends', async () => {
+    const { child, ended, internal, port } = await start('token');
+    await until(internal, '/readyz');
+    const client = await fixture.client();
+    const code = await fixture.code(client.client_id, await fixture.user());
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      ...client,
+    }).toString();
+    const idle = await open(port);
+    idle.write(GET);
+    await once(idle, 'data');
+    const busy = await open(port);
+    busy.write(
+      'POST /api/auth/oauth/token HTTP/1.1\r\nHost: base.example.com\r\n' +
+        'Content-Type: application/x-www-form-urlencoded\r\n' +
+        `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    // The app has taken the request, and waits for its body.
+    expect(String((await once(busy, 'data'))[0])).toMatch(/^HTTP\/1\.1 100/);
+    const closed = once(idle, 'close');
+    child.kill('SIGTERM');
+    // A proxy's kept connection that has nothing to do is closed soon, by which we see that the end has begun.
+    await closed;
+    const ready = await fetch(`${internal}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['stop'] }]);
+    const answer = collect(busy);
+    busy.write(body);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"access_token":"sat_/);
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('answers what kept connections were sending when the end began', async () => {
+    // A machine that is busy with other things may begin with the end too late for us, or stand still when we send.
+    for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
+  });
+
+  /** Whether it answered whatever came within 200 ms of SIGTERM, and had begun with its end by then. */
+  async function keepsItsWord(): Promise<boolean> {
+    const { child, ended, internal, port } = await start('token');
+    await until(internal, '/readyz');
+    const kept = await Promise.all(Array.from({ length: 10 }, () => open(port)));
+    for (const connection of kept) {
+      connection.write(GET);
+      await once(connection, 'data');
+    }
+    child.kill('SIGTERM');
+    const began = performance.now();
+    const answers: Promise<string>[] = [];
+    for (const connection of kept) {
+      const answer = collect(connection).catch(String);
+      if (connection.writable) connection.write(GET);
+      if (performance.now() - began < 200) answers.push(answer);
+      await sleep(20);
+    }
+    const all = await Promise.all(answers);
+    expect(await ended).toEqual([0, null]);
+    const served = all.filter((answer) => answer.startsWith('HTTP/1.1 200 '));
+    const last = all.filter((answer) => /^connection: close\r$/im.test(answer));
+    return served.length === all.length && last.length > 0;
+  }
+
+  it('is not ready from the signal on, and cuts off a request that does not come to its end', async () => {
+    const { child, ended, internal, port } = await start('token');
+    await until(internal, '/readyz');
+    const stalled = await open(port);
+    stalled.write(
+      'POST /api/auth/oauth/token HTTP/1.1\r\nHost: base.example.com\r\nContent-Length: 5\r\n\r\na',
+    );
+    const silent = await open(port);
+    const cut = Promise.all([collect(stalled).catch(() => ''), collect(silent).catch(() => '')]);
+    const ready = async (): Promise<number> => (await fetch(`${internal}/readyz`)).status;
+    child.kill('SIGTERM');
+    while ((await ready()) === 200);
+    expect(await ready()).toBe(503);
+    await cut;
+    expect(await ended).toEqual([0, null]);
+  });
+
+  async function open(port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  async function collect(socket: Socket): Promise<string> {
+    let all = '';
+    for await (const chunk of socket) all += String(chunk);
+    return all;
+  }
+});

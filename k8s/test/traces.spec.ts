@@ -1,0 +1,44 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { passes, type Peer, podsOf, spelledRules } from './connections.js';
+import { containersOf, workloads } from './manifests.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+import { problemsOf } from './schema.js';
+
+const COLLECTOR: Peer = { name: 'collector', namespace: 'observability', labels: { any: 'pod' } };
+const APPS = ['authorize', 'resource', 'token'];
+
+describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay) => {
+  let without: Manifest[];
+  let manifests: Manifest[];
+  beforeAll(async () => {
+    const path = `overlays/${overlay}`;
+    const include = async (folder: string): Promise<void> => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/traces\n'));
+    };
+    [without, manifests] = await Promise.all([render(path), render(path, include)]);
+  });
+
+  it('is what the API knows', async () => {
+    expect(await problemsOf(manifests)).toEqual([]);
+  });
+
+  it('lets the three apps reach the collector, and nobody anything else that is new', () => {
+    const may = podsOf(manifests).filter((pod) => passes(manifests, pod, COLLECTOR, 4318));
+    expect(may.map(({ name }) => name).sort()).toEqual(APPS);
+    expect(podsOf(without).some((pod) => passes(without, pod, COLLECTOR, 4318))).toBe(false);
+    const known = new Set(spelledRules(without));
+    expect(spelledRules(manifests).filter((rule) => !known.has(rule))).toEqual([
+      'to-collector to namespace observability: TCP 4318',
+    ]);
+  });
+
+  it('tells these three, and no other process, where it is', () => {
+    const told = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name === 'OTEL_EXPORTER_OTLP_ENDPOINT'));
+    expect(told.map(({ name }) => name).sort()).toEqual(APPS);
+  });
+});
