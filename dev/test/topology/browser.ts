@@ -1,20 +1,23 @@
 import { CookieJar } from '../../demo/cookie-jar.js';
 import { findForm } from '../../demo/page-form.js';
-import type { Installation } from './installation.js';
+import type { Installation, User } from './installation.js';
 import { type Outcome, patiently } from './patiently.js';
 
 /** A user who allows, and who is logged in from then on: later visits need no click. */
 export class Browser {
   readonly #cookies = new CookieJar();
 
-  constructor(private readonly at: Installation) {}
+  constructor(
+    private readonly at: Installation,
+    private readonly user: User,
+  ) {}
 
   /** Logs in and clicks Allow. @returns the code */
   async allow(): Promise<string> {
     const start = this.#start();
     const loginUrl = target(await this.#visit(start), start);
     const login = findForm((await this.#visit(loginUrl)).text, loginUrl, 'password');
-    const { email, password } = this.at.user;
+    const { email, password } = this.user;
     const after = await this.#visit(login.action, { ...login.fields, username: email, password });
     const consentUrl = target(after, login.action);
     const consent = findForm((await this.#visit(consentUrl)).text, consentUrl, 'decision=allow');

@@ -22,27 +22,35 @@ export interface Failure {
 /** Users and an application of a product, and what they see when one of its servers fails. */
 export class BusyProduct {
   readonly #sessions: Pair[] = [];
+  #turn = 0;
 
   private constructor(
     private readonly product: ClusteredProduct,
     readonly application: Application,
-    readonly browser: Browser,
+    private readonly browsers: readonly Browser[],
   ) {}
 
   /** @param sessions how many applications are connected */
   static async of(product: ClusteredProduct, sessions: number): Promise<BusyProduct> {
-    const [application, browser] = [new Application(product), new Browser(product)];
-    const busy = new BusyProduct(product, application, browser);
-    const codes = [await browser.allow()];
-    while (codes.length < sessions) codes.push((await browser.code()).code);
-    for (const code of codes) busy.#sessions.push(pairOf(await application.redeem(code)));
+    const application = new Application(product);
+    const browsers = product.users.map((user) => new Browser(product, user));
+    const busy = new BusyProduct(product, application, browsers);
+    for (const browser of browsers) {
+      const pair = pairOf(await application.redeem(await browser.allow()));
+      if (busy.#sessions.length < sessions) busy.#sessions.push(pair);
+    }
     return busy;
+  }
+
+  /** One user after the other opens the authorization URL again. */
+  connect(): ReturnType<Browser['code']> {
+    return (this.browsers[this.#turn++ % this.browsers.length] as Browser).code();
   }
 
   /** Lets a server fail while everybody is busy. @returns what everybody saw */
   async through({ fall, missed, rescue, withinMs }: Failure): Promise<Report> {
     const watch = new ReadinessWatch(this.product.apps);
-    const load = new Load(this.application, this.browser, this.#sessions);
+    const load = new Load(this.application, () => this.connect(), this.#sessions);
     try {
       await steady(load);
       await fall();

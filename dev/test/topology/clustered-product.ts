@@ -8,7 +8,10 @@ import { hashPassword } from '#directory/password.js';
 import { UserStore } from '#directory/user.store.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
-import type { Installation } from './installation.js';
+import type { Installation, User } from './installation.js';
+
+/** One of them is asked for consent again after 100 grants in a day, which a load on a quick machine comes to. */
+const USERS = 10;
 
 export interface BackingUrls {
   readonly DATABASE_URL: string;
@@ -26,7 +29,7 @@ export interface ClusteredProduct extends Installation {
 /** @param resources how many copies of the resource app, of which one is enough where NATS does not fail */
 export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
   await migrate(urls.DATABASE_URL);
-  const { client, user } = await register(urls.DATABASE_URL);
+  const { client, users } = await register(urls.DATABASE_URL);
   const [authorize, token, resource] = [await freePort(), await freePort(), await freePort()];
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
@@ -60,14 +63,14 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
     tokenUrls: [origin(token), otherToken?.url ?? ''],
     resourceUrls: [origin(resource), ...(otherResource ? [otherResource.url] : [])],
     client,
-    user,
+    users,
     apps,
     keys,
     stop,
   };
 }
 
-async function register(databaseUrl: string): Promise<Pick<Installation, 'client' | 'user'>> {
+async function register(databaseUrl: string): Promise<Pick<Installation, 'client' | 'users'>> {
   const directory = await NestFactory.createApplicationContext(DirectoryModule.forRoot({ databaseUrl }), {
     logger: false,
   });
@@ -79,13 +82,14 @@ async function register(databaseUrl: string): Promise<Pick<Installation, 'client
     redirectUris: [redirectUri],
     secretHash: hash,
   });
-  const user = { email: 'ada@example.com', password: randomBytes(12).toString('hex') };
-  await directory.get(UserStore).create({
-    email: user.email,
-    username: 'ada',
-    name: 'Ada Lovelace',
-    passwordHash: await hashPassword(user.password),
-  });
+  const password = randomBytes(12).toString('hex');
+  const passwordHash = await hashPassword(password);
+  const users: User[] = [];
+  for (let number = 1; number <= USERS; number++) {
+    const [email, username] = [`ada-${number}@example.com`, `ada-${number}`];
+    await directory.get(UserStore).create({ email, username, name: 'Ada Lovelace', passwordHash });
+    users.push({ email, password });
+  }
   await directory.close();
-  return { client: { client_id: clientId, client_secret: secret, redirect_uri: redirectUri }, user };
+  return { client: { client_id: clientId, client_secret: secret, redirect_uri: redirectUri }, users };
 }

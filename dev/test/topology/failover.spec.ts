@@ -89,7 +89,7 @@ describe('a master of the Redis Cluster fell with its last writes:', () => {
 
   it('a code that was not redeemed is refused as well: nobody can know, and the user clicks again', async () => {
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
-    const { code } = await busy.browser.code();
+    const { code } = await busy.connect();
     expect((await application.redeem(code)).status).toBe(200);
   });
 

@@ -1,3 +1,8 @@
+export interface User {
+  readonly email: string;
+  readonly password: string;
+}
+
 /** Where a product is reached, and who uses it. */
 export interface Installation {
   readonly authorizeUrl: string;
@@ -9,5 +14,5 @@ export interface Installation {
     readonly client_secret: string;
     readonly redirect_uri: string;
   };
-  readonly user: { readonly email: string; readonly password: string };
+  readonly users: readonly User[];
 }

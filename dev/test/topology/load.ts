@@ -23,7 +23,7 @@ export interface Report {
   clickAgain: number;
 }
 
-/** Sessions that refresh and call the API without a pause, and a user who connects again and again, until told to end. */
+/** Sessions that refresh and call the API without a pause, and users who connect again and again, until told to end. */
 export class Load {
   readonly report: Report = { served: 0, delayed: 0, longest: 0, faults: [], redeemed: [], clickAgain: 0 };
   #over = false;
@@ -31,7 +31,7 @@ export class Load {
 
   constructor(
     private readonly application: Application,
-    private readonly browser: Browser,
+    private readonly connect: () => ReturnType<Browser['code']>,
     readonly sessions: Pair[],
   ) {
     this.#loops = [
@@ -55,7 +55,7 @@ export class Load {
   }
 
   async #connect(): Promise<void> {
-    const { code, visit } = await this.browser.code();
+    const { code, visit } = await this.connect();
     this.#note(visit);
     const answer = await this.application.redeem(code);
     // Neither the application nor the user had anything that could be lost.

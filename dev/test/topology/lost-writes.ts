@@ -5,7 +5,6 @@ import type { RedisCluster } from '#testing/topology/redis-cluster.js';
 import type { RedisNode } from '#testing/topology/redis-node.js';
 import { until } from '#testing/topology/until.js';
 import { type Pair, pairOf } from './application.js';
-import type { Browser } from './browser.js';
 import type { BusyProduct } from './busy-product.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { untilReady } from './readiness-watch.js';
@@ -27,9 +26,10 @@ export interface LostWrites {
 export async function loseWrites(
   redis: RedisCluster,
   product: ClusteredProduct,
-  { application, browser }: BusyProduct,
+  busy: BusyProduct,
 ): Promise<LostWrites> {
-  const { master, codes } = await fourOfOneMaster(redis, product.keys, browser);
+  const { application } = busy;
+  const { master, codes } = await fourOfOneMaster(redis, product.keys, busy);
   const [one, other, redeemed, unredeemed] = codes as [string, string, string, string];
   const before = pairOf(await application.redeem(one));
   const revoked = pairOf(await application.redeem(other));
@@ -49,12 +49,12 @@ export async function loseWrites(
 async function fourOfOneMaster(
   redis: RedisCluster,
   keys: string,
-  browser: Browser,
+  busy: BusyProduct,
 ): Promise<{ master: RedisNode; codes: readonly string[] }> {
   const codec = new TokenCodec(KeyRing.parse(keys));
   const found = new Map<RedisNode, string[]>();
   for (;;) {
-    const { code } = await browser.code();
+    const { code } = await busy.connect();
     const id = grantId(codec.decode(code)?.handle ?? Buffer.alloc(0));
     const master = await redis.masterOf(`grant:${id}`);
     const codes = [...(found.get(master) ?? []), code];
