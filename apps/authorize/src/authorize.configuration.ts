@@ -1,49 +1,26 @@
-import { IsString } from 'class-validator';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import type { Listening } from '#service/configuration/listening.js';
+import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
 import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
+  listOf,
   NumberVariable,
-  originsOf,
   OriginsVariable,
   OriginVariable,
   UrlsVariable,
 } from '#service/configuration/variables.js';
 
-const isString = IsString({ message: '$property must be text' });
-
 /** The environment of the authorize app. Lifetimes are seconds. */
-export class AuthorizeConfiguration implements Listening {
-  /** In production the origins must be https. */
-  @ChoiceVariable('development', 'test', 'production')
-  NODE_ENV = 'development';
-
-  @isString
-  HOST = '0.0.0.0';
-
-  @NumberVariable(0, 65_535)
-  PORT = 3001;
-
-  @NumberVariable(0, 65_535)
-  INTERNAL_PORT = 9001;
-
-  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
-  LOG_LEVEL = 'info';
-
-  @isString
-  TRUSTED_PROXIES = '';
-
-  @NumberVariable(1, 10)
-  TRUSTED_PROXY_HOPS = 1;
+export class AuthorizeConfiguration extends ServiceConfiguration {
+  override PORT = 3001;
+  override INTERNAL_PORT = 9001;
 
   /** Where browsers reach this app; https makes cookies Secure and turns HSTS on. */
   @OriginVariable()
   AUTH_URL: string;
 
   /** What users know this service as; it stands on every page. */
-  @isString
   PRODUCT_NAME = 'Scheduling';
 
   /** Where users' pictures may come from; browsers would tell any other site who is logging in to what. */
@@ -89,11 +66,11 @@ export class AuthorizeConfiguration implements Listening {
   @NumberVariable(60, 366 * 24 * 60 * 60)
   SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
-  get publicUrl(): string {
+  override get publicUrl(): string {
     return this.AUTH_URL;
   }
 
   get avatarOrigins(): string[] {
-    return originsOf(this.AVATAR_ORIGINS);
+    return listOf(this.AVATAR_ORIGINS);
   }
 }

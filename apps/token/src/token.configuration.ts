@@ -1,3 +1,4 @@
+import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
 import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
@@ -12,17 +13,9 @@ import { DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
 const YEAR = 366 * 24 * 60 * 60;
 
 /** Environment of the token app. */
-export class TokenConfiguration {
-  /** In production the origins must be https. */
-  @ChoiceVariable('development', 'test', 'production') NODE_ENV = 'development';
-  HOST = '0.0.0.0';
-  @NumberVariable(0, 65_535) PORT = 3002;
-  @NumberVariable(0, 65_535) INTERNAL_PORT = 9002;
-  @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
-  TRUSTED_PROXIES = '';
-
-  @NumberVariable(1, 10)
-  TRUSTED_PROXY_HOPS = 1;
+export class TokenConfiguration extends ServiceConfiguration {
+  override PORT = 3002;
+  override INTERNAL_PORT = 9002;
   /** {auth_url}: where the authorize app is reached. */
   @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
@@ -46,7 +39,7 @@ export class TokenConfiguration {
   /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource; else none is given. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
-  get publicUrl(): string {
+  override get publicUrl(): string {
     return this.BASE_URL;
   }
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ConfigurationError } from '#service/configuration/configuration.error.js';
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { originsOf, OriginsVariable, OriginVariable } from '#service/configuration/variables.js';
+import { listOf, OriginsVariable, OriginVariable } from '#service/configuration/variables.js';
 
 class Configuration {
   NODE_ENV = 'development';
@@ -52,7 +52,7 @@ describe('origins that are trusted', () => {
     @OriginsVariable() ORIGINS = '';
   }
   const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
-    originsOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
+    listOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
 
   it('are any number of https origins, none when nothing is said', () => {
     expect(trusted('')).toEqual([]);

@@ -1,5 +1,8 @@
 import proxyAddr from '@fastify/proxy-addr';
 import type { IncomingMessage } from 'node:http';
+import 'reflect-metadata';
+import { loadConfiguration } from '../src/configuration/load-configuration.js';
+import { ServiceConfiguration } from '../src/configuration/service.configuration.js';
 import { trustedProxies } from '../src/http/trusted-proxies.js';
 
 /** The client's address as Fastify finds it. */
@@ -27,4 +30,24 @@ it.each([
   ],
 ])('believes %s', (_who, peer, forwarded, settings, client) => {
   expect(clientOf(peer, forwarded, settings)).toBe(client);
+});
+
+describe('TRUSTED_PROXIES', () => {
+  class Configuration extends ServiceConfiguration {
+    override PORT = 0;
+    override INTERNAL_PORT = 0;
+    override publicUrl = 'http://localhost';
+  }
+  const load = (TRUSTED_PROXIES: string) => loadConfiguration(Configuration, { TRUSTED_PROXIES });
+
+  it.each(['10.0.0.0/8, loopback', '192.0.2.7', '2001:db8::/32,', ''])('may be "%s"', (value) => {
+    expect(load(value).TRUSTED_PROXIES).toBe(value);
+  });
+
+  it.each(['10.0.0.0/99', 'the proxy', '192.0.2.7; 192.0.2.8', '10.0.0.0-10.0.0.9'])(
+    'is refused at start when it is "%s"',
+    (value) => {
+      expect(() => load(value)).toThrow('TRUSTED_PROXIES must be IP addresses or ranges such as 10.0.0.0/8');
+    },
+  );
 });

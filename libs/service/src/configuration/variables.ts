@@ -62,7 +62,7 @@ export function OriginsVariable(): PropertyDecorator {
     validator: {
       validate: (value, argument) =>
         typeof value === 'string' &&
-        originsOf(value).every((origin) =>
+        listOf(value).every((origin) =>
           isOrigin(origin, isInProduction(argument?.object) ? ['https'] : ['https', 'http']),
         ),
       defaultMessage: (argument) =>
@@ -71,12 +71,12 @@ export function OriginsVariable(): PropertyDecorator {
   });
 }
 
-/** The origins that an `OriginsVariable` lists. */
-export function originsOf(value: string): string[] {
+/** What a variable lists, separated by commas. */
+export function listOf(value: string): string[] {
   return value
     .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '');
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 }
 
 function isInProduction(configuration: object | undefined): boolean {

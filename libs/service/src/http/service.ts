@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
 import { collectDefaultMetrics } from 'prom-client';
-import type { Listening } from '../configuration/listening.js';
+import type { ServiceConfiguration } from '../configuration/service.configuration.js';
 import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
 import { quietStart } from '../logging/quiet-start.js';
@@ -37,7 +37,8 @@ export async function createService(
   {
     publicUrl,
     ...proxies
-  }: Pick<Listening, 'TRUSTED_PROXIES' | 'publicUrl'> & Partial<Pick<Listening, 'TRUSTED_PROXY_HOPS'>>,
+  }: Pick<ServiceConfiguration, 'TRUSTED_PROXIES' | 'publicUrl'> &
+    Partial<Pick<ServiceConfiguration, 'TRUSTED_PROXY_HOPS'>>,
   configure?: Configure,
   ground: Ground = { readiness: new Readiness(), metrics: new Metrics() },
 ): Promise<NestFastifyApplication> {
@@ -99,7 +100,7 @@ export interface Service {
   /** The dependencies without which it cannot serve: missing until they answer. */
   readonly needs: readonly string[];
   readonly module: DynamicModule;
-  readonly configuration: Listening;
+  readonly configuration: ServiceConfiguration;
   readonly configure?: Configure;
 }
 

@@ -1,5 +1,6 @@
 import { compile } from '@fastify/proxy-addr';
-import type { Listening } from '../configuration/listening.js';
+import type { ServiceConfiguration } from '../configuration/service.configuration.js';
+import { listOf } from '../configuration/variables.js';
 
 /**
  * Whose X-Forwarded-* headers are believed, as Fastify asks it: for each address on the way from us to the client, 0 being
@@ -10,9 +11,10 @@ import type { Listening } from '../configuration/listening.js';
 export function trustedProxies({
   TRUSTED_PROXIES,
   TRUSTED_PROXY_HOPS = 1,
-}: Pick<Listening, 'TRUSTED_PROXIES'> & Partial<Pick<Listening, 'TRUSTED_PROXY_HOPS'>>):
+}: Pick<ServiceConfiguration, 'TRUSTED_PROXIES'> &
+  Partial<Pick<ServiceConfiguration, 'TRUSTED_PROXY_HOPS'>>):
   false | ((address: string, hop: number) => boolean) {
   if (TRUSTED_PROXIES === '') return false;
-  const covers = compile(TRUSTED_PROXIES.split(',').map((range) => range.trim()));
+  const covers = compile(listOf(TRUSTED_PROXIES));
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
