@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import { answerUnreadable } from '../error/unreadable-request.js';
+import { answerUnreadable } from '#service/http/answer-unreadable.js';
+import { unreadablePage } from '../error/unreadable-request.js';
 import { PAGE_HEADERS } from './page-headers.js';
 
 /** What this app's answers have besides those of the other apps, because people see them in a browser. */
@@ -11,8 +12,7 @@ export class PageSurface implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance();
-    // Fastify's own answer would be JSON.
-    fastify.server.removeAllListeners('clientError').on('clientError', answerUnreadable);
+    answerUnreadable(fastify, unreadablePage);
     // Pages post forms. Refusing everything else leaves other sites' scripts no type to try without a preflight.
     fastify.removeContentTypeParser('application/json');
     fastify.addHook('onSend', async (_request, { raw }) => {

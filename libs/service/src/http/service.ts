@@ -17,6 +17,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { trustedProxies } from './trusted-proxies.js';
 import { acceptBodies } from './accept-bodies.js';
+import { answerUnreadable } from './answer-unreadable.js';
 import { drain } from './drain.js';
 import { type Ground, GroundModule } from './ground.module.js';
 import { linger } from './linger.js';
@@ -66,6 +67,7 @@ export async function createService(
   ground.tracing?.follow(fastify);
   measureRequests(fastify, ground.metrics);
   acceptBodies(fastify);
+  answerUnreadable(fastify);
   // Before the wait for the last requests: who asks meanwhile is told.
   fastify.addHook('preClose', async () => ground.readiness.stop());
   drain(fastify, REQUEST_TIMEOUT_MS);

@@ -1,0 +1,49 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { connect } from 'node:net';
+import { createService } from '#service/http/service.js';
+import { LoggingModule } from '#service/logging/logging.module.js';
+
+class NoRoutes {}
+
+let app: NestFastifyApplication;
+
+beforeAll(async () => {
+  const module = { module: NoRoutes, imports: [LoggingModule.forRoot('thing', 'silent')] };
+  app = await createService(module, { TRUSTED_PROXIES: '', publicUrl: 'http://localhost' });
+  // So that nobody waits for 10 s.
+  Object.assign(app.getHttpServer(), { headersTimeout: 200, requestTimeout: 200 });
+  await app.listen(0, '127.0.0.1');
+});
+
+afterAll(() => app?.close());
+
+describe('what Node cannot read as a request gets the standard error, which nobody keeps, and the end of its connection', () => {
+  it.each([
+    ['no HTTP', 'EHLO example.com\r\n\r\n', 400, 'the request is malformed'],
+    [
+      'a header of 20 KiB',
+      `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'the request line and headers are larger than 16 KiB',
+    ],
+    ['half a head', 'GET / HTTP/1.1\r\nHost: a\r\n', 408, 'the request did not arrive in time, repeat it'],
+  ])('%s', async (_what, sent, status, error_description) => {
+    const answer = await exchange(sent);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain('\r\nCache-Control: no-store\r\n');
+    expect(head).toContain('\r\nContent-Type: application/json; charset=utf-8\r\n');
+    expect(JSON.parse(body)).toEqual({ error: 'invalid_request', error_description });
+  });
+});
+
+/** @returns all that came until the server ended the connection */
+async function exchange(sent: string): Promise<string> {
+  const { port } = new URL(await app.getUrl());
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(sent));
+    socket.on('data', (bytes) => (answer += bytes.toString()));
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
