@@ -6,7 +6,8 @@ import { PASSWORD, startAuthorizeApp } from './authorize-app.js';
 import { deviceIn, freshAddress, statusesOf, tryLogin } from './throttle-guesser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
-const DAY = 24 * 60 * 60 * 1000;
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
 
 const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let user: User;
@@ -143,7 +144,8 @@ describe('a device cookie gives nothing', () => {
 
   it('after 180 days', async () => {
     expect(await withDevice(proofs(() => Date.now() - 181 * DAY).issue(user))).toBe(429);
-    expect(await withDevice(proofs(() => Date.now() - 180 * DAY).issue(user))).toBe(303);
+    // The last day ends at midnight, which may come before the try.
+    expect(await withDevice(proofs(() => Date.now() - 180 * DAY + HOUR).issue(user))).toBe(303);
   });
 });
 
