@@ -4,7 +4,10 @@ import { ANSWERED, decide, expectStartAgain, usePushedRequests } from './use-pus
 
 const { app, user, cables, push, address } = usePushedRequests();
 
-const grants = async () => (await app.redis.keys('grant:*')).length;
+const grants = () => app.redis.keys('grant:*');
+/** Those of earlier tests end after a minute, which may be now. */
+const grantsSince = async (before: readonly string[]) =>
+  (await grants()).filter((key) => !before.includes(key));
 
 /**
  * Sends answers that meet: the first ones come as far as PostgreSQL, and go on from there at the same moment. Left to
@@ -39,7 +42,7 @@ describe('a pushed request takes one answer', () => {
     expectStartAgain(await decide(browser, page, 'deny'), ANSWERED);
     expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
     expectStartAgain(await (await app.loggedIn(await app.user())).get(address(requestUri)), ANSWERED);
-    expect(await grants()).toBe(before);
+    expect(await grantsSince(before)).toEqual([]);
   });
 
   it('Deny is an answer, too', async () => {
@@ -64,7 +67,7 @@ describe('a pushed request takes one answer', () => {
     expect(won).toHaveLength(1);
     expect(handedBack(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
     for (const lost of answers.filter((answer) => answer !== won[0])) expectStartAgain(lost, ANSWERED);
-    expect(await grants()).toBe(before + 1);
+    expect(await grantsSince(before)).toHaveLength(1);
   });
 
   it('gives one answer to Allow and Deny at once', async () => {
