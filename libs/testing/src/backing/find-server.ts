@@ -70,7 +70,7 @@ async function checkServer(
 ): Promise<FoundServer | undefined> {
   const env = serverEnvironment(libraryPath);
   const flag = VERSION_FLAGS[name] ?? '--version';
-  const { code, stdout, stderr } = await runCommand(command, [flag], { user, env, timeout: 10_000 });
+  const { code, stdout, stderr } = await runCommand(command, [flag], { user, env, timeout: 60_000 });
   if (code !== 0) return undefined;
   return { name, command, version: (stdout || stderr).trim(), ...(libraryPath ? { libraryPath } : {}) };
 }

@@ -6,13 +6,13 @@ import { runCommand } from './run-command.js';
 /**
  * Makes way for a server on a data folder whose last one was killed. PostgreSQL refuses to start while the number in
  * postmaster.pid belongs to a living process, even one that has nothing to do with it: then the file goes. A postmaster of
- * this very folder is ended first, at most 5 seconds.
+ * this very folder is ended first, at most 20 seconds.
  */
 export async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
   if (!Number.isInteger(pid) || pid <= 1) return;
-  for (let tries = 0; tries < 50; tries += 1) {
+  for (let tries = 0; tries < 200; tries += 1) {
     const args = await commandLine(pid);
     if (args === '') return;
     if (!args.includes(data)) {
@@ -21,7 +21,7 @@ export async function clearStalePid(data: string): Promise<void> {
     }
     // Immediate shutdown; the next start recovers from the log.
     if (tries === 0) signal(pid, 'SIGQUIT');
-    if (tries === 40) signal(pid, 'SIGKILL');
+    if (tries === 150) signal(pid, 'SIGKILL');
     await sleep(100);
   }
 }

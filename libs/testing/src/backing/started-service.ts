@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import type { GuardedProcess } from './guarded-process.js';
 
-const HANGS = 'no answer in 30 s';
+const HANGS = 'no answer in 60 s';
 
 /** A backing service that answers. */
 export interface BackingService {
@@ -19,7 +19,7 @@ export interface Attempt {
 }
 
 /**
- * Starts a server on a free port and waits until it answers, at most 30 seconds. The port may be taken between its choice
+ * Starts a server on a free port and waits until it answers, at most 60 seconds. The port may be taken between its choice
  * and its use, so that an early end is tried again; the third one is an error with the last lines of the log.
  */
 export async function startService(
@@ -51,9 +51,9 @@ export async function startService(
   throw new Error(`${name} did not start (${reason}). The end of ${logFile}:\n${lastLines(log, 12)}`);
 }
 
-/** Resolves with undefined once it answers, with what is wrong when it does not in 30 s, and is given up by the signal. */
+/** Resolves with undefined once it answers, with what is wrong when it does not in 60 s, and is given up by the signal. */
 async function answers(connect: () => Promise<void>, over: AbortSignal): Promise<string | undefined> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   while (!over.aborted && Date.now() < deadline) {
     try {
       await connect();
