@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import request, { type Response } from 'supertest';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { createService } from '#service/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
@@ -45,6 +46,13 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
     key,
     servers: [replicas[0].getHttpServer(), replicas[1].getHttpServer()] as const,
     cutRedis: redis.cut,
+
+    /** Resolves when everything published so far has arrived at both copies and here. */
+    async settled(): Promise<void> {
+      await fixture.settled();
+      await Promise.all(replicas.map((app) => app.get(TokenServiceConnection).ping()));
+      await fixture.settled();
+    },
 
     /** An access token: bound to the bench's key, or a bearer token. */
     async accessToken(isBound = true): Promise<string> {

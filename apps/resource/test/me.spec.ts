@@ -95,6 +95,7 @@ describe('GET /v2/me', () => {
     const asked: unknown[] = [];
     const stop = app.hear('oauth.user.profile', (message) => asked.push(message));
     await app.announce('oauth.user.changed', { user_id: userId });
+    await app.settled();
     expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
     await app.settled();
     stop();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { createService } from '#service/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
@@ -57,9 +58,18 @@ export async function startResourceApp() {
       return { ...(answer.body as Pair), code };
     },
 
-    /** Redeems a code again, upon which its grant is revoked. */
+    /** Redeems a code again, upon which its grant is revoked. Resolves when that was broadcast, of which the answer says nothing. */
     async replay(client: TestClient, code: string): Promise<void> {
+      const { told } = await fixture.revocation();
       await post('token', { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client });
+      await told;
+    },
+
+    /** Resolves when everything published so far has arrived at the app and here. */
+    async settled(): Promise<void> {
+      await fixture.settled();
+      await app.get(TokenServiceConnection).ping();
+      await fixture.settled();
     },
 
     /** What a refresh with a narrower scope gives (RFC 6749 6). */

@@ -118,10 +118,10 @@ export async function openFixture(
     /** The id under which the stores know a token's grant. */
     grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
 
-    /** A Nest request over NATS, as the introspection library sends it. */
+    /** A Nest request over NATS, as the introspection library sends it, and more patient than that on a busy machine. */
     async ask<T>(subject: string, data: object): Promise<T> {
       const packet = JSON.stringify({ pattern: subject, data, id: '1' });
-      return (await nats.request(subject, packet, { timeout: 2000 })).json<{ response: T }>().response;
+      return (await nats.request(subject, packet, { timeout: 10_000 })).json<{ response: T }>().response;
     },
 
     /** Broadcasts an event; resolves when NATS has it. */
@@ -135,6 +135,17 @@ export async function openFixture(
         callback: (_error, message) => listener(message.json()),
       });
       return () => subscription.unsubscribe();
+    },
+
+    /** Listens for a revocation from when it resolves on; the promise in it resolves when one was broadcast. */
+    async revocation(): Promise<{ readonly told: Promise<void> }> {
+      const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
+      await nats.flush();
+      return {
+        told: subscription[Symbol.asyncIterator]()
+          .next()
+          .then(() => undefined),
+      };
     },
 
     /** Resolves when everything that others have published so far has arrived here. */
