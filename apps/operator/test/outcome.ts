@@ -11,3 +11,8 @@ export function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(problem);
 }
+
+/** What a command printed, without the clients' identifiers, whose 24 letters may form any word. */
+export function withoutIds(text: string): string {
+  return text.replaceAll(/sc_[a-z2-7]{24}/g, '');
+}
