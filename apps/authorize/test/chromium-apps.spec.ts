@@ -82,6 +82,7 @@ describe.each([
     await page.getByRole('heading', { name: /^Revoke the access of Calendar\s?\?$/ }).waitFor();
     await page.getByRole('button', { name: 'Revoke access' }).click();
     await focusedStatus(page).waitFor();
+    await page.waitForLoadState();
     expect(await focusedStatus(page).textContent()).toBe('Calendar can no longer use your account.');
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Notes']);
     await page.reload();
@@ -181,6 +182,8 @@ async function visit(page: Page, path: string): Promise<void> {
     await page.locator('button.danger').click();
     await page.locator('[role=status]').waitFor();
   }
+  // What is looked at is the whole page: a click waits for the beginning of the next one.
+  await page.waitForLoadState();
 }
 
 /** What does not fit a screen of 320 pixels, or is too small to hit. */

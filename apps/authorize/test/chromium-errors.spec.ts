@@ -53,8 +53,15 @@ async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await logInButton(page).click();
 }
 
+/** The consent page is whole: a click just before its script lets Allow wait would fall into that wait. */
+async function consentShown(page: Page): Promise<void> {
+  await allowButton(page).waitFor();
+  await page.waitForLoadState();
+}
+
 /** Clicks, and checks that the application got the code of this very request. */
 async function allow(page: Page, state = 's'): Promise<void> {
+  await consentShown(page);
   await allowButton(page).click();
   await page.waitForURL(`${redirectUri}**`);
   const { searchParams } = new URL(page.url());
@@ -103,7 +110,7 @@ describe.each([
   it('127.0.0.1 instead of localhost works while the cookie comes back, and is named when it does not', async () => {
     const page = await open(address('s', '127.0.0.1'));
     await logIn(page);
-    await allowButton(page).waitFor();
+    await consentShown(page);
     await context.clearCookies();
     await allowButton(page).click();
     expect(await heading(page)).toBe('This page was opened at another address');
@@ -132,7 +139,7 @@ describe.each([
   it('Allow after a log-out in another tab allows nothing, and starts the same request again', async () => {
     const one = await open(address('one'));
     await logIn(one);
-    await allowButton(one).waitFor();
+    await consentShown(one);
     await logOut(await context.newPage());
     await allowButton(one).click();
     expect(await heading(one)).toBe('This page was out of date');

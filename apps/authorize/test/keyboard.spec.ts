@@ -106,6 +106,7 @@ describe('a browser that is set so', () => {
       const context = await world.visit(chromium, scene.visitor(world), options);
       const page = await context.newPage();
       await scene.open(page, world, 'en');
+      await page.waitForLoadState();
       const found = await page.evaluate(() => {
         const bare = [
           ...document.querySelectorAll(

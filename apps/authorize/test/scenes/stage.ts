@@ -8,7 +8,7 @@ export let chromium: Browser;
 
 beforeAll(async () => {
   [world, chromium] = await Promise.all([startWorld(), launchBrowser()]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await chromium.close();

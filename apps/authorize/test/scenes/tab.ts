@@ -21,6 +21,8 @@ export async function openTab(locale: Locale, options: BrowserContextOptions): P
     async play(scene) {
       await world.enter(context, scene.visitor(world));
       await scene.open(page, world, locale);
+      // A click waits for the beginning of the next page, and what is looked at is the whole.
+      await page.waitForLoadState();
       return page;
     },
     close: () => context.close(),
