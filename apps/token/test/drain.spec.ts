@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await holds()); await sleep(10))
+  for (const end = Date.now() + 60_000; !(await holds()); await sleep(10))
     if (Date.now() > end) throw new Error(`in vain waited until ${what}`);
 }
 
@@ -55,7 +55,7 @@ it('answers the request over NATS that was under way before it ends, and takes n
   await holder.query('LOCK TABLE users');
   const packet = JSON.stringify({ pattern: SUBJECTS.profile, data: { user_id: userId }, id: '1' });
   // More patient than the fixture: a busy machine takes its time until the lock is given back.
-  const asked = nats.request(SUBJECTS.profile, packet, { timeout: 20_000 });
+  const asked = nats.request(SUBJECTS.profile, packet, { timeout: 60_000 });
   asked.catch(() => undefined);
   await until('it waits for PostgreSQL', async () => {
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
