@@ -8,6 +8,7 @@ import { DirectoryHealthStore } from '#directory/directory-health.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { UserStore } from '#directory/user.store.js';
+import { freePort } from '#testing/backing/free-port.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
 describe('DirectoryModule', () => {
@@ -32,7 +33,9 @@ describe('DirectoryModule', () => {
   };
 
   /** Stands between the directory and PostgreSQL, so that a test can cut the connection. */
-  const relay = async (port = 0) => {
+  const relay = async (given?: number) => {
+    // None that the system gives to others: it is closed and opened again, and must be nobody else's meanwhile.
+    const port = given ?? (await freePort());
     const sockets = new Set<Socket>();
     const upstream = new URL(isolated.databaseUrl);
     const server: Server = createServer((client) => {
@@ -50,10 +53,9 @@ describe('DirectoryModule', () => {
       if (server.listening) await new Promise((resolve) => server.close(resolve));
     };
     open.push({ close });
-    const address = server.address() as { port: number };
     const url = new URL(isolated.databaseUrl);
-    url.host = `127.0.0.1:${address.port}`;
-    return { url: url.href, port: address.port, cut, close };
+    url.host = `127.0.0.1:${port}`;
+    return { url: url.href, port, cut, close };
   };
 
   it('offers the stores', async () => {

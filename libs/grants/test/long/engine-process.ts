@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
-import { directoryDataSource, REQUEST_LIMITS } from '#directory/data-source.js';
+import { directoryDataSource } from '#directory/data-source.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { GrantStoreUnavailableError } from '#grants/grant-store-unavailable.error.js';
@@ -18,10 +18,9 @@ import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;
 const lifetimes = DEFAULT_LIFETIMES;
-const dataSource = await directoryDataSource(settings.databaseUrl, {
-  ...REQUEST_LIMITS,
-  poolSize: 4,
-}).initialize();
+// A busy machine may be late: an answer that was not given is not the subject.
+const limits = { poolSize: 4, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
+const dataSource = await directoryDataSource(settings.databaseUrl, limits).initialize();
 const records = new GrantRecordStore(dataSource);
 const redis = new Redis(settings.redisUrl);
 const store = new GrantStore(redis);
