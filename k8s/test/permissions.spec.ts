@@ -177,7 +177,7 @@ describe('the users of a development installation', () => {
         },
       });
       await answerer.nats.flush();
-      expect((await asker.nats.request(introspect, '{}')).string()).toBe('yes');
+      expect((await asker.nats.request(introspect, '{}', { timeout: 30_000 })).string()).toBe('yes');
       expect(reply).toMatch(/^_INBOX\.resource\./);
       expect(await answerer.refusals()).toEqual([`publish ${reply}`, 'publish _INBOX.resource.another']);
     });

@@ -9,7 +9,7 @@ import { descendantsOf, type SeenProcess, survivorsOf } from '#testing/process-t
 
 const REGISTER = fileURLToPath(new URL('../jest/register-typescript.mjs', import.meta.url));
 const PARENT = fileURLToPath(new URL('backing-parent.ts', import.meta.url));
-const WITHIN = 20_000;
+const WITHIN = 60_000;
 
 // The order matters: who keeps data goes on with those that the test before left.
 describe('a process that started services', () => {
