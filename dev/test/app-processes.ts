@@ -42,7 +42,8 @@ export async function launchApp(
     logFile: join(folder, 'log'),
     onOutput: (text) => (output += text),
     signal: 'SIGTERM',
-    grace: 5_000,
+    // Less than OpenTelemetry waits for a collector, 10 s.
+    grace: 8_000,
   });
   const internalUrl = `http://127.0.0.1:${internalPort}`;
   return {

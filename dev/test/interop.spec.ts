@@ -50,7 +50,7 @@ async function me(accessToken: unknown): Promise<unknown> {
 
 /** Resolves when the API refuses it: every copy hears of a revocation soon, and would trust its cache for 30 s. */
 const refused = (accessToken: unknown) =>
-  until('a revoked token is refused', 5_000, async () => (await me(accessToken)) === 401);
+  until('a revoked token is refused', 20_000, async () => (await me(accessToken)) === 401);
 
 const discover = (clientId: string, authentication: openid.ClientAuth) =>
   openid.discovery(new URL(product.run.base_url), clientId, {}, authentication, {
@@ -90,8 +90,9 @@ describe('openid-client', () => {
         pkceCodeVerifier: verifier,
         expectedState: state,
       });
+      // It counts from the answer on, and a busy machine may have stood still since.
+      expect(tokens.expiresIn()).toBeGreaterThan(1700);
       expect(await me(tokens.access_token)).toBe(run.user.email);
-      expect(tokens.expiresIn()).toBeGreaterThan(1790);
       const renewed = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
       expect(renewed.access_token).not.toBe(tokens.access_token);
       expect(await me(renewed.access_token)).toBe(run.user.email);

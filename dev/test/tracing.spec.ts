@@ -32,6 +32,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     await until('the last request has arrived', async () => collector.spans.filter(isMe).length === 2);
     // Spans come from three processes, each in its own time: the last ones of all are the token app's.
     await until('its answers have arrived', async () => processed(collector.spans).length === 2);
+    await until('the pages have arrived', async () => collector.spans.some(isLogin));
     const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);
     spans = collector.spans.filter(({ traceId }) => traceId === first?.traceId);
   });
@@ -42,6 +43,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
   });
 
   const isMe = (span: CollectedSpan) => span.name === 'GET /v2/me';
+  const isLogin = (span: CollectedSpan) => span.name === 'POST /auth/login';
   const processed = (all: readonly CollectedSpan[]) => all.filter(({ name }) => name.startsWith('process '));
   const parentOf = (span: CollectedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId);
   /** From the outside in, with the process each span is of. */
@@ -87,7 +89,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
   });
 
   it('pages are followed to PostgreSQL and Redis', () => {
-    const login = collector.spans.find(({ name }) => name === 'POST /auth/login');
+    const login = collector.spans.find(isLogin);
     const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === login?.spanId);
     expect(children.map(({ name }) => name)).toEqual(expect.arrayContaining(['SELECT users', 'SET']));
   });
