@@ -34,8 +34,9 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
     LOG_LEVEL: 'fatal',
-    // The longest there is: what is refused is not refused because the machine was slow.
+    // The longest there are: what is refused is not refused because the machine was slow.
     CODE_LIFETIME: '600',
+    RETRY_WINDOW: '3600',
     AUTH_URL: origin(authorize),
     BASE_URL: origin(token),
     API_URL: origin(resource),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '#testing/app-process.js';
+import { until } from '#testing/topology/until.js';
 
 /** Asks /readyz of every app all the time, and remembers what was missing. */
 export class ReadinessWatch {
@@ -19,16 +20,19 @@ export class ReadinessWatch {
 
   async #watch({ internalUrl }: AppProcess): Promise<void> {
     for (; !this.#over; await sleep(100)) {
-      const answer = await fetch(`${internalUrl}/readyz`);
-      const { missing = [] } = (await answer.json()) as { missing?: string[] };
+      // What is wrong with the process itself others see.
+      const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
+      const { missing = [] } = ((await answer?.json().catch(() => undefined)) ?? {}) as {
+        missing?: string[];
+      };
       missing.forEach((name) => this.missing.add(name));
     }
   }
 }
 
 export async function untilReady(apps: readonly AppProcess[], withinMs: number): Promise<void> {
-  const ready = async ({ internalUrl }: AppProcess) => (await fetch(`${internalUrl}/readyz`)).ok;
-  for (const end = Date.now() + withinMs; Date.now() < end; await sleep(100))
-    if ((await Promise.all(apps.map(ready))).every(Boolean)) return;
-  throw new Error(`not ready within ${withinMs} ms`);
+  await until('every app is ready', withinMs, async () => {
+    const answers = await Promise.all(apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
+    return answers.every(({ ok }) => ok);
+  });
 }
