@@ -152,7 +152,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'a slash encoded', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
   { rule: 'a path and no host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
   { rule: 'a proof made too long ago', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
-  { rule: 'a proof of the future', says: /in the future/, make: (r) => claims({ iat: now() + 30 })(r) },
+  { rule: 'a proof of the future', says: /in the future/, make: (r) => claims({ iat: now() + 300 })(r) },
   { rule: 'iat in milliseconds', says: /in the future/, make: (r) => claims({ iat: Date.now() })(r) },
   { rule: 'a nonce that is no text', says: /nonce/, make: claims({ nonce: 7 }) },
 ];
