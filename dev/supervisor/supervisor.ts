@@ -15,7 +15,7 @@ import { summary } from './summary.js';
 import { checkPorts } from './taken-port.js';
 
 // What a killed npm start leaves is ended by its guards; PostgreSQL takes longest.
-const PATIENCE_AFTER_KILL = 5_000;
+const PATIENCE_AFTER_KILL = 20_000;
 // Servers that the environment names may have been started a moment ago.
 const GIVEN_WITHIN = 3_000;
 

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { type SeenProcess, survivorsOf } from '#testing/process-tree.js';
 import { ownPlace, type Run, StartedProduct } from './started-product.js';
 
-const WITHIN = 20_000;
+const WITHIN = 60_000;
 
 jest.setTimeout(180_000);
 
