@@ -29,6 +29,8 @@ const THROWN_AWAY = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   autovacuum: 'off',
+  // A test run has as many workers as the machine has cores, and each has several processes with pools.
+  max_connections: '1000',
 };
 
 /** Starts a private PostgreSQL with a generated password; the URL names its superuser and its database `postgres`. */
