@@ -2,29 +2,25 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
+import { monitorRedis } from '#testing/redis-monitor.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import { useCabledAuthorizeApp } from './use-authorize-app.js';
 
 const { app, client, user, cables } = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
-let commands: string[];
-let marks: string[];
-let statements: string[];
+let commands: string[] = [];
+const marks: string[] = [];
+let statements: string[] = [];
 let stopMonitor: () => void;
 
 beforeAll(async () => {
   cables.postgres.watch = (bytes) => statements.push(...statementsIn(bytes));
-  const monitor = await app.redis.monitor();
-  const database = new URL(app.services.redisUrl).pathname.slice(1) || '0';
-  marks = [];
-  monitor.on('monitor', (_time: string, args: string[], source: string, db: string) => {
-    const [name = '', text = ''] = args;
+  stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
     // What a script does inside of Redis costs no round trip.
-    if (db !== database || source === 'lua') return;
+    if (source === 'lua') return;
     if (name === 'echo') marks.push(text);
     else commands.push(name);
   });
-  stopMonitor = () => monitor.disconnect();
 });
 
 beforeEach(() => {

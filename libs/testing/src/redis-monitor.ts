@@ -1,0 +1,51 @@
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A command as Redis carried it out. Of what a script does the source is `lua`. */
+export type Heard = (command: readonly string[], source: string) => void;
+
+/**
+ * Hears every command that anybody sends to the logical database of that URL, in their order. Resolves when it does.
+ *
+ * Not ioredis: it takes a command of another suite that comes in one packet with the answer to MONITOR for an answer to
+ * nothing, and fails.
+ *
+ * @returns ends it
+ */
+export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const database = pathname.slice(1) || '0';
+  const socket = connect(Number(port || 6379), hostname);
+  const login = [username, password].map(decodeURIComponent).filter(Boolean);
+  if (login.length > 0) socket.write(request('AUTH', ...login));
+  socket.write(request('MONITOR'));
+  const lines = createInterface({ input: socket, crlfDelay: Infinity });
+  let answers = login.length > 0 ? 2 : 1;
+  const begun = new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    lines.on('line', (line) => {
+      if (line === '+OK') return --answers === 0 && resolve();
+      // Time, database, source, and the command's words in quotes.
+      const [, db, source = '', words = ''] = /^\+[\d.]+ \[(\d+) ([^\]]+)\] (.*)$/.exec(line) ?? [];
+      if (db === undefined) reject(new Error(`Redis answered: ${line}`));
+      if (db === database) heard(wordsOf(words), source);
+    });
+  });
+  await begun.catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
+  return () => void socket.destroy();
+}
+
+function request(...words: string[]): string {
+  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
+  return `*${words.length}\r\n${parts.join('')}`;
+}
+
+/** Quotes and backslashes are escaped, and bytes that cannot be printed, which stay as they are written. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
+    word.replaceAll(/\\(["\\])/g, '$1'),
+  );
+}
