@@ -71,6 +71,7 @@ const GRANTS = [
 export class AuthorizeModule {
   constructor(readiness: Readiness, directory: DirectoryHealthStore) {
     readiness.add('postgres', () => directory.ping());
+    readiness.add('migrations', () => directory.migrated());
   }
 
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {

@@ -7,5 +7,6 @@ import { Readiness } from '#service/health/readiness.js';
 export class TokenReadiness {
   constructor(readiness: Readiness, directory: DirectoryHealthStore) {
     readiness.add('postgres', () => directory.ping());
+    readiness.add('migrations', () => directory.migrated());
   }
 }

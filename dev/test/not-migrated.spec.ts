@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { directoryDataSource } from '#directory/data-source.js';
+import { migrate } from '#directory/migrate.js';
+import { withDatabase } from '#testing/admin-client.js';
+import { freePort } from '#testing/backing/free-port.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+
+const APPS = ['authorize', 'token'] as const;
+
+describe('apps on a database that', () => {
+  let services: Isolated;
+  let apps: LaunchedApp[];
+
+  beforeEach(async () => {
+    services = await isolate();
+    apps = [];
+  });
+  afterEach(async () => {
+    await Promise.all(apps.map((app) => app.stop()));
+    await services.close();
+  });
+
+  const launch = async (name: AppName): Promise<LaunchedApp> =>
+    launchApp(name, await freePort(), {
+      AUTH_URL: 'http://auth.localhost',
+      BASE_URL: 'http://base.localhost',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: services.natsUrl,
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    });
+  const start = async (): Promise<void> => void apps.push(...(await Promise.all(APPS.map(launch))));
+  const miss = (...names: string[]): Promise<void> =>
+    until(`all miss ${names.join() || 'nothing'}`, async () => {
+      const missing = await Promise.all(apps.map((app) => app.missing()));
+      return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
+    });
+
+  it('lacks a migration of theirs are not ready, say so, and are when somebody has migrated', async () => {
+    const dataSource = await directoryDataSource(services.databaseUrl).initialize();
+    await dataSource.undoLastMigration().finally(() => dataSource.destroy());
+    await start();
+    await miss('migrations');
+    const told = /the database is not at this version, run \S+migrate\S+: it lacks Pages\d+/;
+    await until('all logged it', async () => apps.every((app) => told.test(app.output())));
+    await migrate(services.databaseUrl);
+    await miss();
+  });
+
+  it('has no tables at all are not ready, and are when somebody has migrated', async () => {
+    await withDatabase(services.databaseUrl, (admin) =>
+      admin.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'),
+    );
+    await start();
+    await miss('migrations');
+    await migrate(services.databaseUrl);
+    await miss();
+  });
+
+  it('is newer than they are ready: the version before serves on, and can be gone back to', async () => {
+    await withDatabase(services.databaseUrl, (admin) =>
+      admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
+    );
+    await start();
+    await miss();
+  });
+});
