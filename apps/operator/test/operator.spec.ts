@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withDatabase } from '#testing/admin-client.js';
+import { isolate } from '#testing/isolate.js';
 import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
 
@@ -98,7 +100,8 @@ describe('operator', () => {
     expect(unmigrated).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('run "operator migrate"'),
+      stderr:
+        'error: the database is not at this version (relation "clients" does not exist): run "operator migrate"\n',
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -106,6 +109,22 @@ describe('operator', () => {
       expect.stringMatching(/^applied CreateDirectory1795219200000\n(applied \w+\n)*$/),
       'nothing to apply: the database is up to date\n',
     ]);
+  });
+
+  it.each([
+    ['a table', 'client_logos', 'DROP TABLE client_logos'],
+    ['a column', 'optional_scopes', 'ALTER TABLE clients DROP COLUMN optional_scopes'],
+  ])('says that a database that lacks %s is not at this version', async (_, name, drop) => {
+    const { databaseUrl, close } = await isolate();
+    try {
+      await withDatabase(databaseUrl, (admin) => admin.query(drop));
+      const { code, stdout, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: databaseUrl });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: the database is not at this version \(.*\): run "operator migrate"\n$/);
+      expect(stderr).toContain(name);
+    } finally {
+      await close();
+    }
   });
 
   it('helps on every level, with examples, and needs no settings for it', async () => {

@@ -3,6 +3,8 @@ import { InputError } from './input.error.js';
 
 const WRONG_INPUT = 2;
 const FAILED = 1;
+/** SQLSTATE undefined_table and undefined_column. */
+const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
  * Tells the operator on stderr why a command failed: what to do about it, no stack trace and no credential.
@@ -29,7 +31,8 @@ function isCommanderExit(error: unknown): error is { code: string; exitCode: num
 
 function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
-  // SQLSTATE undefined_table: the directory's tables are made by migrations only.
-  if (driverError?.code === '42P01') return `the database has no tables yet: run "${invocation()} migrate"`;
+  // What migrations alone make: tables and columns.
+  if (UNDEFINED.has(driverError?.code))
+    return `the database is not at this version (${message}): run "${invocation()} migrate"`;
   return message || String(error);
 }
