@@ -1,48 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, MoreThanOrEqual, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
+import { endGrants } from './end-grants.js';
 import type { GrantRecord } from './grant-record.js';
+import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-grant.js';
 
-export interface NewGrantRecord {
-  id: string;
-  userId: number;
-  clientId: string;
-  /** What the user allowed. */
-  scope: string;
-  /** What the client had asked for; what of it is not in `scope`, the user declined. */
-  askedScope: string;
-  /** When the grant ends unless it is used; the time from now until then slides with its use. */
-  expiresAt: Date;
-  /**
-   * Whether it only carries on what the user allowed before, without being asked: then it is not recorded when one of
-   * its scopes is in no live grant to the client any more.
-   */
-  carriesOn?: boolean;
-}
-
-/**
- * What a grant that carries on is joined with; each part needs the one before, so that they are locked in that order,
- * and of each scope the newest grant that holds it, in the order of ids, as everybody locks grants.
- */
-const LIVE = `
-  CROSS JOIN LATERAL (
-    SELECT u.id AS user_id FROM users u WHERE u.id = $2 AND client.client_id IS NOT NULL FOR SHARE
-  ) account
-  CROSS JOIN LATERAL (
-    SELECT string_agg(scope, ' ') AS scope FROM (
-      SELECT g.scope FROM grants g
-      WHERE g.revoked_at IS NULL AND g.expires_at > now() AND g.id IN (
-        SELECT newest.id FROM unnest(string_to_array($4, ' ')) token CROSS JOIN LATERAL (
-          SELECT id FROM grants
-          WHERE user_id = account.user_id AND client_id = client.client_id
-            AND revoked_at IS NULL AND expires_at > now() AND token = ANY(string_to_array(scope, ' '))
-          ORDER BY created_at DESC LIMIT 1
-        ) newest
-      )
-      ORDER BY g.id FOR SHARE
-    ) held
-  ) carried
-  WHERE string_to_array($4, ' ') <@ string_to_array(carried.scope, ' ')`;
+export type { NewGrantRecord };
 
 /** Grants as rows. Times are the database's, so that the copies of a service need no common clock. */
 @Injectable()
@@ -62,29 +25,29 @@ export class GrantRecordStore {
    *   revocation that comes later sees the grant and revokes it. Client, user, grant is the order in which everybody
    *   locks; expired grants that somebody else has locked are left to the next call.
    */
-  async create({
-    id,
-    userId,
-    clientId,
-    scope,
-    askedScope,
-    expiresAt,
-    carriesOn = false,
-  }: NewGrantRecord): Promise<boolean> {
-    const created = await this.dataSource.query<unknown[]>(
-      `WITH expired AS (
-              DELETE FROM grants WHERE id IN (
-                SELECT id FROM grants WHERE user_id = $2 AND expires_at < now() FOR UPDATE SKIP LOCKED
-              )
-            ),
-            client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)
-       INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-       SELECT $1, $2, client_id, $4, $5, $6::timestamptz, $6::timestamptz - now() FROM client
-       ${carriesOn ? LIVE : ''}
-       RETURNING id`,
-      [id, userId, clientId, scope, askedScope, expiresAt],
-    );
-    return created.length === 1;
+  create(record: NewGrantRecord): Promise<boolean> {
+    return recordGrant(this.dataSource, record);
+  }
+
+  /**
+   * As `create`, and ends the older grants to the client that hold what the user declined: both or neither, whatever
+   * becomes of the answer. They would outlive the decision else: their tokens go on, and once the client has revoked the
+   * newer grant they would be what counts.
+   *
+   * @param declined scopes that are not in the record's
+   * @returns what to revoke in Redis, as `revokeOf` does; null when nothing is recorded, nor ended
+   */
+  createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
+    const { userId, clientId } = record;
+    return this.dataSource.transaction(async (manager) => {
+      const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
+      if (known.length === 0) return null;
+      const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
+      const ended = await endGrants(manager, whose, [userId, clientId, declined]);
+      // Last: it locks expired grants in no order, and waits for none.
+      await recordGrant(manager, record);
+      return ended;
+    });
   }
 
   /** Takes back a record whose code was never handed out: it counts for no decision of the user's. */
@@ -113,18 +76,12 @@ export class GrantRecordStore {
    *   revocation reached Redis, so that calling this again after a failure repairs it
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
-    return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
-  }
-
-  /** As `revokeOf`, only those that hold one of these scopes. */
-  revokeWith(scopes: readonly string[], userId: number, clientId: string): Promise<string[]> {
-    const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-    return this.revokeWhere(whose, [userId, clientId, scopes]);
+    return this.#revoke('user_id = $1 AND client_id = $2', [userId, clientId]);
   }
 
   /** As `revokeOf`, for every client. */
   revokeAllOf(userId: number): Promise<string[]> {
-    return this.revokeWhere('user_id = $1', [userId]);
+    return this.#revoke('user_id = $1', [userId]);
   }
 
   /** Ids of the grants revoked at this time or later, oldest first. */
@@ -172,25 +129,10 @@ export class GrantRecordStore {
     );
   }
 
-  /**
-   * Expired ones too: a use just before may not be noted yet. Locked in the order of ids, as batches of uses are. Of two
-   * at once the one that waited reads the rows anew and returns the same ids: neither tells a user that all is over
-   * while the other one fails. The user is locked by a statement before, so that this one sees what it waited for.
-   */
-  private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
+  #revoke(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
-      const [revoked] = await manager.query<[{ id: string }[], number]>(
-        `WITH maybe_live AS (
-         SELECT id FROM grants
-         WHERE ${whose} AND (revoked_at IS NULL OR revoked_at > now() - interval '10 minutes')
-         ORDER BY id FOR NO KEY UPDATE
-       )
-       UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM maybe_live
-       WHERE g.id = maybe_live.id RETURNING g.id`,
-        [...values],
-      );
-      return revoked.map(({ id }) => id);
+      return endGrants(manager, whose, values);
     });
   }
 }

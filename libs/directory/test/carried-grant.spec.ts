@@ -28,13 +28,13 @@ describe('a grant that only carries on what was allowed', () => {
   });
 
   it('is recorded when each of its scopes is in a live one, and not when one of them is in none', async () => {
-    const { mine, one, grants } = world;
+    const { mine, one } = world;
     await world.grant(mine, one, { scope: 'profile:read bookings:read' });
     await world.grant(mine, one, { scope: 'profile:read bookings:write' });
     expect((await carryOn('bookings:read bookings:write'))[1]).toBe(true);
     expect((await carryOn('bookings:read schedules:read'))[1]).toBe(false);
     expect((await carryOn('bookings'))[1]).toBe(false);
-    await grants.revokeWith(['bookings:write'], mine, one);
+    await world.decline(mine, one, ['bookings:write']);
     expect((await carryOn('bookings:read'))[1]).toBe(true);
     expect((await carryOn('profile:read bookings:write'))[1]).toBe(false);
   });
@@ -117,7 +117,7 @@ describe('a grant that only carries on what was allowed', () => {
         grants.touch(uses),
         grants.touch(uses.toReversed()),
         grants.revokeOf(mine, two),
-        grants.revokeWith(['bookings:read'], mine, one),
+        world.decline(mine, one, ['bookings:read']),
       ]);
     }
     expect((await carryOn())[1]).toBe(true);

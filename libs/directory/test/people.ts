@@ -40,5 +40,14 @@ export function people(dataSource: DataSource) {
       await grants.create({ id, userId, clientId, scope, askedScope: askedScope ?? scope, expiresAt });
       return id;
     },
+
+    /** Allows what every client has, and declines these scopes. @returns the new grant, and what ended with it */
+    async decline(userId: number, clientId: string, declined: readonly string[]) {
+      const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
+      const expiresAt = new Date(Date.now() + 90 * DAY_MS);
+      const askedScope = ['profile:read', ...declined].join(' ');
+      const record = { id, userId, clientId, scope: 'profile:read', askedScope, expiresAt };
+      return { id, ended: await grants.createDeclining(record, declined) };
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { GrantRecordStore, type NewGrantRecord } from '#directory/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
@@ -8,7 +8,7 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
 import { AccessRevoker } from '../grant/access-revoker.service.js';
 import { ConsentEndedError } from './consent-ended.error.js';
-import { declinedNow } from './remembered-consent.js';
+import { notIn } from './remembered-consent.js';
 
 /** Turns a user's yes into a grant. */
 @Injectable()
@@ -28,8 +28,8 @@ export class ConsentService {
    * Records what the user allowed and makes the code for it. PostgreSQL comes first: a code whose permission is not
    * durable must not exist. Each call is a grant of its own, so that a double click does no harm.
    *
-   * What the user allowed once and declines now ends with the older grants that hold it. They would outlive the
-   * decision else: their tokens go on, and once the client has revoked the newer grant they would be what counts.
+   * What the user declines ends with the older grants that hold it, whether or not we know of a decision that allowed it:
+   * an earlier try may have been recorded and never been answered.
    *
    * @param scope what of the request the user allows
    * @param carriesOn whether the user allowed it before and was not asked now
@@ -46,36 +46,44 @@ export class ConsentService {
   ): Promise<{ code: string; grantId: string }> {
     const { client, scope: askedScope, redirectUri, challenge, jkt } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
-    const declined = carriesOn ? [] : declinedNow(request.asked, scope);
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, askedScope, expiresAt, carriesOn };
-    if (!(await this.records.create(record))) {
-      if (carriesOn) throw new ConsentEndedError();
+    const ended = await this.#orWithdraw(grantId, () => this.#record(record, notIn(scope, askedScope)));
+    if (ended === null && carriesOn) throw new ConsentEndedError();
+    if (ended === null) {
       throw OAuthError.invalidRequest('the application is not registered any more', {
         detail: { check: 'client', client_id: client.clientId },
       });
     }
-    const pending = { ...authorization, redirectUri, challenge, jkt };
-    try {
-      // After the record: there is no moment at which no decision of the user's stands.
-      if (declined.length > 0) await this.revoker.revokeWith(declined, userId, client.clientId);
+    await this.#orWithdraw(grantId, async () => {
+      if (ended.length > 0) await this.revoker.carryOut(ended);
+      const pending = { ...authorization, redirectUri, challenge, jkt };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
-    } catch (error) {
-      await this.#withdraw(grantId);
-      throw error;
-    }
+    });
     return { code, grantId };
   }
 
-  /** A permission whose code nobody got is none. Left behind it is harmless, and expires. */
-  async #withdraw(grantId: string): Promise<void> {
+  /** @returns the grants that end with it; null when it is not recorded */
+  async #record(record: NewGrantRecord, declined: readonly string[]): Promise<readonly string[] | null> {
+    if (declined.length > 0 && !record.carriesOn) return this.records.createDeclining(record, declined);
+    return (await this.records.create(record)) ? [] : null;
+  }
+
+  /**
+   * A permission whose code nobody got is none. An act that failed may have been done, as its answer can be lost. Left
+   * behind it is harmless: what it ended has ended with it.
+   */
+  async #orWithdraw<T>(grantId: string, act: () => Promise<T>): Promise<T> {
     try {
-      await this.records.withdraw(grantId);
+      return await act();
     } catch (error) {
-      this.#logger.warn(`a grant without a code was not withdrawn: ${(error as Error).message}`);
+      await this.records.withdraw(grantId).catch((reason: Error) => {
+        this.#logger.warn(`a grant without a code was not withdrawn: ${reason.message}`);
+      });
+      throw error;
     }
   }
 }

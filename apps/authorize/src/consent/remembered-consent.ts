@@ -62,8 +62,8 @@ export function chosen(asked: readonly AskedScope[], ticked: (scope: string) => 
     .join(' ');
 }
 
-/** What the user had allowed the last time that it was asked for, and does not allow now. */
-export function declinedNow(asked: readonly AskedScope[], scope: string): string[] {
-  const allowed = new Set(scopeTokens(scope));
-  return asked.filter((one) => one.earlier === 'allowed' && !allowed.has(one.scope)).map((one) => one.scope);
+/** What of the scope that was asked for is not in the one that was allowed. */
+export function notIn(allowed: string, asked: string): string[] {
+  const given = new Set(scopeTokens(allowed));
+  return scopeTokens(asked).filter((token) => !given.has(token));
 }

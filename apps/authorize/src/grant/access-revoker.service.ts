@@ -38,20 +38,16 @@ export class AccessRevoker {
 
   /** Every grant of a user to one client. */
   async revoke(userId: number, clientId: string): Promise<AccessRevocation> {
-    return this.#carryOut(await this.records.revokeOf(userId, clientId));
-  }
-
-  /** Those of them that hold one of these scopes. */
-  async revokeWith(scopes: readonly string[], userId: number, clientId: string): Promise<AccessRevocation> {
-    return this.#carryOut(await this.records.revokeWith(scopes, userId, clientId));
+    return this.carryOut(await this.records.revokeOf(userId, clientId));
   }
 
   /** Every grant of a user. */
   async revokeAll(userId: number): Promise<AccessRevocation> {
-    return this.#carryOut(await this.records.revokeAllOf(userId));
+    return this.carryOut(await this.records.revokeAllOf(userId));
   }
 
-  async #carryOut(ids: readonly string[]): Promise<AccessRevocation> {
+  /** What follows from the end of these grants, once that is recorded. */
+  async carryOut(ids: readonly string[]): Promise<AccessRevocation> {
     const { REFRESH_TOKEN_LIFETIME: refreshToken, CLOCK_SKEW: clockSkew } = this.configuration;
     const ttl = grantTtl({ ...DEFAULT_LIFETIMES, refreshToken, clockSkew });
     let failure: UnfinishedRevocationError | undefined;
