@@ -65,6 +65,7 @@ export class GrantEngine {
     return this.#conclude(
       token,
       transition.outcome === 'unknown' ? { ...transition, outcome: 'expired' } : transition,
+      times.now,
     );
   }
 
@@ -85,7 +86,7 @@ export class GrantEngine {
     // What rotated earlier is a retry; one within the same millisecond counts as a refresh.
     if (transition.outcome === 'active')
       this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
-    return this.#conclude(token, transition);
+    return this.#conclude(token, transition, now);
   }
 
   /**
@@ -162,10 +163,11 @@ export class GrantEngine {
     return { outcome: this.parts.codec.decodeUnproved(text) ? 'key_mismatch' : 'not_ours' };
   }
 
-  async #conclude(token: Token, transition: Transition): Promise<Granted | Refusal> {
+  /** @param now when Redis was asked: a new access token has its whole lifetime, though a second may have ended since */
+  async #conclude(token: Token, transition: Transition, now: number): Promise<Granted | Refusal> {
     const id = grantId(token.handle);
     if (transition.outcome === 'active') {
-      const pair = this.parts.issuer.pair(token.handle, transition.grant, this.parts.clock());
+      const pair = this.parts.issuer.pair(token.handle, transition.grant, now);
       return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
     }
     if (isRevoking(transition.outcome)) {

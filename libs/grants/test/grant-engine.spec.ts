@@ -1,4 +1,5 @@
 import { challengeOf } from '#grants/pkce.js';
+import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { granted, useWorld } from './grant-world.js';
 
@@ -43,6 +44,18 @@ describe('lifetimes', () => {
     const last = await pairOf(refresh(next.refreshToken));
     world.advance(90 * 86_400 + 6);
     expect((await refresh(last.refreshToken)).outcome).toBe('expired');
+  });
+
+  it('a new access token has its whole lifetime, though a second ends while it is made', async () => {
+    const { code } = await world.pending();
+    const answers: Granted[] = [];
+    for (const ask of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
+      const asked = ask();
+      // It has been sent to Redis; the answer comes later.
+      world.advance(1);
+      answers.push(granted(await asked));
+    }
+    expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
 
   it('every key in Redis ends by itself', async () => {
