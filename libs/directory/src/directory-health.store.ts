@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { pendingOf } from './pending-migrations.js';
+import { pendingOf } from './migrate.js';
 
 /** Whether the directory can serve, for readiness probes. */
 @Injectable()

@@ -1,10 +1,10 @@
-import { MigrationExecutor } from 'typeorm';
+import { type DataSource, MigrationExecutor } from 'typeorm';
 import { connect } from './connect.js';
 import { directoryDataSource } from './data-source.js';
-import { pendingOf } from './pending-migrations.js';
 
 // Any constant that nothing else locks on this database.
 const MIGRATION_LOCK = 5_264_190_033;
+const UNDEFINED_TABLE = '42P01';
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 /**
@@ -64,5 +64,17 @@ export async function pendingMigrations(
     return await pendingOf(dataSource);
   } finally {
     await dataSource.destroy();
+  }
+}
+
+/** The migrations of this version that a connected database lacks, oldest first. Changes nothing; those of later versions do not count. */
+export async function pendingOf(dataSource: DataSource): Promise<string[]> {
+  try {
+    const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+    return pending.map(({ name }) => name);
+  } catch (error) {
+    // No migration has ever been applied: there is not even the table that names them.
+    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+    return dataSource.migrations.map((migration) => migration.constructor.name);
   }
 }
