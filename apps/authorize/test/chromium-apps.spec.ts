@@ -42,7 +42,11 @@ afterAll(async () => {
 
 /** A phone of the smallest size, whose complaints count as failures. */
 async function browse(options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await chromium.newContext({ viewport: { width: 320, height: 568 }, ...options });
+  const context = await chromium.newContext({
+    viewport: { width: 320, height: 568 },
+    locale: 'en',
+    ...options,
+  });
   const page = await context.newPage();
   page.on('console', (message) => complaints.push(message.text()));
   open.push(page);

@@ -84,7 +84,7 @@ describe.each([
   let context: BrowserContext;
 
   beforeEach(async () => {
-    context = await chromium.newContext({ javaScriptEnabled });
+    context = await chromium.newContext({ javaScriptEnabled, locale: 'en' });
   });
 
   afterEach(() => context.close());
@@ -201,7 +201,8 @@ it('http behind a proxy that was meant to be https is named, and leads to https'
     incoming.pipe(onward);
   });
   await listen(proxy);
-  const context = await chromium.newContext({ proxy: { server: `http://127.0.0.1:${portOf(proxy)}` } });
+  const server = `http://127.0.0.1:${portOf(proxy)}`;
+  const context = await chromium.newContext({ proxy: { server }, locale: 'en' });
   try {
     const page = await context.newPage();
     await page.goto('http://auth.example.com/auth/login');
@@ -219,7 +220,7 @@ it('http behind a proxy that was meant to be https is named, and leads to https'
 });
 
 it('a page of another site cannot send our forms', async () => {
-  const context = await chromium.newContext();
+  const context = await chromium.newContext({ locale: 'en' });
   const page = await context.newPage();
   await page.goto(address());
   await logIn(page);

@@ -69,7 +69,8 @@ async function open(
   more: Record<string, string> = {},
   javaScriptEnabled = false,
 ): Promise<{ page: Page; complaints: string[] }> {
-  const context = await chromium.newContext({ viewport: { width: 320, height: 568 }, javaScriptEnabled });
+  const viewport = { width: 320, height: 568 };
+  const context = await chromium.newContext({ viewport, javaScriptEnabled, locale: 'en' });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
