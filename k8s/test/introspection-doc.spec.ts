@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@nats-io/transport-node';
+import { parse } from 'yaml';
+import { SUBJECTS } from '#introspection/contract.js';
+import { Introspector } from '#introspection/introspector.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { startConfigured } from '#testing/backing/configured-server.js';
+import { debianServer } from '#testing/backing/debian-package.js';
+import { findServers, machineLookup } from '#testing/backing/find-server.js';
+import type { BackingService } from '#testing/backing/started-service.js';
+import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { ROOT } from './settings.js';
+
+/** What docs/introspection.md says of a service on Kubernetes and compose, beside what it refers to. */
+const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
+const USERS = ['authorize', 'token', 'resource', 'operator', 'bookings'];
+
+/** The NATS of a development installation, with the document's user. */
+async function startDocumented(): Promise<BackingService> {
+  const [user = ''] =
+    /^ {4}\{\n {6}user: bookings\n.*?^ {4}\}\n/ms.exec(await text('docs/introspection.md')) ?? [];
+  const conf = await text('k8s/overlays/local/nats/nats.conf');
+  const users = conf.slice(conf.indexOf('authorization {')).replace('users: [\n', `users: [\n${user}`);
+  return startConfigured(
+    {
+      name: 'NATS',
+      program: 'nats-server',
+      role: 'nats',
+      configuration: ({ port, password }) =>
+        `${USERS.map((name) => `${name}_password: "${password}"\n`).join('')}host: "127.0.0.1"\nport: ${port}\n${users}`,
+      arguments: (file) => ['-c', file],
+      url: ({ port, password }) => `nats://bookings:${password}@127.0.0.1:${port}`,
+      connect: async (url) => {
+        const options = { timeout: 2_000, waitOnFirstConnect: false, reconnect: false };
+        await (await connect({ ...natsOptions(url, 'look'), ...options })).close();
+      },
+    },
+    {
+      directory: join(ROOT, '.local'),
+      persistent: false,
+      find: async (server, folder) => {
+        const found = await findServers(server, machineLookup(process.env));
+        const options = { user: undefined, env: process.env, progress: () => undefined };
+        return found.length > 0 ? found : [await debianServer(server, folder, options)];
+      },
+    },
+  );
+}
+
+describe('the NATS user of a service that docs/introspection.md describes', () => {
+  let services: Isolated;
+  let nats: BackingService;
+  let token: AppProcess;
+  let fixture: Fixture;
+  let connection: TokenServiceConnection;
+
+  beforeAll(async () => {
+    [services, nats] = await Promise.all([isolate(), startDocumented()]);
+    const TOKEN_KEYS = randomBytes(32).toString('base64url');
+    token = await startApp('token', {
+      AUTH_URL: 'https://auth.example.com',
+      BASE_URL: 'https://base.example.com',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: nats.url.replace('bookings', 'token'),
+      TOKEN_KEYS,
+    });
+    fixture = await openFixture(services, TOKEN_KEYS);
+    connection = new TokenServiceConnection(nats.url, 'bookings');
+    await connection.open();
+  });
+  afterAll(async () => {
+    await connection?.close();
+    await fixture?.close();
+    await token?.stop();
+    await nats?.process.stop();
+    await services?.close();
+  });
+
+  it('is enough to know what a token is good for, and to hear at once that it was revoked', async () => {
+    const client = await fixture.client();
+    const send = (path: string, body: object) =>
+      fetch(`${token.url}/api/auth/oauth/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ...client, ...body }),
+      });
+    const code = await fixture.code(client.client_id, await fixture.user());
+    const answer = await send('token', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    const introspector = new Introspector(connection);
+    expect(await introspector.introspect(access_token)).toMatchObject({ clientId: client.client_id });
+    expect((await send('revoke', { token: access_token })).status).toBe(200);
+    const revoked = Date.now();
+    while (await introspector.introspect(access_token)) await sleep(20);
+    // Unheard, it would be believed for 30 s.
+    expect(Date.now() - revoked).toBeLessThan(20_000);
+    const spent = {
+      jkt: 'k'.repeat(43),
+      jti: randomBytes(9).toString('base64url'),
+      expires_at: Date.now() + 60_000,
+    };
+    expect(await connection.request(SUBJECTS.spendProof, spent)).toMatchObject({ outcome: 'spent' });
+  });
+
+  it('may say and hear nothing more', async () => {
+    const nobody = await connect(natsOptions(nats.url, 'bookings'));
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of nobody.status())
+        if (status.type === 'error') refused.push(/"([^"]+)"/.exec(status.error.message)?.[1] ?? '');
+    })();
+    const others = [SUBJECTS.profile, SUBJECTS.revokeClient, SUBJECTS.grantRevoked, '_INBOX.resource.1'];
+    for (const subject of others) nobody.publish(subject);
+    const unheard = [SUBJECTS.introspect, SUBJECTS.revokeClient, '_INBOX.resource.>', '>'];
+    for (const subject of unheard) nobody.subscribe(subject);
+    for (const end = Date.now() + 20_000; refused.length < 8 && Date.now() < end;) await sleep(20);
+    await nobody.close();
+    expect(refused.sort()).toEqual([...others, ...unheard].sort());
+  });
+});
+
+describe('what docs/introspection.md says of Kubernetes and compose', () => {
+  it('is what the manifests say of resource', async () => {
+    const doc = await text('docs/introspection.md');
+    const deployment = await text('k8s/base/resource/deployment.yaml');
+    for (const said of ['args: [dist/apps/NAME/src/main.js]', 'app.kubernetes.io/name: NAME']) {
+      expect(doc).toContain(said.replace('NAME', 'bookings'));
+      expect(deployment).toContain(said.replace('NAME', 'resource'));
+    }
+    expect(deployment).toContain("reaches-nats: 'true'");
+    expect(doc).toContain("`reaches-nats: 'true'`");
+    expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
+    expect(doc).toContain('from the key `NATS_URL` of a Secret `nats-bookings`');
+    expect(await text('k8s/overlays/local/kustomization.yaml')).toContain(
+      '- name: nats-resource\n    envs: [generated/resource/nats.env]',
+    );
+    expect(doc).toMatch(/`name: nats-bookings`,\s+`envs: \[generated\/bookings\/nats.env\]`/);
+    expect(await text('k8s/base/network/dns.yaml')).toMatch(/values: \[.*resource/);
+    const lists = (await text('deploy/settings.sh')).match(/^for process in authorize token resource.*$/gm);
+    expect(lists).toHaveLength(2);
+  });
+
+  it('is the compose service of resource, under another name', async () => {
+    const [, block = ''] = /```yaml\n(bookings:.*?)```/s.exec(await text('docs/introspection.md')) ?? [];
+    const { bookings } = parse(block.replace('*app', '{}'), { merge: true }) as { bookings: object };
+    const compose = await text('docker-compose.yml');
+    const { resource, setup } = (
+      parse(compose, { merge: true }) as { services: Record<'resource' | 'setup', Record<string, unknown>> }
+    ).services;
+    const named = JSON.parse(JSON.stringify(bookings).replaceAll('bookings', 'resource')) as Record<
+      string,
+      unknown
+    >;
+    for (const key of ['command', 'networks', 'volumes', 'depends_on'])
+      expect(named[key]).toEqual(resource[key]);
+    expect(setup['volumes']).toContain('settings-resource:/settings/resource');
+  });
+});
