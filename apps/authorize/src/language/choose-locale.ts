@@ -1,5 +1,6 @@
 import { match } from '@formatjs/intl-localematcher';
 import Negotiator from 'negotiator';
+import { LIMITS } from '#authorization/limits.js';
 import { isLocale, type Locale, LOCALES } from '#directory/locale.js';
 
 export interface Wishes {
@@ -15,16 +16,25 @@ export interface Wishes {
 
 /** More than any browser sends, and the end of what a header may cost. */
 const MOST_TAGS = 20;
+const LONGEST_HEADER = 1_000;
+
+/** Characters that any tag in use has room in (RFC 5646 4.4.1). To look one up costs the square of its length. */
+const LONGEST_TAG = 35;
 
 /** The language of a page: what the request asks for, else what the user has set, else what the browser prefers. */
 export function chooseLocale({ uiLocales, setting, remembered, acceptLanguage }: Wishes): Locale {
   return (
-    first((uiLocales ?? '').split(' ')) ??
+    first(listed(uiLocales ?? '')) ??
     (setting !== undefined && isLocale(setting) ? setting : null) ??
     remembered ??
     first(preferred(acceptLanguage ?? '')) ??
     LOCALES[0]
   );
+}
+
+/** The tags of an application's list. One that an authorization request is refused for is none on other pages. */
+function listed(uiLocales: string): string[] {
+  return uiLocales.length > LIMITS.ui_locales ? [] : uiLocales.split(' ');
 }
 
 /** The first language of ours that one of the tags means, `pt` for pt-BR (RFC 4647 3.4). */
@@ -37,6 +47,7 @@ function first(tags: readonly string[]): Locale | null {
 }
 
 function lookup(tag: string): string | null {
+  if (tag.length > LONGEST_TAG) return null;
   try {
     return match([tag], LOCALES, 'und', { algorithm: 'lookup' });
   } catch {
@@ -46,5 +57,5 @@ function lookup(tag: string): string | null {
 
 /** The tags of an Accept-Language header, best first. */
 function preferred(header: string): string[] {
-  return new Negotiator({ headers: { 'accept-language': header.slice(0, 1_000) } }).languages();
+  return new Negotiator({ headers: { 'accept-language': header.slice(0, LONGEST_HEADER) } }).languages();
 }
