@@ -218,6 +218,16 @@ describe('a form of another site', () => {
   });
 });
 
+it('an address without end is shown by its first 200 characters', async () => {
+  const host = `h${'x'.repeat(12_000)}.example`;
+  const answer = await app.browser().post('/auth/login', {}, { Host: host });
+  expectKind(answer, 'cookie_host');
+  expect(answer.text).toContain(`http://${host}`.slice(0, 200));
+  expect(answer.text).not.toContain(`http://${host}`.slice(0, 201));
+  const usual = await app.browser().post('/auth/login', {}, { Host: 'other.example' });
+  expect(answer.text.length).toBeLessThan(usual.text.length + 1_000);
+});
+
 it('an address that is none makes no diagnosis fail', () => {
   const request = { protocol: 'http', host: '[::1', headers: {} } as Pick<
     FastifyRequest,

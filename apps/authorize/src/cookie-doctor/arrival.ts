@@ -1,8 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
+/** Anybody can send 16 KiB of host; names have 253 characters at most, and those in use far less. */
+const LONGEST_OPENED = 200;
+
 /** How a request came here, compared with how it should have. */
 export interface Arrival {
-  /** The origin that the browser seems to have opened. */
+  /** The origin that the browser seems to have opened, as far as a page and a log have room for it. */
   readonly opened: string;
   /** Whether that is another host or port. */
   readonly otherHost: boolean;
@@ -31,7 +34,8 @@ export function arrivalOf(
   const otherHost = host !== '' && ![host, forwardedHost].some((name) => isHostOf(name, wanted));
   const schemes = [protocol, forwardedProtocol, ...(saysSecure(headers, wanted) ? ['https'] : [])];
   const otherScheme = !schemes.includes(wanted.protocol.slice(0, -1));
-  return { opened: `${protocol}://${host}`, otherHost, otherScheme, uncoveredProxy };
+  const opened = `${protocol}://${host}`.slice(0, LONGEST_OPENED);
+  return { opened, otherHost, otherScheme, uncoveredProxy };
 }
 
 /** Written as it may be: upper case, or with the port that goes without saying. */
