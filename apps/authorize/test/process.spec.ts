@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { freePort } from '#testing/backing/free-port.js';
@@ -102,6 +103,28 @@ describe('the running process', () => {
     for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
   });
 
+  it('logs no more of a target than its path: neither a query nor what follows # (RFC 9112 3.2.1)', async () => {
+    // As nobody's library sends it.
+    await send(`GET /auth/login#state=in-the-fragment?state=in-the-query HTTP/1.1\r\nHost: localhost\r\n`);
+    await send(`GET /auth/mark-of-the-end HTTP/1.1\r\nHost: localhost\r\n`);
+    await until(async () => process_.output().includes('mark-of-the-end'));
+    expect(process_.output()).toContain('"path":"/auth/login"');
+    expect(process_.output()).not.toMatch(/in-the-(fragment|query)/);
+  });
+
+  it('logs no more than 200 characters of a Host that is not its own', async () => {
+    const host = `mark-of-the-host${'h'.repeat(12_000)}`;
+    const head = `POST /auth/login HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n`;
+    expect(await send(head)).toMatch(/^HTTP\/1\.1 403 /);
+    await until(async () => process_.output().includes('mark-of-the-host'));
+    const line = process_
+      .output()
+      .split('\n')
+      .find((text) => text.includes('mark-of-the-host'));
+    expect(JSON.parse(line ?? '')).toMatchObject({ opened: `http://${host}`.slice(0, 200) });
+    expect(line?.length).toBeLessThan(1_000);
+  });
+
   it('logs no password, cookie nor user name of a failed login', async () => {
     const login = await fetch(`${url}/auth/login`);
     const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
@@ -125,6 +148,16 @@ describe('the running process', () => {
     expect(process_.child.exitCode).toBe(0);
     expect(process_.output()).not.toContain('secret-word');
   });
+
+  /** What is answered to these bytes. */
+  async function send(head: string): Promise<string> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`${head}Connection: close\r\n\r\n`);
+    let answer = '';
+    for await (const part of socket) answer += String(part);
+    return answer;
+  }
 });
 
 async function until(check: () => Promise<boolean>): Promise<void> {
