@@ -31,6 +31,8 @@ export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   /** Everything that came, as it came. */
   readonly texts: string[] = [];
+  /** Answers 401 with all that it was sent in its headers, as some do to be helpful. */
+  refuses = false;
 
   private constructor(private readonly server: Server) {}
 
@@ -39,6 +41,11 @@ export class TraceCollector {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
+        if (collector.refuses) {
+          const echo = JSON.stringify(request.headers);
+          response.writeHead(401, echo, { 'Content-Type': 'application/json' }).end(echo);
+          return;
+        }
         const body = Buffer.concat(parts);
         collector.#take(
           (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString(),

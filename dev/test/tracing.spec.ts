@@ -7,6 +7,8 @@ import { ProductUser } from './use-product.js';
 
 const ofOpenTelemetry = (modules: string[]) => modules.filter((path) => path.includes('@opentelemetry'));
 const CALLER = '0af7651916cd43dd8448eb211c80319c';
+const CALLER_SPAN = 'b7ad6b7169203331';
+const COLLECTOR_KEY = 'key-of-the-collector';
 
 describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
   let collector: TraceCollector;
@@ -21,13 +23,14 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     product = await startProcesses({
       ...modules.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
       LOG_LEVEL: 'info',
     });
     user = new ProductUser(product.run);
     const { body } = await user.redeem(await user.code());
-    const traceparent = `00-${CALLER}-b7ad6b7169203331-01`;
-    expect((await user.me(body['access_token'], { traceparent })).status).toBe(200);
+    const headers = { traceparent: `00-${CALLER}-${CALLER_SPAN}-01`, tracestate: 'vendor=free-text' };
+    expect((await user.me(body['access_token'], headers)).status).toBe(200);
     await user.me(body['access_token']);
     await until('the last request has arrived', async () => collector.spans.filter(isMe).length === 2);
     // Spans come from three processes, each in its own time: the last ones of all are the token app's.
@@ -77,9 +80,14 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
 
   it("a caller's own trace is linked and does not decide ours", () => {
     const [me] = spans.filter(isMe);
-    expect(me?.links).toEqual([expect.objectContaining({ traceId: CALLER })]);
+    expect(me?.links).toEqual([expect.objectContaining({ traceId: CALLER, spanId: CALLER_SPAN })]);
     expect(me?.traceId).not.toBe(CALLER);
     expect(collector.spans.filter(({ traceId }) => traceId === CALLER)).toEqual([]);
+  });
+
+  it('nothing that a caller is free to write goes to the collector: no tracestate', () => {
+    expect(collector.texts.join('\n')).toContain(CALLER);
+    expect(collector.texts.join('\n')).not.toMatch(/free-text|tracestate/i);
   });
 
   it('what reads a body is followed as well: a code exchange reaches Redis', () => {
@@ -126,6 +134,21 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     const lines = product.apps.resource.output().split('\n');
     const line = lines.find((text) => text.includes(String(attributesOf(me as CollectedSpan)['reference'])));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
+  });
+
+  it('a collector that refuses is told of by its status, and not by its words, which may repeat its key', async () => {
+    const told = () =>
+      product.apps.resource
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"context":"Tracing"'));
+    collector.refuses = true;
+    await user.me('no token');
+    await until('it is told of', async () => told().length > 0);
+    collector.refuses = false;
+    expect(told().join('\n')).toContain('401');
+    expect(told().join('\n')).not.toMatch(/x-api-key|user-agent/i);
+    for (const app of Object.values(product.apps)) expect(app.output()).not.toContain(COLLECTOR_KEY);
   });
 
   it('a collector that is not there holds up neither requests nor the end', async () => {

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { context, diag, DiagLogLevel, propagation, type Tracer } from '@opentelemetry/api';
+import { context, propagation, type Tracer } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
 import { ActiveContext } from './active-context.js';
+import { tellTroubles } from './tell-troubles.js';
 import { traceAnswers, traceCalls } from './trace-calls.js';
 import { traceRequests } from './trace-requests.js';
 
@@ -24,12 +25,7 @@ export class Tracing {
 
   constructor(service: string) {
     const logger = new Logger('Tracing');
-    const warn = (text: string) => logger.warn(text);
-    const silent = () => undefined;
-    diag.setLogger(
-      { error: warn, warn, info: silent, debug: silent, verbose: silent },
-      { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-    );
+    tellTroubles((text) => logger.warn(text));
     this.#provider = new BasicTracerProvider({
       resource: resourceFromAttributes({
         'service.name': service,
