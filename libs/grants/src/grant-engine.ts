@@ -128,15 +128,15 @@ export class GrantEngine {
 
   /**
    * Ends the grant of a token on the word of its client. An expired token will do as well as a live one, and so will
-   * one bound to a key that is not proved: to hold it is enough to end it. Redis is not asked, so that a revocation is
-   * durable even while Redis is away.
+   * one bound to a key that is not proved: to hold it is enough to end it. Redis is asked whose it is only where there is
+   * no record, which a fail-over of PostgreSQL may have lost: else a revocation is durable even while Redis is away.
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.parts.codec.decodeUnproved(text);
     if (!token || token.kind === 'code') return { outcome: 'not_ours' };
     const id = grantId(token.handle);
     const record = await this.parts.durable.find(id);
-    if (!record) return { outcome: 'unknown', grantId: id };
+    if (!record) return { outcome: await this.#revokeUnrecorded(id, clientId), grantId: id };
     if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
     await this.revoke(id);
     return { outcome: 'revoked', grantId: id };
@@ -149,6 +149,25 @@ export class GrantEngine {
     } finally {
       this.parts.announce(id);
     }
+  }
+
+  /**
+   * As applyRevocation, where it is likely to be applied already: then it is not announced, unless `announce` is `always`.
+   *
+   * @returns whether it was not applied
+   */
+  async repeatRevocation(id: string, announce: 'always' | 'when_applied'): Promise<boolean> {
+    const applied = await this.parts.store.revoke(id, grantTtl(this.parts.lifetimes));
+    if (applied || announce === 'always') this.parts.announce(id);
+    return applied;
+  }
+
+  /** What PostgreSQL does not have is not restored: that Redis knows it revoked is enough. */
+  async #revokeUnrecorded(id: string, clientId: string): Promise<'revoked' | 'unknown'> {
+    if (!(await this.parts.store.revokeOf(clientId, id, grantTtl(this.parts.lifetimes)))) return 'unknown';
+    this.parts.observe?.('revoked');
+    this.parts.announce(id);
+    return 'revoked';
   }
 
   #authentic(text: string, kind: TokenKind, jkt: string | null): Token | Refusal {

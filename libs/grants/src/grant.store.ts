@@ -9,7 +9,7 @@ import { MISS } from './scripts/miss.script.js';
 import { REDEEM } from './scripts/redeem.script.js';
 import { REFRESH } from './scripts/refresh.script.js';
 import { RESTORE } from './scripts/restore.script.js';
-import { REVOKE } from './scripts/revoke.script.js';
+import { REVOKE, REVOKE_OF } from './scripts/revoke.script.js';
 import type { Token } from './token-codec.js';
 
 /** The Redis client the grant store works on. */
@@ -17,7 +17,14 @@ export type GrantRedis = Redis | Cluster;
 
 type Script = (...args: (string | number)[]) => Promise<unknown>;
 type Scripts = Record<
-  'grantCreate' | 'grantRedeem' | 'grantRefresh' | 'grantLook' | 'grantMiss' | 'grantRestore' | 'grantRevoke',
+  | 'grantCreate'
+  | 'grantRedeem'
+  | 'grantRefresh'
+  | 'grantLook'
+  | 'grantMiss'
+  | 'grantRestore'
+  | 'grantRevoke'
+  | 'grantRevokeOf',
   Script
 >;
 
@@ -65,6 +72,7 @@ export class GrantStore {
       grantMiss: MISS,
       grantRestore: RESTORE,
       grantRevoke: REVOKE,
+      grantRevokeOf: REVOKE_OF,
     };
     for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 1, lua });
     this.#scripts = redis as unknown as Scripts;
@@ -154,9 +162,14 @@ export class GrantStore {
     await this.#run('grantRestore', id, ...fields, ttl, note);
   }
 
-  /** Any state → revoked; calling it again changes nothing. */
-  async revoke(id: string, ttl: number): Promise<void> {
-    await this.#run('grantRevoke', id, ttl);
+  /** Any state → revoked. @returns false when it was revoked before, and nothing changed */
+  async revoke(id: string, ttl: number): Promise<boolean> {
+    return (await this.#run('grantRevoke', id, ttl)) === 1;
+  }
+
+  /** As revoke, only if Redis knows the grant as this client's; also when it was revoked before. @returns whether it does */
+  async revokeOf(clientId: string, id: string, ttl: number): Promise<boolean> {
+    return (await this.#run('grantRevokeOf', id, ttl, clientId)) === 1;
   }
 
   async #transition(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<Transition> {

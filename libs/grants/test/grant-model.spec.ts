@@ -56,6 +56,8 @@ type Step =
   | { readonly do: 'refresh'; readonly back: number; readonly clientIsOurs: boolean }
   | { readonly do: 'look'; readonly back: number }
   | { readonly do: 'revoke' }
+  /** The process that records a revocation dies before it tells Redis, and another one does. */
+  | { readonly do: 'record revocation' }
   | { readonly do: 'wait'; readonly seconds: number };
 
 const mostly = fc.integer({ min: 0, max: 9 }).map((n) => n > 0);
@@ -79,6 +81,7 @@ const steps = fc.array(
     },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const), back: fc.nat({ max: 2 }) }) },
     { weight: 1, arbitrary: fc.constant({ do: 'revoke' as const }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'record revocation' as const }) },
     {
       weight: 3,
       arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 29, 30, 31, 66) }),
@@ -129,6 +132,11 @@ describe('the grant engine against its model', () => {
             );
           } else if (step.do === 'revoke') {
             await world.engine.revoke(grantId);
+            model.revoke();
+          } else if (step.do === 'record revocation') {
+            await world.fixture.records.revoke(grantId);
+            const changed = await world.engine.repeatRevocation(grantId, 'when_applied');
+            expect(changed).toBe(model.status !== 'revoked');
             model.revoke();
           } else if (step.do === 'wait') {
             world.advance(step.seconds);

@@ -1,0 +1,121 @@
+import { GrantStore } from '#grants/grant.store.js';
+import { useWorld } from './grant-world.js';
+
+const world = useWorld();
+
+const keyOf = (id: string) => `grant:${id}`;
+const statusOf = (id: string) => world.fixture.redis.hget(keyOf(id), 'status');
+const toldOf = (id: string) => world.announced.filter((told) => told === id).length;
+const lostInSql = (id: string) => world.fixture.sql('DELETE FROM grants WHERE id = $1', [id]);
+
+describe('a revocation that Redis is told of again', () => {
+  it.each([
+    ['a grant in use', async () => (await world.active()).grantId],
+    ['a code', async () => (await world.pending()).grantId],
+    [
+      'a grant that Redis has lost',
+      async () => {
+        const { grantId } = await world.active();
+        await world.fixture.redis.del(keyOf(grantId));
+        return grantId;
+      },
+    ],
+  ])('changes %s once, of however many at once, and only that one announces it', async (_, made) => {
+    const id = await made();
+    const repeat = () => world.engine.repeatRevocation(id, 'when_applied');
+    const changes = await Promise.all(Array.from({ length: 20 }, repeat));
+    expect(changes.filter(Boolean)).toHaveLength(1);
+    expect(await repeat()).toBe(false);
+    expect(toldOf(id)).toBe(1);
+    expect(await statusOf(id)).toBe('revoked');
+  });
+
+  it('is announced each time where broadcasts may have been lost', async () => {
+    const { grantId } = await world.active();
+    for (const changed of [true, false, false])
+      expect(await world.engine.repeatRevocation(grantId, 'always')).toBe(changed);
+    expect(toldOf(grantId)).toBe(3);
+  });
+
+  it('is announced each time by who carries out a request: the one before may have died just then', async () => {
+    const { grantId } = await world.active();
+    await world.engine.revoke(grantId);
+    await world.engine.revoke(grantId);
+    expect(toldOf(grantId)).toBe(2);
+  });
+
+  it('leaves the tombstone’s life as it is', async () => {
+    const { grantId } = await world.active();
+    await world.engine.revoke(grantId);
+    await world.fixture.redis.expire(keyOf(grantId), 1000);
+    await world.engine.repeatRevocation(grantId, 'when_applied');
+    expect(await world.fixture.redis.ttl(keyOf(grantId))).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('the revocation of a token whose grant Redis has and PostgreSQL has lost (RFC 7009 2.1)', () => {
+  const revoke = (token: string, clientId = world.clientId) => world.engine.revokeByToken(token, clientId);
+
+  it.each(['accessToken', 'refreshToken'] as const)(
+    'ends the grant on its %s, and announces it',
+    async (which) => {
+      const { pair, grantId } = await world.active();
+      await lostInSql(grantId);
+      expect(await revoke(pair[which])).toEqual({ outcome: 'revoked', grantId });
+      expect(toldOf(grantId)).toBe(1);
+      expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('revoked');
+      const renewal = { clientId: world.clientId, jkt: null, scope: null };
+      expect((await world.engine.refresh(pair.refreshToken, renewal)).outcome).toBe('revoked');
+      expect(await world.fixture.redis.ttl(keyOf(grantId))).toBeGreaterThan(0);
+    },
+  );
+
+  it('announces it again when it is repeated', async () => {
+    const { pair, grantId } = await world.active();
+    await lostInSql(grantId);
+    await revoke(pair.refreshToken);
+    expect(await revoke(pair.refreshToken)).toEqual({ outcome: 'revoked', grantId });
+    expect(toldOf(grantId)).toBe(2);
+  });
+
+  it('leaves the grant of another client alone', async () => {
+    const { pair, grantId } = await world.active();
+    await lostInSql(grantId);
+    expect((await revoke(pair.refreshToken, world.otherClientId)).outcome).toBe('unknown');
+    expect(toldOf(grantId)).toBe(0);
+    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('live');
+  });
+
+  it('writes nothing where Redis does not have it either', async () => {
+    const { pair, grantId } = await world.active();
+    await lostInSql(grantId);
+    await world.fixture.redis.del(keyOf(grantId));
+    expect((await revoke(pair.refreshToken)).outcome).toBe('unknown');
+    expect(await world.fixture.redis.exists(keyOf(grantId))).toBe(0);
+  });
+
+  it('costs one step, in which no refresh can come between', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { pair, grantId } = await world.active();
+      await lostInSql(grantId);
+      const renewal = { clientId: world.clientId, jkt: null, scope: null };
+      await Promise.all([
+        revoke(pair.accessToken),
+        world.engine.refresh(pair.refreshToken, renewal),
+        world.engine.look(pair.accessToken, null),
+      ]);
+      expect(await statusOf(grantId)).toBe('revoked');
+    }
+  });
+});
+
+it('tells a client of its own grants only, whatever state they are in', async () => {
+  const store = new GrantStore(world.fixture.redis);
+  const [{ grantId: pending }, { grantId: active }] = [await world.pending(), await world.active()];
+  for (const id of [pending, active]) {
+    expect(await store.revokeOf(world.otherClientId, id, 60)).toBe(false);
+    expect(await statusOf(id)).not.toBe('revoked');
+    expect(await store.revokeOf(world.clientId, id, 60)).toBe(true);
+    expect(await statusOf(id)).toBe('revoked');
+  }
+});
