@@ -65,9 +65,9 @@ export class OperatorModule implements OnApplicationBootstrap {
       .addHelpText(
         'after',
         `
-Settings, from the environment: DATABASE_URL; where something changes also NATS_URL; for client create also
-AUTH_URL and BASE_URL, for resource-server create BASE_URL.
-While "npm start" runs, none is needed.
+While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL; client create,
+update and delete, client secret rotate and revoke, and resource-server revoke also NATS_URL; client create also
+AUTH_URL and BASE_URL; resource-server create also BASE_URL.
 
 Examples:
   $ ${invocation()} client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { useOperatorBench } from './operator-bench.js';
+
+const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
+/** Every command that works on stored data, with input that is right, and what it needs beside DATABASE_URL. */
+const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
+  [
+    'client create',
+    ['--name', 'A', '--redirect-uri', 'https://a.example/cb'],
+    ['AUTH_URL', 'BASE_URL', 'NATS_URL'],
+  ],
+  ['client update', [CLIENT, '--name', 'B'], ['NATS_URL']],
+  ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
+  ['client secret rotate', [CLIENT], ['NATS_URL']],
+  ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],
+  ['resource-server revoke', ['rs_1'], ['NATS_URL']],
+  ['resource-server create', ['--name', 'A'], ['BASE_URL']],
+  ['client list', [], []],
+  ['client show', [CLIENT], []],
+  ['client secret list', [CLIENT], []],
+  ['resource-server list', [], []],
+  ['user create', ['--email', 'a@example.com', '--username', 'a', '--name', 'A'], []],
+  ['user update', ['nobody', '--locale', 'de'], []],
+  ['migrate', [], []],
+];
+
+describe('the settings of the commands', () => {
+  const bench = useOperatorBench();
+
+  it.each(COMMANDS)('%s needs what is said of it, and no more', async (command, rest, needs) => {
+    const env = { DATABASE_URL: bench.databaseUrl };
+    const { stderr } = await bench.run([...command.split(' '), ...rest], env);
+    expect([...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name).sort()).toEqual(needs);
+  });
+
+  it('are told in the same words by the help and by README.md', async () => {
+    const { stdout } = await bench.run(['--help'], {});
+    const readme = (await readFile('README.md', 'utf8'))
+      .replaceAll('`', '')
+      .replaceAll('npm start', '"npm start"');
+    const [told = ''] = /While "npm start" runs the commands work.*?\.\n\n/s.exec(stdout) ?? [];
+    const sentences = told.replace(/\s+/g, ' ').trim();
+    expect(sentences).toContain('resource-server create also BASE_URL.');
+    expect(readme.replace(/\s+/g, ' ')).toContain(sentences);
+  });
+});
