@@ -26,6 +26,8 @@ export interface AppCommand {
 export interface App {
   name: string;
   process: GuardedProcess;
+  /** Where its health and metrics are, when it has them. */
+  internalUrl?: string;
   /** Resolves when it serves. @throws StartError when it ends before, or takes longer than 60 s */
   ready(): Promise<void>;
   /** The last lines of its log. */
@@ -65,6 +67,7 @@ export async function startApp(
   return {
     name,
     process: process_,
+    ...(internalPort && { internalUrl: `http://127.0.0.1:${internalPort}` }),
     tail,
     async ready() {
       const over = new AbortController();

@@ -3,17 +3,22 @@ import type { BackingServices } from '#testing/backing/backing-services.js';
 import type { Account } from './demo-account.js';
 import type { Settings } from './settings.js';
 
+/** Where health and metrics of each service are: its name, and its address. */
+export type InternalUrls = readonly (readonly [name: string, url: string])[];
+
 /** Tells other programs of this folder where the running product is. Whole or not at all, for its owner only. */
 export async function writeRunFile(
   file: string,
   settings: Settings,
   account: Account,
   services: BackingServices,
+  internal: InternalUrls,
 ): Promise<void> {
   const content = {
     auth_url: settings.authUrl,
     base_url: settings.baseUrl,
     api_url: settings.apiUrl,
+    internal: Object.fromEntries(internal),
     client: {
       client_id: account.clientId,
       client_secret: account.clientSecret,

@@ -1,12 +1,14 @@
 import type { Account } from './demo-account.js';
+import type { InternalUrls } from './run-file.js';
 import type { Settings } from './settings.js';
 
 /** What a person needs once the product runs. */
-export function summary(settings: Settings, account: Account): string {
+export function summary(settings: Settings, account: Account, internal: InternalUrls): string {
   const rows: [string, string][] = [
     ['authorize', settings.authUrl],
     ['token', settings.baseUrl],
     ['resource', settings.apiUrl],
+    ['health, metrics', internal.map(([name, url]) => `${url} (${name})`).join(', ')],
   ];
   const application: [string, string][] = [
     ['client id', account.clientId],

@@ -7,7 +7,7 @@ import { type App, startApp } from './app.js';
 import { appCommands } from './apps.js';
 import { demoAccount } from './demo-account.js';
 import { checkGivenServices } from './given-services.js';
-import { writeRunFile } from './run-file.js';
+import { type InternalUrls, writeRunFile } from './run-file.js';
 import { seed } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
 import { becomeOnlyInstance, type Instance } from './single-instance.js';
@@ -75,9 +75,10 @@ export class Supervisor {
     });
     await Promise.all(started);
     if (this.stopping) return;
-    await writeRunFile(this.runFile, settings, account, services);
+    const internal = this.internalUrls();
+    await writeRunFile(this.runFile, settings, account, services, internal);
     this.step('ready');
-    this.show(summary(settings, account));
+    this.show(summary(settings, account, internal));
   }
 
   /** Resolves with a sentence when a part of the running product ends by itself. Call it after `start`. */
@@ -98,6 +99,14 @@ export class Supervisor {
     await Promise.all(this.apps.map(({ process }) => process.stop()));
     await this.services?.stop();
     await this.instance.release();
+  }
+
+  private internalUrls(): InternalUrls {
+    const found = this.apps.flatMap(({ name, internalUrl }) =>
+      internalUrl ? [[name, internalUrl] as const] : [],
+    );
+    // They are in the order in which they started; people look for them in the order of the services.
+    return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
   }
 
   private step(text: string): void {

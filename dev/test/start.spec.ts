@@ -55,6 +55,11 @@ describe('npm start', () => {
       auth_url: `http://localhost:${env['AUTHORIZE_PORT']}`,
       base_url: `http://localhost:${env['TOKEN_PORT']}`,
       api_url: `http://localhost:${env['RESOURCE_PORT']}`,
+      internal: {
+        authorize: expect.stringMatching(/^http:/),
+        token: expect.stringMatching(/^http:/),
+        resource: expect.stringMatching(/^http:/),
+      },
       client: {
         client_id: expect.stringMatching(/^sc_/),
         client_secret: expect.stringMatching(/^scs_/),
@@ -69,6 +74,7 @@ describe('npm start', () => {
       run.auth_url,
       run.base_url,
       run.api_url,
+      ...Object.values(run.internal),
       run.client.client_secret,
       run.user.password,
     ]) {
@@ -85,6 +91,16 @@ describe('npm start', () => {
     await redis.set('kept', 'yes');
     redis.disconnect();
   });
+
+  it.each(['authorize', 'token', 'resource'] as const)(
+    'says where health and metrics of %s are, on this machine only',
+    async (name) => {
+      const url = run.internal[name];
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
+      expect(await (await fetch(`${url}/metrics`)).text()).toContain(`service="${name}"`);
+    },
+  );
 
   it('keeps its secrets in files for their owner only', async () => {
     const directory = env['LOCAL_DIR'] ?? '';

@@ -17,6 +17,7 @@ export interface Run {
   auth_url: string;
   base_url: string;
   api_url: string;
+  internal: { authorize: string; token: string; resource: string };
   client: { client_id: string; client_secret: string; redirect_uri: string };
   user: { email: string; password: string };
   database_url: string;

@@ -1,7 +1,8 @@
 import { messagePage } from './message-page.js';
 
 const HOW: Readonly<Record<string, string>> = {
-  revoked: 'We gave the permission back, and the calendar service has revoked it.',
+  revoked:
+    'We gave this permission back, and the calendar service has revoked it. If you connected more than once, your account there lists the others.',
   forgotten:
     'We have forgotten our tokens. This calendar service cannot revoke a permission yet, so yours stays listed there until it expires.',
   unsure:
