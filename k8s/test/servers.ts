@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect as connectNats } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { debianServer } from '#testing/backing/debian-package.js';
@@ -11,7 +10,7 @@ import { serverEnvironment } from '#testing/backing/server-environment.js';
 import type { BackingServer, ServiceOptions } from '#testing/backing/service-options.js';
 import { type BackingService, startService } from '#testing/backing/started-service.js';
 import { unprivilegedUser } from '#testing/backing/system-user.js';
-import { natsOptions } from '#introspection/nats-options.js';
+import { startNats } from './nats.js';
 import { serverFile } from './server-files.js';
 import { ownSettings, ROOT } from './settings.js';
 
@@ -42,7 +41,7 @@ export async function startServers(): Promise<Servers> {
     const postgres = keep(await startPostgres({ directory: join(ROOT, '.local'), persistent: false, find }));
     await makeRoles(postgres.href, join(settings.folder, 'postgres/roles.sql'));
     const redis = keep(await startRedis(settings.folder));
-    const nats = keep(await startNats(settings.folder));
+    const nats = keep((await startNats(settings.folder)).service);
     const at: Readonly<Record<string, URL>> = { DATABASE_URL: postgres, REDIS_URL: redis, NATS_URL: nats };
     const superuser = new URL(postgres.href);
     superuser.pathname = '/oauth';
@@ -121,40 +120,6 @@ async function startRedis(settings: string): Promise<BackingService> {
       redis.on('error', () => undefined);
       await redis.connect();
       redis.disconnect();
-    };
-    return { url, process: guarded, connect };
-  });
-}
-
-async function startNats(settings: string): Promise<BackingService> {
-  const [server] = await find('nats-server', join(ROOT, '.local'));
-  const { folder, file } = await serverFile('nats', settings, [
-    [/^http_port.*$/m, ''],
-    ['/data/jetstream', 'FOLDER/data'],
-  ]);
-  const passwords = await readFile(join(folder, 'settings/passwords.conf'), 'utf8');
-  const password = /operator_password: "(\w+)"/.exec(passwords)?.[1] ?? '';
-  return startService('NATS', join(folder, 'log'), async (port) => {
-    const url = `nats://operator:${password}@127.0.0.1:${port}`;
-    const guarded = startGuarded({
-      name: 'NATS',
-      command: server?.command ?? '',
-      args: ['-c', file, '-a', '127.0.0.1', '-p', String(port)],
-      cwd: folder,
-      env: serverEnvironment(server?.libraryPath),
-      logFile: join(folder, 'log'),
-      signal: 'SIGTERM',
-      grace: 3_000,
-      remove: [folder],
-    });
-    const connect = async (): Promise<void> => {
-      const once = {
-        timeout: 2_000,
-        waitOnFirstConnect: false,
-        reconnect: false,
-        ignoreAuthErrorAbort: false,
-      };
-      await (await connectNats({ ...natsOptions(url, 'test'), ...once })).close();
     };
     return { url, process: guarded, connect };
   });

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { freePort } from '#testing/backing/free-port.js';
+import { startGuarded } from '#testing/backing/guarded-process.js';
+import { serverEnvironment } from '#testing/backing/server-environment.js';
+import { type BackingService, startService } from '#testing/backing/started-service.js';
+import { findTool } from '#testing/tool.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { serverFile } from './server-files.js';
+
+/** The port of the monitoring in nats.conf. */
+export const MONITOR = 8222;
+
+/**
+ * Starts NATS as k8s/overlays/local and docker-compose.yml configure it.
+ *
+ * @param host where clients find it, of the loopback network
+ */
+export async function startNats(
+  settings: string,
+  host = '127.0.0.1',
+): Promise<{ service: BackingService; monitor: number }> {
+  const server = await findTool('nats-server');
+  const monitor = await freePort();
+  const { folder, file } = await serverFile('nats', settings, [
+    [`${MONITOR}`, `${monitor}`],
+    ['/data/jetstream', 'FOLDER/data'],
+  ]);
+  const passwords = await readFile(join(folder, 'settings/passwords.conf'), 'utf8');
+  const password = /operator_password: "(\w+)"/.exec(passwords)?.[1] ?? '';
+  const service = await startService('NATS', join(folder, 'log'), async (port) => {
+    const url = `nats://operator:${password}@${host}:${port}`;
+    const guarded = startGuarded({
+      name: 'NATS',
+      command: server.command,
+      args: ['-c', file, '-a', host, '-p', String(port)],
+      cwd: folder,
+      env: serverEnvironment(server.libraryPath),
+      logFile: join(folder, 'log'),
+      signal: 'SIGTERM',
+      grace: 3_000,
+      remove: [folder],
+    });
+    const once = { timeout: 2_000, waitOnFirstConnect: false, reconnect: false, ignoreAuthErrorAbort: false };
+    const reach = async (): Promise<void> =>
+      (await connect({ ...natsOptions(url, 'test'), ...once })).close();
+    return { url, process: guarded, connect: reach };
+  });
+  return { service, monitor };
+}
