@@ -1,3 +1,4 @@
+import { monitorRedis } from '#testing/redis-monitor.js';
 import { type Replicas, startReplicas } from './replicas.js';
 
 const REPLICAS = 4;
@@ -103,12 +104,8 @@ describe('a revocation', () => {
     const [replica] = product.replicas;
     if (!replica) throw new Error('there is no replica');
     const { access_token } = await product.pair();
-    const database = String(product.redis.options.db);
-    const commands: string[][] = [];
-    const monitor = await product.redis.duplicate().monitor();
-    monitor.on('monitor', (_time: string, args: string[], _source: string, db: string) => {
-      if (db === database) commands.push(args);
-    });
+    const commands: (readonly string[])[] = [];
+    const endMonitor = await monitorRedis(product.redisUrl, (command) => commands.push(command));
     const forged = Array.from({ length: 500 }, (_, n) => {
       const at = 5 + (n % 80);
       return (
@@ -123,7 +120,7 @@ describe('a revocation', () => {
     // What was asked for before is seen by now: the monitor sees commands in their order.
     await product.redis.set('the-end', '1');
     while (!commands.some((command) => command.includes('the-end'))) await product.redis.ping();
-    monitor.disconnect();
+    endMonitor();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
     const expected = /^(ping|set|info|select)$/i;
     expect(commands.filter(([name]) => !expected.test(name ?? ''))).toEqual([]);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
+import { monitorRedis } from '#testing/redis-monitor.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
 const app = useTokenApp();
@@ -50,8 +51,7 @@ describe('oauth.token.introspect over NATS', () => {
 
   it('costs no Redis command for a forged or expired token', async () => {
     const seen: string[] = [];
-    const monitor = await app.redis.monitor();
-    monitor.on('monitor', (_time: string, command: string[]) => seen.push(command.join(' ')));
+    const endMonitor = await monitorRedis(app.redisUrl, (command) => seen.push(command.join(' ')));
     const expired = app.codec.encode({
       kind: 'access',
       handle: randomBytes(16),
@@ -68,8 +68,7 @@ describe('oauth.token.introspect over NATS', () => {
     // The monitor sees commands in their order, on a connection of its own: what came before this one is known then.
     const end = `the end ${randomBytes(8).toString('hex')}`;
     while (!seen.some((command) => command.includes(end))) await app.redis.exists(end);
-    monitor.disconnect();
-    // Other suites use the same server: what counts are commands on grants of this one's database.
+    endMonitor();
     const ours = seen.filter((command) => command.includes('grant:') && command.startsWith('evalsha'));
     expect(ours.filter((command) => command.includes(grant_id)).length).toBeGreaterThan(0);
     expect(ours.filter((command) => command.includes(app.grantIdOf(expired)))).toEqual([]);

@@ -55,6 +55,7 @@ export async function openFixture(
     secrets: directory.get(ClientSecretStore),
     records,
     redis,
+    redisUrl: services.redisUrl,
     codec,
 
     async client(): Promise<TestClient> {
