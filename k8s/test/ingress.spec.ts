@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
-import { type Answer, askDirectly, type Asking, type Ingress, startIngress } from './ingress.js';
+import { type Answer, askDirectly, type Asking } from './ask.js';
+import { startIngress } from './ingress.js';
 import { one } from './manifests.js';
+import type { Ingress } from './nginx.js';
 import { type Manifest, render } from './render.js';
 
 const KEYS = randomBytes(32).toString('base64url');
@@ -214,6 +216,14 @@ describe('the ingress', () => {
         expect(JSON.parse(text)).toMatchObject({ status: 'error', path: '/v2/me' });
         expect(headers['retry-after']).toBe('1');
       }
+    });
+
+    it('does not report the requests that it limits: nginx would write their query beside it', async () => {
+      const statuses: number[] = [];
+      for (let n = 0; n < 4; n += 1)
+        statuses.push((await tight.ask(`${AUTH}/auth/login?state=typed`, { from: '127.0.0.9' })).status);
+      expect(statuses).toEqual([502, 502, 429, 429]);
+      expect(await tight.logs()).not.toContain('limiting requests');
     });
 
     it('counts by the address that a connection comes from, whatever its headers say', async () => {

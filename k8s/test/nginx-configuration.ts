@@ -1,28 +1,39 @@
 import type { V1Ingress } from '@kubernetes/client-node';
+import { asItsUser, type NginxPlace } from './nginx.js';
 
-/** Where the test's nginx is, and what it needs of this machine. */
-export interface Place {
-  readonly folder: string;
-  readonly port: number;
-  readonly certificate: string;
-  readonly key: string;
+export interface Place extends NginxPlace {
   /** By Service: the address of the app. */
   readonly backends: Readonly<Record<string, string>>;
 }
+
+/** The keys of the controller's ConfigMap that are known here. */
+export type ControllerSettings = Readonly<
+  Partial<Record<'log-format' | 'error-log-level' | 'http-snippets', string>>
+>;
+
+/** The controller's own. */
+const LOG_FORMAT =
+  '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
 /**
  * What the NGINX Ingress Controller of nginx.org makes of these Ingresses, as far as they use it: a server a host, a location
  * a path, the limits of the annotations, and the headers that it always sets. An annotation that is not known here is an error.
  */
-export function nginxConfiguration(ingresses: readonly V1Ingress[], place: Place): string {
+export function nginxConfiguration(
+  ingresses: readonly V1Ingress[],
+  place: Place,
+  settings: ControllerSettings = {},
+): string {
   return `
 daemon off;
-${process.getuid?.() === 0 ? '# Else its workers are nobody, who may not write into our folder.\nuser root;' : ''}
+${asItsUser}
 pid ${place.folder}/pid;
-error_log ${place.folder}/error.log warn;
+error_log ${place.folder}/error.log ${settings['error-log-level'] ?? 'notice'};
 events { worker_connections 1024; }
 http {
-  access_log off;
+${indent(settings['http-snippets'] ?? '')}
+  log_format main '${settings['log-format'] ?? LOG_FORMAT}';
+  access_log ${place.folder}/access.log main;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${place.folder}/${name};`).join(' ')}
   ssl_certificate ${place.certificate};
   ssl_certificate_key ${place.key};
@@ -49,6 +60,7 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
   const settings = [
     `limit_req zone=${name} burst=${take('limit-req-burst')}${noDelay};`,
     `limit_req_status ${take('limit-req-reject-code')};`,
+    `limit_req_log_level ${take('limit-req-log-level')};`,
     `client_max_body_size ${take('client-max-body-size')};`,
     `proxy_connect_timeout ${take('proxy-connect-timeout')};`,
     `proxy_read_timeout ${take('proxy-read-timeout')};`,

@@ -1,0 +1,56 @@
+import { addressNetwork } from '../../apps/authorize/src/throttle/address-network.js';
+import { FROM, tightComposeIngress } from './compose-ingress.js';
+import { lines } from './log-lines.js';
+import type { Ingress } from './nginx.js';
+
+const URLS = [
+  'https://auth.localhost/auth/login',
+  'https://base.localhost/api/auth/oauth/token',
+  'https://api.localhost/v2/me',
+];
+/** The third ones bring line ends among the bytes of an address, the last ones IPv4 addresses written as IPv6. */
+const ADDRESSES = [
+  '2001:db8:1:2::1 2001:db8:1:2::2 2001:db8:1:2:a:b:c:d 2001:db8:1:2:ffff:: 2001:db8:1:3::1 2001:db8:1:3:a:b:c:d',
+  '2001:db8::1 2001:db8:0:0:1:: 2001:db8::1:2:3:4 2001:db8:0:a::1 ::1',
+  '2001:db8:a0a:a0a::a 2001:db8:a0a:a0a::1 2001:db8:a0a:a0a:a0a:a0a:a0a:a0a',
+  '192.0.2.1 192.0.2.2 192.0.2.1 ::ffff:192.0.2.1 ::ffff:192.0.2.3',
+].flatMap((some) => some.split(' '));
+
+describe('the ingress of docker-compose.yml, with no app behind it', () => {
+  let ingress: Ingress;
+  beforeEach(async () => {
+    ingress = await tightComposeIngress();
+  });
+  afterEach(() => ingress?.stop());
+
+  it.each(URLS)('counts by the network that the login counts by, of IPv6 64 bits, at %s', async (url) => {
+    const seen = new Map<string, number>();
+    for (const address of ADDRESSES) {
+      const network = addressNetwork(address);
+      const count = (seen.get(network) ?? 0) + 1;
+      seen.set(network, count);
+      const { status } = await ingress.ask(url, { headers: { [FROM]: address } });
+      expect([address, status === 429]).toEqual([address, count > 2]);
+    }
+  });
+
+  it('writes down how each request ended and at which app, and no query of one that was limited or found no app', async () => {
+    const query = 'state=typed-1&login_hint=typed-2&request_uri=typed-3&access_token=typed-4';
+    for (const url of URLS)
+      for (let n = 0; n < 4; n += 1) await ingress.ask(`${url}?${query}`, { headers: { referer: query } });
+    const log = await lines(ingress, 12);
+    expect(log.filter((line) => line.includes(' /auth/login 502 '))).toHaveLength(2);
+    expect(log.filter((line) => / \/auth\/login 429 .* - -$/.test(line))).toHaveLength(2);
+    expect(log.filter((line) => / 50[23] [\d.]+ 127\.0\.0\.1:9 502$/.test(line))).toHaveLength(6);
+    expect(log.join('\n')).not.toMatch(/typed|state|login_hint|request_uri/);
+  });
+
+  it('writes no query of a request that is too large or is none', async () => {
+    const [url = ''] = URLS;
+    const body = 'x'.repeat(200 * 1024);
+    expect((await ingress.ask(`${url}?state=typed`, { method: 'POST', body })).status).toBe(413);
+    const headers = { 'x-large': 'x'.repeat(40_000) };
+    expect((await ingress.ask(`${url}?state=typed`, { headers })).status).toBe(400);
+    expect((await lines(ingress, 2)).join('\n')).not.toContain('typed');
+  });
+});

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asItsUser, type Ingress, type NginxPlace, startNginx } from './nginx.js';
+import { ROOT } from './settings.js';
+
+const HOSTS = { 8441: 'auth.localhost', 8442: 'base.localhost', 8443: 'api.localhost' };
+const APPS = ['authorize:3001', 'token:3002', 'resource:3003'];
+/** Nothing listens there. */
+const NOBODY = '127.0.0.1:9';
+/** Says, in a request to the ingress of `tightComposeIngress`, from which address it comes. */
+export const FROM = 'x-from';
+
+type Change = readonly [from: string | RegExp, to: string];
+
+/**
+ * Starts nginx as docker-compose.yml configures it, with its files and ports moved, no app behind it, and of each limit two
+ * requests that are let through.
+ */
+export async function tightComposeIngress(): Promise<Ingress> {
+  const text = await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8');
+  return startNginx((place) => `daemon off;\n${asItsUser}\n${changed(text, changes(place))}`);
+}
+
+function changes({ folder, port, certificate, key }: NginxPlace): Change[] {
+  return [
+    ['/tmp/', `${folder}/`],
+    ['/dev/stderr', `${folder}/error.log`],
+    ['/dev/stdout', `${folder}/access.log`],
+    ['/settings/tls.crt', certificate],
+    ['/settings/tls.key', key],
+    // One port for all: the hosts' names tell them apart.
+    ...Object.entries(HOSTS).map(([own, host]): Change => [
+      `listen ${own} ssl;`,
+      `listen 127.0.0.1:${port} ssl; server_name ${host};`,
+    ]),
+    ...APPS.map((app): Change => [app, NOBODY]),
+    ['resolver 127.0.0.11 valid=2s;', `set_real_ip_from 127.0.0.1; real_ip_header ${FROM};`],
+    [/rate=\d+r\/s/, 'rate=1r/m'],
+    [/burst=\d+/, 'burst=1'],
+  ];
+}
+
+function changed(text: string, all: readonly Change[]): string {
+  return all.reduce((before, [from, to]) => {
+    const after = before.replaceAll(from instanceof RegExp ? new RegExp(from, 'g') : from, to);
+    if (after === before) throw new Error(`deploy/nginx.conf does not say ${String(from)}`);
+    return after;
+  }, text);
+}

@@ -1,0 +1,81 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGuarded } from '#testing/backing/guarded-process.js';
+import { serverEnvironment } from '#testing/backing/server-environment.js';
+import { startService } from '#testing/backing/started-service.js';
+import { findTool } from '#testing/tool.js';
+import { type Answer, ask, type Asking } from './ask.js';
+import { ownSettings } from './settings.js';
+
+/** Where a test's nginx is, and what it may use of this machine. */
+export interface NginxPlace {
+  readonly folder: string;
+  readonly port: number;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** An nginx in front of the apps. */
+export interface Ingress {
+  readonly port: number;
+  ask(url: string, asking?: Asking): Promise<Answer>;
+  /** All that it wrote to any log. */
+  logs(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** @param configuration the whole of it, of a process that stays in the foreground; its logs are `*.log` in the folder */
+export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
+  const nginx = await findTool('nginx');
+  const settings = await ownSettings();
+  const [certificate = '', key = ''] = ['tls.crt', 'tls.key'].map((name) =>
+    join(settings.folder, 'ingress', name),
+  );
+  const folder = await mkdtemp(join(tmpdir(), 'ingress-'));
+  const file = join(folder, 'nginx.conf');
+  const output = join(folder, 'output.log');
+  const service = await startService('nginx', output, async (port) => {
+    await writeFile(file, configuration({ folder, port, certificate, key }));
+    const process = startGuarded({
+      name: 'nginx',
+      command: nginx.command,
+      args: ['-p', folder, '-e', join(folder, 'error.log'), '-c', file],
+      cwd: folder,
+      env: serverEnvironment(nginx.libraryPath),
+      logFile: output,
+      signal: 'SIGTERM',
+      grace: 2_000,
+      remove: [folder],
+    });
+    return { url: `https://127.0.0.1:${port}`, process, connect: () => reach(port) };
+  });
+  const port = Number(new URL(service.url).port);
+  const ca = await readFile(certificate);
+  return {
+    port,
+    ask: (url, asking) => ask(new URL(url), port, ca, asking),
+    async logs() {
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.log'));
+      return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
+    },
+    async stop() {
+      await service.process.stop();
+      await settings.remove();
+    },
+  };
+}
+
+/** Without it the workers of a root's nginx are nobody, who may not write into our folder. */
+export const asItsUser = process.getuid?.() === 0 ? 'user root;' : '';
+
+function reach(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.on('error', reject);
+  });
+}
