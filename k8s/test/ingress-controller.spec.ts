@@ -1,0 +1,96 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { startIngress } from './ingress.js';
+import { lines } from './log-lines.js';
+import { all } from './manifests.js';
+import type { Ingress } from './nginx.js';
+import type { ControllerSettings } from './nginx-configuration.js';
+import { type Manifest, OVERLAYS, render } from './render.js';
+import { problemsOf } from './schema.js';
+import { ROOT } from './settings.js';
+
+const HOSTS = { auth: '/auth/login', base: '/api/auth/oauth/token', api: '/v2/me' };
+
+/** What docs/run.md says that the ConfigMap of the controller must have. */
+async function documentedSettings(): Promise<ControllerSettings> {
+  const page = await readFile(join(ROOT, 'docs/run.md'), 'utf8');
+  const part = page.split('\n## The ingress controller\n')[1]?.split('\n## ')[0] ?? '';
+  const block = /^```yaml\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
+  return (parse(block) as { data: ControllerSettings }).data;
+}
+
+/** The overlay with the component that counts by networks, and with limits that the third request reaches. */
+async function withNetworks(overlay: string): Promise<Manifest[]> {
+  const path = `overlays/${overlay}`;
+  return render(path, async (folder) => {
+    const edit = async (name: string, from: RegExp, to: string): Promise<void> => {
+      const file = join(folder, name);
+      const text = await readFile(file, 'utf8');
+      expect(text).toMatch(from);
+      await writeFile(file, text.replace(from, to));
+    };
+    await edit(`${path}/kustomization.yaml`, /\ncomponents:\n/, '$&  - ../../components/client-networks\n');
+    for (const app of ['authorize', 'token', 'resource']) {
+      await edit(`base/${app}/ingress.yaml`, /rate: \d+r\/s/, 'rate: 1r/m');
+      await edit(`base/${app}/ingress.yaml`, /burst: '\d+'/, "burst: '1'");
+    }
+  });
+}
+
+describe.each(OVERLAYS)('the %s overlay with the component for clients’ networks', (overlay) => {
+  it('is what the API knows, and counts by nothing else', async () => {
+    const manifests = await withNetworks(overlay);
+    expect(await problemsOf(manifests)).toEqual([]);
+    const keys = all(manifests, 'Ingress').map(
+      ({ metadata }) => metadata?.annotations?.['nginx.org/limit-req-key'],
+    );
+    expect(keys).toEqual(['${client_network}', '${client_network}', '${client_network}']);
+  });
+});
+
+describe('a controller with the ConfigMap of docs/run.md, with no app behind it', () => {
+  let settings: ControllerSettings;
+  let ingress: Ingress;
+  beforeAll(async () => {
+    settings = await documentedSettings();
+    const nobody = 'http://127.0.0.1:9';
+    const backends = { authorize: nobody, token: nobody, resource: nobody };
+    const realIp = 'set_real_ip_from 127.0.0.1; real_ip_header x-from;';
+    const snippets = `${settings['http-snippets']}\n${realIp}`;
+    ingress = await startIngress(await withNetworks('local'), backends, {
+      ...settings,
+      'http-snippets': snippets,
+    });
+  });
+  afterAll(() => ingress?.stop());
+
+  it('counts a customer of IPv6 once, and writes no query of what it limits or finds no app for', async () => {
+    for (const [host, path] of Object.entries(HOSTS)) {
+      const limited: boolean[] = [];
+      for (const address of [
+        '2001:db8:0:1::1',
+        '2001:db8:0:1::2',
+        '2001:db8:0:1:a:b:c:d',
+        '2001:db8:0:2::1',
+      ]) {
+        const headers = { 'x-from': address, referer: 'https://typed.example/' };
+        const url = `https://${host}.localhost${path}?state=typed&login_hint=typed`;
+        limited.push((await ingress.ask(url, { headers })).status === 429);
+      }
+      expect([host, limited]).toEqual([host, [false, false, true, false]]);
+    }
+    const log = await lines(ingress, 12);
+    expect(log.filter((line) => line.includes(' base.localhost/api/auth/oauth/token 503 '))).toHaveLength(3);
+    expect(log.filter((line) => line.includes(' auth.localhost/auth/login 429 '))).toHaveLength(1);
+    expect(log.join('\n')).not.toMatch(/typed|state/);
+  });
+
+  it('has the map of deploy/nginx.conf', async () => {
+    const map = /^ *map \$binary_remote_addr .*?\}$(?=\n *limit_req_zone)/ms;
+    const plain = (text = ''): string => text.replaceAll(/^ +/gm, '').trim();
+    const compose = map.exec(await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8'))?.[0];
+    expect(compose).toContain('client_network');
+    expect(plain(settings['http-snippets'])).toContain(plain(compose));
+  });
+});
