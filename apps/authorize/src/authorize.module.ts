@@ -26,6 +26,7 @@ import { ScriptController } from './page/script.controller.js';
 import { CookieDoctor } from './cookie-doctor/cookie-doctor.service.js';
 import { ConsentService } from './consent/consent.service.js';
 import { AccountController } from './account/account.controller.js';
+import { FrontController } from './account/front.controller.js';
 import { ConnectedAppsController } from './apps/connected-apps.controller.js';
 import { RevokeController } from './apps/revoke.controller.js';
 import { AccessRevoker } from './grant/access-revoker.service.js';
@@ -87,6 +88,7 @@ export class AuthorizeModule {
         LogoController,
         LoginController,
         AccountController,
+        FrontController,
         ScriptController,
         ConnectedAppsController,
         RevokeController,

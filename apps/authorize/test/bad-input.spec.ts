@@ -57,7 +57,7 @@ it.each(FORMS_ONLY)('GET %s changes nothing: 405', async (path) => {
 });
 
 it.each([
-  '/',
+  '/elsewhere',
   '/auth/nothing',
   '/%zz',
   '/auth/%c0%af',

@@ -121,6 +121,11 @@ it.each(LOCALES)('tells all kinds apart in %s', async (locale) => {
   expect(page.headers['content-language']).toBe(locale);
 });
 
+it.each(LOCALES)('an address without a page leads to the account, in words of %s', async (locale) => {
+  const { text: page } = await app.browser().get('/nothing', { 'Accept-Language': locale });
+  expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
+});
+
 it('a page that failed may be opened again at its own address', async () => {
   const browser = await app.loggedIn(user);
   cables.redis.cut();

@@ -67,6 +67,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     'the consent page, callback at `app.example.com`',
     async (app) => (await loggedIn(app)).get(await consentOf(app, 'consent')),
   ],
+  ['the address without a path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
   ['the front page', '/auth', 'the front page', async (app) => (await loggedIn(app)).get('/auth/')],
   [
     'connected applications',
