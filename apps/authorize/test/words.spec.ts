@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LOCALES } from '#directory/locale.js';
+import { dateLocale } from '../src/language/date-locale.js';
 import { Words } from '../src/language/words.js';
 
 describe('texts in other directions', () => {
@@ -18,6 +19,30 @@ describe('a day', () => {
   it('is that of the user’s time zone', () => {
     expect(new Words('en').date(date, 'Asia/Tokyo')).toBe('April 1, 2026');
     expect(new Words('de').date(date, 'America/New_York')).toBe('31. März 2026');
+  });
+
+  it.each([
+    ['en', 'en-GB,en;q=0.9', '1 April 2026'],
+    ['en', 'en-US;q=0.5, en-GB', '1 April 2026'],
+    ['en', 'de-AT, en-AU;q=0.3', '1 April 2026'],
+    ['en', 'en-Latn-GB-x-mine', '1 April 2026'],
+    ['en', 'en-001', '1 April 2026'],
+    ['en', 'en, de-AT', 'April 1, 2026'],
+    ['en', 'en-GB;q=0, en', 'April 1, 2026'],
+    ['en', 'en-x-gb, en-GBR, -GB, ;;;', 'April 1, 2026'],
+    ['en', 'en-QQ', 'April 1, 2026'],
+    ['ar', 'ar-SA-u-ca-islamic', '١ أبريل ٢٠٢٦'],
+    ['pt', 'pt-BR', '1 de abril de 2026'],
+    ['de', 'en-GB', '1. April 2026'],
+  ] as const)('is written in %s, as in the region that %s prefers with it', (locale, header, written) => {
+    expect(new Words(locale, dateLocale(locale, header)).date(date, 'Asia/Tokyo')).toBe(written);
+  });
+
+  it('costs no more for a header without end', () => {
+    const header = `${'en-US-x-'.repeat(100_000)},en-GB`;
+    const begun = performance.now();
+    for (let times = 0; times < 1_000; times++) dateLocale('en', header);
+    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
   it('is that of UTC when nobody knows the time zone (any more)', () => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Locale } from '#directory/locale.js';
 import { chooseLocale } from './choose-locale.js';
+import { dateLocale } from './date-locale.js';
 import { LanguageCookie } from './language-cookie.js';
 import { Words } from './words.js';
 
@@ -18,8 +18,6 @@ export interface Reader {
 /** Finds the words for whoever reads a page. */
 @Injectable()
 export class LanguageService {
-  readonly #words = new Map<Locale, Words>();
-
   constructor(private readonly cookie: LanguageCookie) {}
 
   for({ headers, query = '', uiLocales, user }: Reader): Words {
@@ -30,8 +28,6 @@ export class LanguageService {
       remembered: user ? null : this.cookie.read(headers.cookie),
       acceptLanguage: headers['accept-language'],
     });
-    let words = this.#words.get(locale);
-    if (!words) this.#words.set(locale, (words = new Words(locale)));
-    return words;
+    return new Words(locale, dateLocale(locale, headers['accept-language']));
   }
 }

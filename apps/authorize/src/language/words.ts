@@ -1,4 +1,5 @@
 import { IntlMessageFormat } from 'intl-messageformat';
+import { LRUCache } from 'lru-cache';
 import type { Locale } from '#directory/locale.js';
 import { type Fragment, html, type Html } from '../page/html.js';
 import { CATALOGUE, type MessageId } from './catalogue/catalogue.js';
@@ -11,9 +12,16 @@ const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
 
+/** Regions times time zones are more than are ever read at once. */
+const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
+
 /** The pages' texts in one language. */
 export class Words {
-  constructor(readonly locale: Locale) {}
+  /** @param dateLocale how days are written: the language, and a region of it */
+  constructor(
+    readonly locale: Locale,
+    private readonly dateLocale: string = locale,
+  ) {}
 
   get direction(): 'ltr' | 'rtl' {
     return this.locale === 'ar' ? 'rtl' : 'ltr';
@@ -36,9 +44,12 @@ export class Words {
     return html`${this.#format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
   }
 
-  /** A day, as the language writes it. @param timeZone IANA name; one that is unknown here counts as UTC */
+  /** A day, as the language writes it in the reader’s region. @param timeZone IANA name; one that is unknown here counts as UTC */
   date(date: Date, timeZone: string): string {
-    return dayFormat(this.locale, timeZone).format(date);
+    const key = `${this.dateLocale} ${timeZone}`;
+    let format = dayFormats.get(key);
+    if (!format) dayFormats.set(key, (format = dayFormat(this.dateLocale, timeZone)));
+    return format.format(date);
   }
 
   #format(id: MessageId): IntlMessageFormat {
@@ -50,11 +61,12 @@ export class Words {
 }
 
 /** Time zones come and go with versions of their database, and a page must not fail for that. */
-function dayFormat(locale: Locale, timeZone: string): Intl.DateTimeFormat {
+function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
+  const long = { dateStyle: 'long', calendar: 'gregory' } as const;
   try {
-    return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone });
+    return new Intl.DateTimeFormat(locale, { ...long, timeZone });
   } catch {
-    return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+    return new Intl.DateTimeFormat(locale, { ...long, timeZone: 'UTC' });
   }
 }
 
