@@ -21,17 +21,21 @@ describe('the account page', () => {
     expect(statusOf(page)).toBeUndefined();
   });
 
-  it('shows what the account is connected to before the settings, and what a button does before it', async () => {
+  it('shows what the account is connected to before the settings, and what a button does right under it', async () => {
     const { text } = await (await app.loggedIn(user)).get('/auth/');
-    const parts = [
-      'href="/auth/apps"',
-      'action="/auth/language"',
-      'id="everywhere"',
-      'aria-describedby="everywhere"',
-    ];
+    const parts = ['href="/auth/apps"', 'action="/auth/language"', 'action="/auth/logout-everywhere"'];
+    for (const id of ['switch', 'apps', 'everywhere'])
+      expect(text).toMatch(
+        new RegExp(`aria-describedby="${id}"\\s*>[^<]+</(a|button)>\\s*<p class="quiet" id="${id}">`),
+      );
     const places = parts.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it.each(['/', '/?x=1'])('is where %s leads', async (path) => {
+    const answer = await app.browser().get(path);
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
   });
 
   it('leads nobody who is not logged in anywhere but to the login', async () => {
@@ -43,6 +47,7 @@ describe('the account page', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
+    expect(page.text).toContain('Logs you out here first');
     const before = new Map(browser.cookies);
     const answer = await browser.submit(page, {}, '/auth/logout');
     expect(answer.headers['location']).toBe('/auth/login?done');

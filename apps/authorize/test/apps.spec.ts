@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LOCALES } from '#directory/locale.js';
 import { SCOPES } from '#directory/scope.js';
 import type { User } from '#directory/user.js';
 import { PASSWORD } from './authorize-app.js';
@@ -41,6 +42,8 @@ describe('the list of connected applications', () => {
     expect(text).toContain('Allowed on February 1, 2026.');
     expect(text).toContain('Last used on February 3, 2026.');
     expect(text).toContain('Not used yet.');
+    const british = (await browser.get('/auth/apps', { 'Accept-Language': 'en-GB,en;q=0.8' })).text;
+    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Allowed on 1 February 2026.');
     expect(text).toContain('aria-label="Revoke access: Notes"');
   });
 
@@ -75,6 +78,22 @@ describe('the list of connected applications', () => {
     await allow(app, browser, await app.client({ name: 'Mine' }));
     const other = await app.loggedIn(await app.user());
     expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
+  });
+
+  it('asks about a single application in the singular, and about several in the plural', async () => {
+    const askIn = async (locale: string) =>
+      (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
+    await allow(app, browser, await app.client({ name: 'One' }));
+    const one = await Promise.all(LOCALES.map(askIn));
+    expect(one[0]).toContain('<h1>Revoke access?</h1>');
+    expect(one[0]).toContain('If you revoke it, 1 application will');
+    expect(one[0]).toContain('What it has read already stays with it.');
+    await allow(app, browser, await app.client({ name: 'Two' }));
+    const two = await Promise.all(LOCALES.map(askIn));
+    expect(two[0]).toContain('What they have read already stays with them.');
+    const headings = (pages: string[]) => pages.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
+    const others = headings(two);
+    for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);
   });
 
   it('is come back to after the login that it led to', async () => {

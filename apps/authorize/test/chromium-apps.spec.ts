@@ -158,6 +158,23 @@ describe.each([
     await page.waitForSelector('html[lang=en]');
   });
 
+  it('what a button of the account does stands nearer to it than to what comes next', async () => {
+    const page = await browse({ javaScriptEnabled });
+    await logIn(page);
+    await page.locator('#everywhere').waitFor();
+    const gaps = await page.evaluate(() =>
+      ['switch', 'apps'].map((id) => {
+        const hint = document.getElementById(id) as HTMLElement;
+        const after = hint.parentElement?.nextElementSibling as HTMLElement;
+        const { top, bottom } = hint.getBoundingClientRect();
+        const button = hint.previousElementSibling as HTMLElement;
+        return [top - button.getBoundingClientRect().bottom, after.getBoundingClientRect().top - bottom];
+      }),
+    );
+    expect(gaps).toHaveLength(2);
+    for (const [toButton = 0, toNext = 0] of gaps) expect(toNext).toBeGreaterThan(2 * toButton);
+  });
+
   it('another account can be used', async () => {
     const page = await browse({ javaScriptEnabled });
     await logIn(page);

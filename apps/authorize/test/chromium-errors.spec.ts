@@ -177,6 +177,17 @@ describe.each([
     expect(await heading(page)).toBe('Log in');
   });
 
+  it('the option that registers a redirect URI is not broken at its hyphens on the narrowest screen', async () => {
+    const page = await open(address().replace('%2Fcallback', '%2Fnowhere'));
+    await page.setViewportSize({ width: 320, height: 568 });
+    await page.locator('summary').click();
+    const option = page.getByText('--add-redirect-uri', { exact: true });
+    await option.waitFor();
+    const height = (await option.boundingBox())?.height ?? 0;
+    expect(height).toBeGreaterThan(0);
+    expect(height).toBeLessThan(30);
+  });
+
   it('the part for developers opens with the keyboard alone', async () => {
     const page = await open(address().replace(clientId, 'sc_nobody'));
     expect(await heading(page)).toBe('We do not know this application');

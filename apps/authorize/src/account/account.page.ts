@@ -53,12 +53,15 @@ export function accountPage({ words, user, cookie, notice, avatarOrigins }: Acco
           <p class="quiet"><bdi>${user.email}</bdi></p>
         </div>
       </div>
-      <form method="post" action="${logoutAddress('')}">
+      <form method="post" action="${logoutAddress('')}" class="hinted">
         ${hiddenToken(cookie, 'logout')}
-        <button class="plain">${words.text('account.switch')}</button>
+        <button class="plain" aria-describedby="switch">${words.text('account.switch')}</button>
+        <p class="quiet" id="switch">${words.text('account.switch_hint')}</p>
       </form>
-      <p><a class="button wide" href="/auth/apps">${words.text('apps.title')}</a></p>
-      <p class="quiet">${words.text('account.apps_hint')}</p>
+      <div class="hinted">
+        <a class="button wide" href="/auth/apps" aria-describedby="apps">${words.text('apps.title')}</a>
+        <p class="quiet" id="apps">${words.text('account.apps_hint')}</p>
+      </div>
       <form method="post" action="/auth/language">
         ${hiddenToken(cookie, 'language')}
         <label for="locale">${words.text('account.language')}</label>
@@ -76,12 +79,12 @@ export function accountPage({ words, user, cookie, notice, avatarOrigins }: Acco
         <button class="plain">${words.text('account.log_out')}</button>
       </form>
       <hr />
-      <form method="post" action="/auth/logout-everywhere">
+      <form method="post" action="/auth/logout-everywhere" class="hinted">
         ${hiddenToken(cookie, 'logout_everywhere')}
-        <p class="quiet" id="everywhere">${words.text('account.log_out_everywhere_hint')}</p>
         <button class="plain" aria-describedby="everywhere">
           ${words.text('account.log_out_everywhere')}
         </button>
+        <p class="quiet" id="everywhere">${words.text('account.log_out_everywhere_hint')}</p>
       </form>
     `,
   };

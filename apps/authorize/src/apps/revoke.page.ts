@@ -30,17 +30,20 @@ export function revokePage(words: Words, app: ConnectedApp, cookie: string): Pag
 
 /** Asks whether every application is to lose its access. */
 export function revokeAllPage(words: Words, apps: readonly ConnectedApp[], cookie: string): Page {
+  const count = apps.length;
+  const title = words.text('revoke_all.title', { count });
   return {
     words,
-    title: words.text('revoke_all.title'),
+    title,
     content: html`
-      <h1>${words.text('revoke_all.title')}</h1>
-      <p>${words.rich('revoke_all.what', { count: apps.length })}</p>
+      <h1>${title}</h1>
+      <p>${words.rich('revoke_all.what', { count })}</p>
       <ul>
         ${apps.map(({ name }) => html`<li><bdi>${name}</bdi></li>`)}
       </ul>
       <form method="post" action="${REVOKE_ALL}" class="choice">
-        ${hiddenToken(cookie, 'revoke_all')} ${choice(words, words.text('apps.revoke_all'))}
+        ${hiddenToken(cookie, 'revoke_all')}
+        ${choice(words, words.text(count === 1 ? 'apps.revoke' : 'apps.revoke_all'))}
       </form>
     `,
   };

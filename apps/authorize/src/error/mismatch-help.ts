@@ -13,7 +13,8 @@ const CAUSES: readonly Hint[] = [
 /** For whoever has to find out why a redirect URI is not a registered one. The page itself must not name those. */
 export function mismatchHelp(words: Words): Html {
   const show = html`<code>client show</code>`;
-  const add = html`<code>client update --add-redirect-uri</code>`;
+  // A narrow screen breaks the line before the option, not between its hyphens.
+  const add = html`<code>client update <span>--add-redirect-uri</span></code>`;
   return html`
     <h2>${words.text('error.causes')}</h2>
     ${hintList(words, CAUSES)}

@@ -42,6 +42,8 @@ button:hover, .button:hover { text-decoration: underline; }
 [hidden] { display: none; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .choice { display: flex; flex-wrap: wrap; gap: var(--space-3); margin-top: var(--space-5); }
+.hinted { margin: 0 0 var(--space-5); }
+.hinted > p { margin: var(--space-1) 0 0; }
 .shows { margin: calc(-1 * var(--space-4)) 0 var(--space-3); }
 .shows[aria-pressed=true]::after { content: " \\2713"; }
 .party { display: flex; align-items: center; gap: var(--space-3); margin: 0 0 var(--space-4); }
@@ -59,6 +61,7 @@ hr { margin: var(--space-5) 0; border: 0; border-block-start: 1px solid var(--ed
 dt { font-weight: 600; }
 dd { margin: 0 0 var(--space-2); }
 code { font-family: ui-monospace, monospace; font-size: 0.9375em; direction: ltr; unicode-bidi: isolate; user-select: all; }
+code span { display: inline-block; }
 @media (forced-colors: active) { main, .face { border: 1px solid; } }
 `;
 

@@ -20,6 +20,15 @@ export const ACCOUNT_MESSAGES = {
     ja: '別のアカウントを使う',
     ar: 'استخدام حساب آخر',
   },
+  'account.switch_hint': {
+    en: 'Logs you out here first; then you log in with the other one.',
+    de: 'Meldet Sie hier zuerst ab; dann melden Sie sich mit dem anderen an.',
+    fr: 'Vous êtes d’abord déconnecté ici, puis vous vous connectez avec l’autre.',
+    es: 'Primero se cierra aquí tu sesión; después la inicias con la otra.',
+    pt: 'Primeiro termina aqui a sua sessão; depois inicia-a com a outra.',
+    ja: 'いったんログアウトしてから、別のアカウントでログインします。',
+    ar: 'يُسجَّل خروجك هنا أولًا، ثم تسجّل الدخول بالحساب الآخر.',
+  },
   'account.apps_hint': {
     en: 'See which applications can use your account, and end their access.',
     de: 'Sehen, welche Anwendungen Ihr Konto verwenden können, und ihnen den Zugriff nehmen.',
@@ -40,7 +49,7 @@ export const ACCOUNT_MESSAGES = {
   },
   'account.language_browser': {
     en: 'As your browser says',
-    de: 'Wie Ihr Browser es wünscht',
+    de: 'Wie im Browser',
     fr: 'Celle de votre navigateur',
     es: 'El de tu navegador',
     pt: 'O do seu navegador',
