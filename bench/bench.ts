@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
@@ -12,8 +13,14 @@ import { grantBytes, redisBytes, sessionBytes } from './storage.js';
 import { usageOf } from './usage.js';
 import { writeReport } from './write-report.js';
 
-// npm run bench [-- --write]: what each kind of request costs, and from that how large an installation has to be. --write
-// puts it into docs/run.md. Nothing else should run on the machine meanwhile.
+const USAGE = `npm run bench [-- --write]
+
+Measures what each kind of request costs, and from that how large an installation has to be: some minutes, in
+which nothing else should run on the machine.
+
+  --write   puts it into docs/run.md as well
+  --help    shows this
+`;
 
 const SECONDS = 4;
 const CODES = 4_000;
@@ -66,11 +73,29 @@ async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   return made;
 }
 
-const product = await startProduct();
+/** @throws Error that names what is no option */
+function options(): { write?: boolean | undefined; help?: boolean | undefined } {
+  return parseArgs({ options: { write: { type: 'boolean' }, help: { type: 'boolean' } } }).values;
+}
+
+async function bench(write: boolean): Promise<void> {
+  const product = await startProduct();
+  try {
+    const report = reportOf(await run(product));
+    process.stdout.write(report);
+    if (write) await writeReport(report);
+  } finally {
+    await product.close();
+  }
+}
+
 try {
-  const report = reportOf(await run(product));
-  process.stdout.write(report);
-  if (process.argv.includes('--write')) await writeReport(report);
-} finally {
-  await product.close();
+  const { write = false, help = false } = options();
+  if (help) process.stdout.write(USAGE);
+  else await bench(write);
+} catch (error) {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`error: ${message}\n\n${USAGE}`);
+  process.exitCode = 2;
 }
