@@ -24,7 +24,7 @@ describe('the public address of a service', () => {
     expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
     for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])
       expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
-        'BASE_URL must be an https origin with no path and no slash at its end, such as https://auth.example.com (NODE_ENV is production)',
+        'BASE_URL must be an https origin with no path and no slash at its end, such as https://base.example.com (NODE_ENV is production)',
       ]);
   });
 

@@ -80,7 +80,7 @@ export class UpdateClientCommand extends CommandRunner {
 
   @Option({
     flags: '--optional-scope <scopes>',
-    description: 'those of its scopes that users may decline; replaces what was registered, none: no one',
+    description: 'those of its scopes that users may decline; replaces what was registered; none: nothing',
   })
   parseOptionalScope(scopes: string, previous: string[] = []): string[] {
     return scopes === 'none' ? previous : scopeTokens([...previous, scopes].join(' '));

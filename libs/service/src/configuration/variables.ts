@@ -47,7 +47,9 @@ export function OriginVariable(): PropertyDecorator {
       defaultMessage: (argument) => {
         const scheme = isInProduction(argument?.object) ? 'https' : 'http(s)';
         const when = isInProduction(argument?.object) ? ' (NODE_ENV is production)' : '';
-        return `${argument?.property} must be an ${scheme} origin with no path and no slash at its end, such as https://auth.example.com${when}`;
+        const name = argument?.property ?? '';
+        const host = name.replace(/_URL$/, '').toLowerCase();
+        return `${name} must be an ${scheme} origin with no path and no slash at its end, such as https://${host}.example.com${when}`;
       },
     },
   });
