@@ -14,7 +14,9 @@ import { ProofStore } from './dpop/proof.store.js';
 import { SpendResponder } from './dpop/spend.responder.js';
 import { ClientRevocationResponder } from './grant/client-revocation.responder.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
+import { MONOTONIC_CLOCK } from './grant/monotonic-clock.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
+import { RevocationReplay } from './grant/revocation-replay.service.js';
 import { NatsReadiness } from './health/nats-readiness.js';
 import { TokenReadiness } from './health/token-readiness.js';
 import { IntrospectionController } from './introspect/introspection.controller.js';
@@ -63,6 +65,8 @@ export class TokenModule {
         { provide: TokenConfiguration, useValue: configuration },
         { provide: APP_FILTER, useClass: OAuthErrorFilter },
         grantEngineProvider(configuration.TOKEN_KEYS, lifetimesOf(configuration)),
+        { provide: MONOTONIC_CLOCK, useValue: () => performance.now() },
+        RevocationReplay,
         RevocationKeeper,
         NatsReadiness,
         TokenReadiness,

@@ -126,8 +126,8 @@ describe('a deleted client', () => {
     for (const { access_token } of pairs)
       expect(await introspect(access_token)).toMatchObject({ active: true });
 
-    const heard: unknown[] = [];
-    const stop = app.hear(SUBJECTS.grantRevoked, (event) => heard.push(event));
+    const heard = new Set<string>();
+    const stop = app.hear(SUBJECTS.grantRevoked, (event) => heard.add(JSON.stringify(event)));
     await app.registrations.delete(client.client_id);
     await changed(client);
     for (const { refresh_token } of pairs)
@@ -138,7 +138,8 @@ describe('a deleted client', () => {
     expect(await revokeClient(client.client_id)).toEqual({ applied: 3 });
     await app.settled();
     stop();
-    expect(heard).toHaveLength(3);
+    // A pass of the keeper just then may tell of some as well.
+    expect(heard.size).toBe(3);
     for (const { access_token } of pairs) expect(await introspect(access_token)).toEqual({ active: false });
     expect(await introspect(other.access_token)).toMatchObject({ active: true });
   });

@@ -82,7 +82,10 @@ describe('oauth.token.introspect over NATS', () => {
     const before = (await introspect(access_token)) as { grant_id: string };
     await app.post('token', redemption);
     await app.settled();
-    expect(heard).toEqual([{ grant_id: before.grant_id }]);
+    // A pass of the keeper just then may tell of it as well.
+    expect(new Set(heard.map((event) => JSON.stringify(event)))).toEqual(
+      new Set([JSON.stringify({ grant_id: before.grant_id })]),
+    );
     expect(await introspect(access_token)).toEqual({ active: false });
     stop();
   });

@@ -34,6 +34,7 @@ export async function startTokenApp(
 
   return {
     ...fixture,
+    natsUrl: services.natsUrl,
     server: app.getHttpServer(),
 
     /** Writes the days of last use that wait in memory. */

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThanOrEqual, Not, Raw, type Repository } from 'typeorm';
+import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { endGrants } from './end-grants.js';
 import type { GrantRecord } from './grant-record.js';
 import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-grant.js';
 
 export type { NewGrantRecord };
+
+/** So many revoked grants a query. */
+const PAGE = 5_000;
 
 /** Grants as rows. Times are the database's, so that the copies of a service need no common clock. */
 @Injectable()
@@ -84,14 +87,26 @@ export class GrantRecordStore {
     return this.#revoke('user_id = $1', [userId]);
   }
 
-  /** Ids of the grants revoked at this time or later, oldest first. */
-  async revokedSince(date: Date): Promise<string[]> {
-    const found = await this.grants.find({
-      select: { id: true, revokedAt: true },
-      where: { revokedAt: MoreThanOrEqual(date) },
-      order: { revokedAt: 'ASC' },
-    });
-    return found.map(({ id }) => id);
+  /**
+   * Ids of the grants that were revoked at most so many milliseconds ago, newest first, a page at a time: nobody waits for
+   * the newest because there are many. An age, since the clock of who asks may differ from the database's; it is asked for
+   * each page, as time passes between them. One that is revoked meanwhile is left to the next call.
+   */
+  async *revokedWithin(age: () => number): AsyncGenerator<string[], void, void> {
+    for (let last = { id: '', at: 'infinity' }; ;) {
+      // A text, since a Date lacks the microseconds.
+      const page = await this.dataSource.query<{ id: string; at: string }[]>(
+        `SELECT id, revoked_at::text AS at FROM grants
+         WHERE revoked_at >= now() - $1::float8 * interval '1 millisecond'
+           AND (revoked_at, id) < ($2::timestamptz, $3)
+         ORDER BY revoked_at DESC, id DESC LIMIT ${PAGE}`,
+        [age(), last.at, last.id],
+      );
+      yield page.map(({ id }) => id);
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end;
+    }
   }
 
   /** Ids of every revoked grant of a client that could still have had live tokens. */

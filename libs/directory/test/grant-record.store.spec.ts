@@ -84,18 +84,6 @@ describe('GrantRecordStore', () => {
     expect(await grants.revoke(newId())).toBe(false);
   });
 
-  it('tells what was revoked since a time, oldest first', async () => {
-    const before = await granted();
-    await grants.revoke(before);
-    const since = new Date((await grants.find(before))!.revokedAt!.getTime() + 1);
-    const [first, second] = [await granted(), await granted(), await granted()];
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await grants.revoke(first);
-    await grants.revoke(second);
-    expect(await grants.revokedSince(since)).toEqual([first, second]);
-    expect(await grants.revokedSince(fromNow(1))).toEqual([]);
-  });
-
   it('notes the last use of many grants by one statement, and only ever moves it forward', async () => {
     const [one, two] = [await granted(), await granted()];
     const uses = [

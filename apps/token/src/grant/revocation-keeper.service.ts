@@ -1,68 +1,102 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { GrantRecordStore } from '#directory/grant-record.store.js';
-import { GrantEngine } from '#grants/grant-engine.js';
+import { AsyncResource } from 'node:async_hooks';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { RedisConnection } from '#service/redis/redis.connection.js';
+import { MONOTONIC_CLOCK, type MonotonicClock } from './monotonic-clock.js';
+import { ReplayWindow } from './replay-window.js';
+import { RevocationReplay } from './revocation-replay.service.js';
 
-/** Longer than any replica lags behind its master. */
-const REPLAYED_MS = 10 * 60 * 1000;
+const EVERY_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /**
- * Applies the revocations of the last ten minutes again whenever Redis connects: a fail-over to a replica that had
- * not heard of them yet must not bring a revoked grant back. Whenever NATS reconnects, too: the operator may have
- * deleted a client and found nobody to tell.
+ * Sees to it that what is revoked in PostgreSQL is revoked in Redis and in every cache, though whoever recorded it died
+ * before, or Redis refused it, was away or failed over to a replica that had not heard of it: every 5 s, and at once whenever
+ * Redis connects. Whenever NATS reconnects, broadcasts are repeated: the operator may have found nobody to tell.
  */
 @Injectable()
 export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RevocationKeeper.name);
-  /** From when on revocations are to be applied again; undefined when all are. */
-  #due: Date | undefined;
+  readonly #window: ReplayWindow;
+  #announce: 'always' | 'when_applied' = 'when_applied';
+  /** Counted up whenever what was carried out may be lost. */
+  #losses = 0;
+  #timer: NodeJS.Timeout | undefined;
   #busy = false;
+  #failing = false;
   #over = false;
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly records: GrantRecordStore,
-    private readonly engine: GrantEngine,
     private readonly connection: TokenServiceConnection,
-  ) {}
+    private readonly replay: RevocationReplay,
+    @Inject(MONOTONIC_CLOCK) private readonly clock: MonotonicClock,
+  ) {
+    this.#window = new ReplayWindow(clock());
+  }
 
   onApplicationBootstrap(): void {
-    this.redis.onReady(() => void this.replay());
-    this.connection.onStale((tag) => {
-      if (tag === null) void this.replay();
+    // Whose request noticed a loss is no matter: what follows goes on for ever, and belongs to no trace.
+    const redisLost = AsyncResource.bind(() => {
+      this.#window.redisLost(this.clock());
+      this.startOver();
     });
+    const broadcastsLost = AsyncResource.bind(() => {
+      this.#window.broadcastsLost(this.clock());
+      this.#announce = 'always';
+      this.startOver();
+    });
+    this.redis.onReady(redisLost);
+    this.connection.onStale((tag) => {
+      if (tag === null) broadcastsLost();
+    });
+    void this.run();
   }
 
   onApplicationShutdown(): void {
     this.#over = true;
+    clearTimeout(this.#timer);
   }
 
-  /** Until it is done: what fails, such as PostgreSQL being away as well, is tried again. Asking twice at once is asking once. */
-  private async replay(): Promise<void> {
-    this.#due ??= new Date(Date.now() - REPLAYED_MS);
-    if (this.#busy) return;
+  private startOver(): void {
+    this.#losses++;
+    this.replay.forget();
+    void this.run();
+  }
+
+  /** One pass at a time; each sees to the next one. */
+  private async run(): Promise<void> {
+    if (this.#busy || this.#over) return;
     this.#busy = true;
-    while (this.#due && !this.#over) {
-      const since: Date = this.#due;
-      this.#due = undefined;
-      try {
-        await this.apply(since);
-      } catch (error) {
-        this.#due = since;
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#logger.error(`recent revocations could not be applied to Redis yet: ${reason}`);
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    }
+    clearTimeout(this.#timer);
+    const wait = await this.pass();
     this.#busy = false;
+    if (!this.#over) this.#timer = setTimeout(() => void this.run(), wait).unref();
   }
 
-  private async apply(since: Date): Promise<void> {
-    const revoked = await this.records.revokedSince(since);
-    for (const id of revoked) await this.engine.applyRevocation(id);
-    if (revoked.length > 0) this.#logger.log(`applied ${revoked.length} recent revocations to Redis again`);
+  /** @returns when to begin the next one, in milliseconds */
+  private async pass(): Promise<number> {
+    const [began, losses] = [this.clock(), this.#losses];
+    try {
+      const changed = await this.replay.pass(() => this.#window.age(this.clock()), this.#announce);
+      if (losses !== this.#losses) return 0;
+      this.#window.passed(began, this.clock());
+      this.#announce = 'when_applied';
+      if (changed > 0) this.#logger.log(`applied ${changed} revocations that Redis did not know`);
+      this.#failing = false;
+      return EVERY_MS;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.#failing && !this.#over)
+        this.#logger.error(`recent revocations could not be applied to Redis yet: ${reason}`);
+      this.#failing = true;
+      return RETRY_MS;
+    }
   }
 }

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#testing/backing/free-port.js';
+import { RedisNode } from '#testing/topology/redis-node.js';
+import { type KeeperWorld, openKeeperWorld } from './keeper-world.js';
+
+let folder: string;
+let node: RedisNode;
+let world: KeeperWorld;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
+  const password = randomBytes(16).toString('hex');
+  const settings = ['save ""', 'maxmemory-policy noeviction'];
+  node = await new RedisNode(await freePort(), folder, password, settings).start();
+  world = await openKeeperWorld({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  world.keeper.onApplicationBootstrap();
+});
+
+afterAll(async () => {
+  await world.close();
+  await node.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
+
+it('a revocation that a full Redis refused is carried out when it has room, though it was there all the time', async () => {
+  const id = await world.grant();
+  await mayUse('1mb');
+  await world.recordRevocation(id);
+  await world.triesInVain();
+  expect(await world.statusOf(id)).toBe('pending');
+  await mayUse('0');
+  await world.becomesRevoked(id);
+});
