@@ -7,7 +7,7 @@ import { serverEnvironment } from '#testing/backing/server-environment.js';
 import { startService } from '#testing/backing/started-service.js';
 import { findTool } from '#testing/tool.js';
 import { type Answer, ask, type Asking } from './ask.js';
-import { ownSettings } from './settings.js';
+import { makeSettings } from './settings.js';
 
 /** Where a test's nginx is, and what it may use of this machine. */
 export interface NginxPlace {
@@ -29,11 +29,10 @@ export interface Ingress {
 /** @param configuration the whole of it, of a process that stays in the foreground; its logs are `*.log` in the folder */
 export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
   const nginx = await findTool('nginx');
-  const settings = await ownSettings();
-  const [certificate = '', key = ''] = ['tls.crt', 'tls.key'].map((name) =>
-    join(settings.folder, 'ingress', name),
-  );
   const folder = await mkdtemp(join(tmpdir(), 'ingress-'));
+  const settings = join(folder, 'settings');
+  await makeSettings(settings);
+  const [certificate, key] = [join(settings, 'ingress/tls.crt'), join(settings, 'ingress/tls.key')];
   const file = join(folder, 'nginx.conf');
   const output = join(folder, 'output.log');
   const service = await startService('nginx', output, async (port) => {
@@ -60,10 +59,7 @@ export async function startNginx(configuration: (place: NginxPlace) => string): 
       const names = (await readdir(folder)).filter((name) => name.endsWith('.log'));
       return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
     },
-    async stop() {
-      await service.process.stop();
-      await settings.remove();
-    },
+    stop: () => service.process.stop(),
   };
 }
 
