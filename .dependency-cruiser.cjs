@@ -45,7 +45,7 @@ module.exports = {
       {
         path: '^(apps|libs)/[^/]+/src',
         pathNot:
-          '^libs/directory/src/.*(\\.store|\\.entity|\\.module|data-source|impatient-client|roaming-client|writable-server|migrations/.*|migrate)\\.ts$|^libs/testing/',
+          '^libs/directory/src/.*(\\.store|\\.statement|\\.entity|\\.module|data-source|impatient-client|roaming-client|writable-server|migrations/.*|migrate)\\.ts$|^libs/testing/',
       },
       { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
     ),

@@ -39,7 +39,8 @@ describe('apps on a database that', () => {
 
   it('lacks a migration of theirs are not ready, say so, and are when somebody has migrated', async () => {
     const dataSource = await directoryDataSource(services.databaseUrl).initialize();
-    await dataSource.undoLastMigration().finally(() => dataSource.destroy());
+    await dataSource.undoLastMigration();
+    await dataSource.destroy();
     await start();
     await miss('migrations');
     const told = /the database is not at this version, run \S+migrate\S+: it lacks Pages\d+/;

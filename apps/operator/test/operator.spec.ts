@@ -115,15 +115,17 @@ describe('operator', () => {
     ['a table', 'client_logos', 'DROP TABLE client_logos'],
     ['a column', 'optional_scopes', 'ALTER TABLE clients DROP COLUMN optional_scopes'],
   ])('says that a database that lacks %s is not at this version', async (_, name, drop) => {
-    const { databaseUrl, close } = await isolate();
+    const services = await isolate();
     try {
-      await withDatabase(databaseUrl, (admin) => admin.query(drop));
-      const { code, stdout, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: databaseUrl });
+      await withDatabase(services.databaseUrl, (admin) => admin.query(drop));
+      const { code, stdout, stderr } = await bench.run(['client', 'list'], {
+        DATABASE_URL: services.databaseUrl,
+      });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: the database is not at this version \(.*\): run "operator migrate"\n$/);
       expect(stderr).toContain(name);
     } finally {
-      await close();
+      await services.close();
     }
   });
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
-import { endGrants } from './end-grants.js';
+import { endGrants } from './end-grants.statement.js';
 import type { GrantRecord } from './grant-record.js';
-import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-grant.js';
+import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-grant.statement.js';
 
 export type { NewGrantRecord };
 
