@@ -65,6 +65,8 @@ describe('the ingress', () => {
     ingress.ask(`${BASE}/api/auth/oauth/token`, { method: 'POST', headers: { ...FORM, ...headers }, body });
 
   it.each([
+    [`${AUTH}/`, 303, ''],
+    [`${AUTH}/other`, 404, 'nginx'],
     [`${AUTH}/auth/login`, 200, 'text/html'],
     [`${AUTH}/auth/oauth2/authorize`, 400, 'text/html'],
     [`${AUTH}/authentication`, 404, 'nginx'],

@@ -82,10 +82,11 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
       if (!secure?.hosts?.includes(host)) throw new Error(`Ingress ${name}: ${host} has no TLS`);
       const locations = (http?.paths ?? []).flatMap(({ path = '', pathType, backend }) => {
         const to = place.backends[backend.service?.name ?? ''];
-        if (pathType !== 'Prefix' || !to || backend.service?.port?.name !== 'http')
+        if (!['Prefix', 'Exact'].includes(pathType) || !to || backend.service?.port?.name !== 'http')
           throw new Error(`Ingress ${name}: ${path} leads nowhere`);
         // Kubernetes' prefixes end where an element of the path does.
-        return [`location = ${path}`, `location ${path}/`].map(
+        const within = pathType === 'Prefix' ? [`location ${path}/`] : [];
+        return [`location = ${path}`, ...within].map(
           (location) =>
             `    ${location} {\n      ${[...settings, `proxy_pass ${to};`].join('\n      ')}\n    }`,
         );
