@@ -34,7 +34,7 @@ it.each(['redis', 'postgres'] as const)(
     const [first, last] = [await world.grant(), await world.grant()];
     cut(which);
     await world.recordRevocation(first);
-    for (let hour = 0; hour < 3; hour++) {
+    for (let hour = 0; hour < 4; hour++) {
       await world.triesInVain();
       await world.pass(60 * MINUTE);
     }
