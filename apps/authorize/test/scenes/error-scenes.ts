@@ -1,5 +1,5 @@
 import { OAuthError } from '#service/oauth/oauth-error.js';
-import { ERROR_KINDS, type ErrorKind } from '../../src/error/error-kind.js';
+import { type Advice, ERROR_KINDS, type ErrorKind } from '../../src/error/error-kind.js';
 import { errorPage } from '../../src/error/error.page.js';
 import type { Page } from '../../src/page/document.js';
 import { Words } from '../../src/language/words.js';
@@ -19,6 +19,9 @@ const DETAIL = {
   redirect_uri: 'https://calendar-connect.example/callback/?tenant=7&next=%2Fsettings%2Fcalendars',
 };
 
+/** Advice that has a button. */
+const LEADING_ON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'tell_us'];
+
 export const REFERENCE = '01a2b3c4d5e6f708';
 
 /** The page of every kind of error that there is, with all that it can hold. */
@@ -29,13 +32,12 @@ export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as Error
 }));
 
 function pageOf(kind: ErrorKind, words: Words): Page {
-  const { party, advice } = ERROR_KINDS[kind];
+  const { advice } = ERROR_KINDS[kind];
   const opened = (ADDRESSES as Record<string, string>)[kind];
   const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };
   const error = OAuthError.invalidRequest('the redirect_uri is not registered for this client', {
     detail: { check: 'redirect_uri', ...DETAIL },
   });
-  const leadsOn = party !== 'application' && advice !== 'close' && advice !== 'start_at_application';
   return errorPage({
     words,
     error,
@@ -43,7 +45,7 @@ function pageOf(kind: ErrorKind, words: Words): Page {
     values,
     reference: REFERENCE,
     query: 'client_id=x&redirect_uri=x&state=x&scope=x&code_challenge=x&code_challenge_method=S256',
-    next: leadsOn ? '/auth/login' : null,
+    next: LEADING_ON.includes(advice) ? '/auth/login' : null,
     ...(opened && { hints: [{ id: 'error.hint.auth_url', values }, { id: 'error.hint.proxy' }] }),
   });
 }
