@@ -1,23 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import request from 'supertest';
+import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { Interposer } from '#testing/interposer.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
+import { until } from '#testing/topology/until.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
 let database: Interposer;
 let redis: Interposer;
+let nats: Interposer;
 
 beforeAll(async () => {
-  app = await startTokenApp(async ({ databaseUrl, redisUrl }) => {
-    [database, redis] = await Promise.all([Interposer.to(databaseUrl), Interposer.to(redisUrl)]);
-    return { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  app = await startTokenApp(async ({ databaseUrl, redisUrl, natsUrl }) => {
+    database = await Interposer.to(databaseUrl);
+    redis = await Interposer.to(redisUrl);
+    nats = await Interposer.to(natsUrl);
+    return { DATABASE_URL: database.url, REDIS_URL: redis.url, NATS_URL: nats.url };
   });
 });
 
 afterAll(async () => {
   await app.close();
-  for (const interposer of [database, redis]) interposer.close();
+  for (const interposer of [database, redis, nats]) interposer.close();
 });
 
 it('applies recent revocations to a Redis that lost them, be PostgreSQL away just then', async () => {
@@ -52,4 +57,17 @@ it('applies recent revocations to a Redis that lost them, be PostgreSQL away jus
   for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50))
     if ((await app.redis.hget(key, 'status')) === 'revoked') break;
   expect(await app.redis.hget(key, 'status')).toBe('revoked');
+});
+
+it('broadcasts recent revocations again when NATS was away: whoever heard nothing had them in its cache', async () => {
+  const client = await app.client();
+  const id = app.grantIdOf(await app.code(client.client_id, await app.user()));
+  const told: string[] = [];
+  const stop = app.hear(SUBJECTS.grantRevoked, (event) => told.push((event as GrantRevoked).grant_id));
+  await app.records.revoke(id);
+  await until('it is broadcast', 60_000, () => told.includes(id));
+  told.length = 0;
+  nats.cut();
+  await until('it is broadcast again', 60_000, () => told.includes(id));
+  stop();
 });
