@@ -32,6 +32,8 @@ async function recordMany(): Promise<string[]> {
 
 /** Ids of the grants that were broadcast as revoked while that was done. */
 async function toldWhile(work: () => Promise<unknown>): Promise<string[]> {
+  // What the keeper's connection was given before has arrived before anybody listens.
+  await world.connection.ping();
   const told: string[] = [];
   const stop = world.hear(SUBJECTS.grantRevoked, (event) =>
     told.push((event as { grant_id: string }).grant_id),
