@@ -1,7 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createService } from '#service/http/service.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
+import { until } from '#testing/topology/until.js';
 
 class NoRoutes {}
 
@@ -35,6 +37,23 @@ describe('what Node cannot read as a request gets the standard error, which nobo
     expect(head).toContain('\r\nContent-Type: application/json; charset=utf-8\r\n');
     expect(JSON.parse(body)).toEqual({ error: 'invalid_request', error_description });
   });
+});
+
+it.each([
+  ['nothing', ''],
+  ['half a head', 'GET / HTTP/1.1\r\nHost: a\r\n'],
+  ['half a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx'],
+  ['no HTTP', 'EHLO example.com\r\n\r\n'],
+])('a client that sends %s and keeps its half open does not keep the connection', async (_what, sent) => {
+  const { port } = new URL(await app.getUrl());
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true }).resume();
+  await once(socket, 'connect');
+  socket.write(sent);
+  const open = () =>
+    new Promise((resolve) => app.getHttpServer().getConnections((_, count) => resolve(count)));
+  await until('it has arrived', 60_000, async () => (await open()) === 1);
+  await until('the server is rid of it', 60_000, async () => (await open()) === 0);
+  socket.destroy();
 });
 
 /** @returns all that came until the server ended the connection */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { LINGER_MS } from './linger.js';
 
 /** What came is no HTTP, did not arrive in time (RFC 9110 15.5.9), or has too long a head (RFC 6585 5). */
 export type UnreadableStatus = 400 | 408 | 431;
@@ -23,8 +24,8 @@ const DESCRIPTION: Readonly<Record<UnreadableStatus, string>> = {
 
 /**
  * Answers what Node could not read as a request: no controller, filter or log line ever sees it, so its error has no
- * reference. The connection ends with the answer; what the client still sends is awaited as any request is, as a reset
- * could lose the answer (RFC 9112 9.6).
+ * reference. The connection ends with the answer, and with what the client still sends, as a reset could lose the answer
+ * (RFC 9112 9.6); a moment later in any case.
  */
 export function answerUnreadable(
   { server }: FastifyInstance,
@@ -43,6 +44,8 @@ export function answerUnreadable(
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`);
+    // Node has forgotten a connection that it timed out: a client that keeps its half open would keep it for ever.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });
 }

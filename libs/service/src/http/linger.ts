@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** For how long the rest of a body is awaited that nobody will read. */
-const LINGER_MS = 1_000;
+export const LINGER_MS = 1_000;
 
 /**
  * Takes in what is left of a request before the answer that ends its connection, as after a body that is too large.
