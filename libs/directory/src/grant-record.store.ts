@@ -21,7 +21,7 @@ export class GrantRecordStore {
 
   /**
    * Records a grant, and in the same round trip deletes the same user's expired ones: storage bounds itself
-   * without a clean-up job.
+   * without a clean-up job. Those revoked in the last day stay: whoever has to carry that out finds them here.
    *
    * @returns false, and nothing is recorded, when the client was deleted in the meantime, or with `carriesOn` when the
    *   user revoked or declined a part of it. The share locks make one of the two wait for the other: a deletion or

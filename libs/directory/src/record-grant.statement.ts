@@ -56,7 +56,10 @@ export async function recordGrant(
   const created = await on.query<unknown[]>(
     `WITH expired AS (
             DELETE FROM grants WHERE id IN (
-              SELECT id FROM grants WHERE user_id = $2 AND expires_at < now() FOR UPDATE SKIP LOCKED
+              SELECT id FROM grants
+              WHERE user_id = $2 AND expires_at < now()
+                AND (revoked_at IS NULL OR revoked_at < now() - interval '1 day')
+              FOR UPDATE SKIP LOCKED
             )
           ),
           client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)

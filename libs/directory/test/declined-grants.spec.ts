@@ -27,6 +27,14 @@ describe('a decision that declines something', () => {
     expect((await decline()).ended).toEqual([held]);
   });
 
+  it('keeps what it ended, expired or not: what follows from the end may not be done yet', async () => {
+    const { mine, one, isRevoked } = world;
+    const held = await world.grant(mine, one, { scope: 'profile:read bookings:read', days: -1 });
+    expect((await decline()).ended).toEqual([held]);
+    expect((await decline()).ended).toEqual([held]);
+    expect(await isRevoked(held)).toBe(true);
+  });
+
   it('is not recorded, and ends nothing, when the client was deleted', async () => {
     const { one, directory, grants, isRevoked } = world;
     const held = await wide();
