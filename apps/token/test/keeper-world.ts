@@ -35,8 +35,16 @@ export async function openKeeperWorld(settings: { readonly redisUrl?: string } =
   client.on('error', () => undefined);
   const connection = new TokenServiceConnection(services.natsUrl, 'token');
   await connection.open();
+  let [skipped, looks] = [0, 0];
+  /** A transaction that was there when time passed is older by that. */
+  class Records extends GrantRecordStore {
+    override async longestWrite(): Promise<number> {
+      const real = await super.longestWrite();
+      return real > 0 ? real + skipped : 0;
+    }
+  }
+  const records = new Records(dataSource);
   const codec = new TokenCodec(KeyRing.parse(keys));
-  const records = new GrantRecordStore(dataSource);
   const engine = new GrantEngine({
     store: new GrantStore(client),
     codec,
@@ -47,9 +55,8 @@ export async function openKeeperWorld(settings: { readonly redisUrl?: string } =
     clock: Date.now,
   });
   const replay = new RevocationReplay(records, engine);
-  let [skipped, looks] = [0, 0];
   const clock = () => (looks++, performance.now() + skipped);
-  const keeper = new RevocationKeeper(new RedisConnection(client), connection, replay, clock);
+  const keeper = new RevocationKeeper(new RedisConnection(client), connection, replay, records, clock);
   const { client_id: clientId } = await fixture.client();
   const userId = await fixture.user();
   const statusOf = (id: string) => fixture.redis.hget(`grant:${id}`, 'status');
@@ -78,7 +85,8 @@ export async function openKeeperWorld(settings: { readonly redisUrl?: string } =
     /** Time passes for the keeper, and for what is revoked by then. */
     async pass(milliseconds: number): Promise<void> {
       skipped += milliseconds;
-      await fixture.sql(`UPDATE grants SET revoked_at = revoked_at - $1::float8 * interval '1 millisecond'`, [
+      const earlier = `revoked_at - $1::float8 * interval '1 millisecond'`;
+      await fixture.sql(`UPDATE grants SET revoked_at = ${earlier} WHERE revoked_at IS NOT NULL`, [
         milliseconds,
       ]);
     },

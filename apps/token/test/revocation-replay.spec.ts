@@ -122,6 +122,14 @@ it('ends when Redis connects anew, and counts nothing as applied', async () => {
   expect(await appliedWhile(pass)).toEqual(keys);
 });
 
+it('is held up by nothing that fails: a part of Redis may be away', async () => {
+  const ids = await recordMany();
+  const away = ids.slice(0, 700);
+  await world.redis.mset(Object.fromEntries(away.map((id) => [`grant:${id}`, 'no hash'])));
+  await expect(pass()).rejects.toThrow('WRONGTYPE');
+  for (const id of [ids[700], ids.at(-1)]) expect(await world.statusOf(id ?? '')).toBe('revoked');
+});
+
 it('goes on where it failed: what was applied by then is not applied again', async () => {
   const ids = await recordMany();
   const [newest = '', oldest = ''] = [ids[0], ids.at(-1)];

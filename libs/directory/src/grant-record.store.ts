@@ -109,6 +109,20 @@ export class GrantRecordStore {
     }
   }
 
+  /**
+   * For how many milliseconds the transaction has been under way that is the oldest of those that have written something and
+   * are not committed: what they revoked cannot be seen yet, and will have the time of their beginning. One that waits for
+   * a standby goes on when its client has given up. Those of other roles are seen with `pg_read_all_stats` only.
+   */
+  async longestWrite(): Promise<number> {
+    const [row] = await this.dataSource.query<{ ms: number }[]>(
+      `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)) * 1000, 0)::float8 AS ms
+       FROM pg_stat_activity
+       WHERE datname = current_database() AND backend_type = 'client backend' AND backend_xid IS NOT NULL`,
+    );
+    return Math.max(row?.ms ?? 0, 0);
+  }
+
   /** Ids of every revoked grant of a client that could still have had live tokens. */
   async revokedOf(clientId: string): Promise<string[]> {
     const found = await this.grants.find({

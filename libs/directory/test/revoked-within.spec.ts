@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { useGrants } from './use-grants.js';
 
 /** More than any query may take. */
@@ -88,5 +89,22 @@ describe('what was revoked within a time', () => {
     const lines = plan.map((line) => line['QUERY PLAN']).join('\n');
     expect(lines).toMatch(/Scan.* using grants_revoked on grants/);
     expect(lines).toMatch(/Index Cond: .*revoked_at >= /);
+  });
+
+  it('is known to be not all while a transaction is under way that writes, and for how long it is', async () => {
+    const { directory, grants, mine, one } = world;
+    const id = await world.grant(mine, one);
+    expect(await grants.longestWrite()).toBe(0);
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT 1');
+    expect(await grants.longestWrite()).toBe(0);
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    const began = performance.now();
+    await sleep(200);
+    expect(await grants.longestWrite()).toBeGreaterThanOrEqual(performance.now() - began - 100);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await grants.longestWrite()).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /** Longer than any replica lags behind its master. */
 const LAG_MS = 10 * 60 * 1000;
-/** Longer than a transaction takes to commit after its `revoked_at`. */
+/** Longer than a transaction takes to its first write after its beginning, which is its `revoked_at`. */
 const MARGIN_MS = 60 * 1000;
 /** What nobody applied while no token app was running. */
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
@@ -28,7 +28,7 @@ export class ReplayWindow {
     return now - this.#done + MARGIN_MS;
   }
 
-  /** A pass is over that began then and carried all out. */
+  /** A pass is over that carried out all that was recorded before then. */
   passed(began: number, now: number): void {
     this.#done = began;
     if (now - this.#next.since < LAG_MS) return;

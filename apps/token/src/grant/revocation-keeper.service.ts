@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { RedisConnection } from '#service/redis/redis.connection.js';
 import { MONOTONIC_CLOCK, type MonotonicClock } from './monotonic-clock.js';
@@ -36,6 +37,7 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
     private readonly redis: RedisConnection,
     private readonly connection: TokenServiceConnection,
     private readonly replay: RevocationReplay,
+    private readonly records: GrantRecordStore,
     @Inject(MONOTONIC_CLOCK) private readonly clock: MonotonicClock,
   ) {
     this.#window = new ReplayWindow(clock());
@@ -84,9 +86,11 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
   private async pass(): Promise<number> {
     const [began, losses] = [this.clock(), this.#losses];
     try {
+      // A revocation that is not committed yet may come late, as while it waits for a standby that is away.
+      const committed = began - (await this.records.longestWrite());
       const changed = await this.replay.pass(() => this.#window.age(this.clock()), this.#announce);
       if (losses !== this.#losses) return 0;
-      this.#window.passed(began, this.clock());
+      this.#window.passed(committed, this.clock());
       this.#announce = 'when_applied';
       if (changed > 0) this.#logger.log(`applied ${changed} revocations that Redis did not know`);
       this.#failing = false;

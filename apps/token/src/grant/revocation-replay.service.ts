@@ -23,24 +23,28 @@ export class RevocationReplay {
 
   /**
    * Applies the revocations of the last `age()` milliseconds, newest first, but for those of the last pass; only one pass at a
-   * time. When it fails, what is applied by then is not applied again.
+   * time. What fails holds up nothing else: a part of Redis may be away. What is applied then is not applied again.
    *
    * @param announce whether also what Redis knew already is broadcast
    * @returns how many Redis did not know
-   * @throws what the first batch or page that failed threw
+   * @throws what the first that failed threw, when all was tried
    */
   async pass(age: () => number, announce: 'always' | 'when_applied'): Promise<number> {
     const applied = this.#applied;
     const met = new Set<string>();
     let changed = 0;
+    let failure: Error | undefined;
     for await (const page of this.records.revokedWithin(age)) {
       for (const id of page) met.add(id);
       const due = page.filter((id) => !applied.has(id));
       for (let start = 0; start < due.length; start += BATCH) {
         if (this.#applied !== applied) return changed;
-        changed += await this.#apply(due.slice(start, start + BATCH), applied, announce);
+        const outcome = await this.#apply(due.slice(start, start + BATCH), applied, announce);
+        changed += outcome.changed;
+        failure ??= outcome.failure;
       }
     }
+    if (failure) throw failure;
     if (this.#applied === applied) this.#applied = met;
     return changed;
   }
@@ -49,7 +53,7 @@ export class RevocationReplay {
     ids: readonly string[],
     applied: Set<string>,
     announce: 'always' | 'when_applied',
-  ): Promise<number> {
+  ): Promise<{ changed: number; failure: Error | undefined }> {
     let changed = 0;
     const outcomes = await Promise.allSettled(
       ids.map(async (id) => {
@@ -58,7 +62,6 @@ export class RevocationReplay {
       }),
     );
     const failed = outcomes.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
-    return changed;
+    return { changed, failure: failed?.status === 'rejected' ? (failed.reason as Error) : undefined };
   }
 }
