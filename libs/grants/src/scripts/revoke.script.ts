@@ -1,6 +1,13 @@
-/** KEYS grant · ARGV ttl(s). What stays of a grant that is over, and whose it was. */
+/**
+ * KEYS grant · ARGV ttl(s). What stays of a grant that is over, and whose it was. A Redis that is full refuses it, but
+ * deletes: what it does not have is asked of PostgreSQL, where the grant is over.
+ */
 const TOMBSTONE = `
-redis.call('HSET', KEYS[1], 'status', 'revoked')
+local refused = redis.pcall('HSET', KEYS[1], 'status', 'revoked')
+if type(refused) == 'table' and refused.err then
+  redis.call('DEL', KEYS[1])
+  return refused
+end
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'scope', 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 `;
