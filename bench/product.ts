@@ -39,7 +39,7 @@ export async function startProduct(): Promise<Product> {
   });
   // As redis.conf of a deployment has it.
   await fixture.redis.config('SET', 'appendonly', 'yes');
-  const ports = (await Promise.all(Array.from({ length: 3 }, freePort))).map(String);
+  const ports = await Promise.all(Array.from({ length: 3 }, freePort));
   const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
   const env = {
     AUTH_URL: authUrl,
@@ -52,7 +52,7 @@ export async function startProduct(): Promise<Product> {
     CODE_LIFETIME: String(CODE_LIFETIME),
   };
   const names = ['authorize', 'token', 'resource'] as const;
-  const apps = await Promise.all(names.map((name, n) => startApp(name, ports[n] ?? '0', folder, env)));
+  const apps = await Promise.all(names.map((name, n) => startApp(name, ports[n] ?? 0, folder, env)));
   return {
     authUrl,
     baseUrl,

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '#testing/backing/free-port.js';
-import { type GuardedProcess, startGuarded } from '#testing/backing/guarded-process.js';
+import type { GuardedProcess } from '#testing/backing/guarded-process.js';
+import { type AppName, launchApp as launch } from '#testing/launch-app.js';
 
-export type AppName = 'authorize' | 'token' | 'resource';
+export type { AppName };
 
-/** An app that was just started, from dist, and may never be ready. */
+/** An app that was just started, and may never be ready. */
 export interface LaunchedApp {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
@@ -25,38 +25,20 @@ export async function launchApp(
   env: Readonly<Record<string, string>>,
 ): Promise<LaunchedApp> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
-  const internalPort = await freePort();
   let output = '';
-  const process_ = startGuarded({
-    name,
-    command: process.execPath,
-    args: [resolve('dist', 'apps', name, 'src', 'main.js')],
-    cwd: process.cwd(),
-    env: {
-      PATH: process.env['PATH'],
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      ...env,
-    },
-    logFile: join(folder, 'log'),
-    onOutput: (text) => (output += text),
-    signal: 'SIGTERM',
-    // Less than OpenTelemetry waits for a collector, 10 s.
-    grace: 8_000,
-  });
-  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  const onOutput = (text: string) => (output += text);
+  const app = await launch({ name, port, env, logFile: join(folder, 'log'), onOutput });
   return {
-    internalUrl,
-    process: process_,
+    internalUrl: app.internalUrl,
+    process: app.process,
     output: () => output,
     async missing() {
-      const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
+      const answer = await fetch(`${app.internalUrl}/readyz`).catch(() => undefined);
       const { missing = [] } = ((await answer?.json()) ?? {}) as { missing?: string[] };
       return answer && missing;
     },
     async stop() {
-      await process_.stop();
+      await app.process.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './backing/free-port.js';
-import { startGuarded } from './backing/guarded-process.js';
+import { type AppName, launchApp } from './launch-app.js';
 
 export interface AppProcess {
   readonly url: string;
@@ -12,54 +11,24 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 60_000;
-
-/**
- * Runs an app as it is deployed, from dist (`npm run build`), and resolves when it is ready: how an app's tests have
- * another app beside them without importing it.
- */
-export async function startApp(
-  name: 'authorize' | 'token' | 'resource',
-  env: Readonly<Record<string, string>>,
-): Promise<AppProcess> {
+/** Runs an app and resolves when it is ready: how an app's tests have another app beside them without importing it. */
+export async function startApp(name: AppName, env: Readonly<Record<string, string>>): Promise<AppProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), `${name}-`));
-  const [port, internalPort] = [await freePort(), await freePort()];
+  const port = await freePort();
   let output = '';
-  const guarded = startGuarded({
-    name,
-    command: process.execPath,
-    args: [path.resolve('dist', 'apps', name, 'src', 'main.js')],
-    cwd: process.cwd(),
-    env: {
-      PATH: process.env['PATH'],
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      ...env,
-    },
-    logFile: path.join(folder, 'log'),
-    onOutput: (text) => (output += text),
-    signal: 'SIGTERM',
-    grace: 5_000,
+  const onOutput = (text: string) => (output += text);
+  const app = await launchApp({ name, port, env, logFile: path.join(folder, 'log'), onOutput });
+  await app.ready().catch((error: Error) => {
+    throw new Error(`${error.message}:\n${output}`, { cause: error });
   });
-  const internalUrl = `http://127.0.0.1:${internalPort}`;
-  const failed = guarded.ended.then((how) => Promise.reject(new Error(`${name} ended (${how}):\n${output}`)));
-  failed.catch(() => undefined);
-  await Promise.race([failed, untilReady(`${internalUrl}/readyz`)]);
   const stop = async () => {
-    await guarded.stop();
+    await app.process.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: `http://127.0.0.1:${port}`, internalUrl, pid: guarded.pid, stop };
-}
-
-async function untilReady(url: string): Promise<void> {
-  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
-    const ready = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) return;
-  }
-  throw new Error(`${url} was not ready within ${READY_WITHIN_MS / 1000} s`);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    internalUrl: app.internalUrl,
+    pid: app.process.pid,
+    stop,
+  };
 }

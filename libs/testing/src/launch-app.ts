@@ -1,0 +1,64 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './backing/free-port.js';
+import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
+
+export type AppName = 'authorize' | 'token' | 'resource';
+
+const READY_WITHIN_MS = 60_000;
+
+export interface Launch {
+  readonly name: AppName;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Is given what goes to the log as well. */
+  readonly onOutput?: (text: string) => void;
+}
+
+/** An app that was just started, and may never be ready. */
+export interface LaunchedApp {
+  readonly internalUrl: string;
+  readonly process: GuardedProcess;
+  /** Resolves when it is. @throws when it has ended before, or takes too long */
+  ready(): Promise<void>;
+}
+
+/** Starts an app's process as it is deployed, from dist (`npm run build`), and waits for nothing. */
+export async function launchApp({ name, port, env, logFile, onOutput }: Launch): Promise<LaunchedApp> {
+  const internalPort = await freePort();
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  const guarded = startGuarded({
+    name,
+    command: process.execPath,
+    args: [path.resolve('dist', 'apps', name, 'src', 'main.js')],
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      ...env,
+    },
+    logFile,
+    ...(onOutput && { onOutput }),
+    signal: 'SIGTERM',
+    // Less than OpenTelemetry waits for a collector, 10 s.
+    grace: 8_000,
+  });
+  const failed = guarded.ended.then((how) => Promise.reject(new Error(`${name} ended (${how})`)));
+  failed.catch(() => undefined);
+  return {
+    internalUrl,
+    process: guarded,
+    ready: () => Promise.race([failed, untilReady(`${internalUrl}/readyz`)]),
+  };
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+  }
+  throw new Error(`${url} was not ready within ${READY_WITHIN_MS / 1000} s`);
+}
