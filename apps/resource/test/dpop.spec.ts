@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { DpopKey, type ProofSettings } from '#testing/dpop-key.js';
+import { rearranged } from '#testing/forged-tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#testing/invalid-proofs.js';
 import { API_URL, type DpopBench, ME, startDpopBench } from './dpop-bench.js';
 
@@ -96,6 +97,15 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
       const answer = await send(`Bearer ${token}`, proof);
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", .*, DPoP algs="/);
+    }
+  });
+
+  it('is not to be had as Bearer by any arrangement of the token’s bytes, nor with another key', async () => {
+    const other = await DpopKey.generate();
+    for (const forged of rearranged(token)) {
+      expect([forged, (await send(`Bearer ${forged}`)).status]).toEqual([forged, 401]);
+      const proof = await other.proof('GET', ME, { accessToken: forged });
+      expect([forged, (await send(`DPoP ${forged}`, proof)).status]).toEqual([forged, 401]);
     }
   });
 

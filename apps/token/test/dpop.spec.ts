@@ -3,6 +3,7 @@ import request, { type Response, type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
+import { rearranged } from '#testing/forged-tokens.js';
 import { INVALID_PROOFS } from '#testing/invalid-proofs.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
@@ -91,6 +92,23 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     ['an unreserved character that is percent-encoded', TOKEN.replace('token', '%74oken')],
   ])('takes %s', async (_rule, htu) => {
     expect((await post(TOKEN, await redemption(), await key.proof('POST', htu))).status).toBe(200);
+  });
+});
+
+describe('a refresh token that is bound to a key, in the hands of who has not got the key', () => {
+  it('loses its binding by no arrangement of its bytes, nor when Redis has lost the grant', async () => {
+    const { refresh_token } = await bound();
+    const other = await DpopKey.generate();
+    await app.redis.flushdb();
+    for (const forged of [refresh_token, ...rearranged(refresh_token)]) {
+      for (const proof of [undefined, await other.proof('POST', TOKEN)]) {
+        const answer = await post(TOKEN, renewal(forged), proof);
+        expect([forged, answer.status, answer.body.error]).toEqual([forged, 400, 'invalid_grant']);
+      }
+    }
+    expect(await app.redis.keys('grant:*')).toEqual([]);
+    const renewed = await post(TOKEN, renewal(refresh_token), await key.proof('POST', TOKEN));
+    expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
+import { DpopKey } from '#testing/dpop-key.js';
 import { monitorRedis } from '#testing/redis-monitor.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
@@ -49,6 +50,21 @@ describe('oauth.token.introspect over NATS', () => {
     }
   });
 
+  it('calls a bound token active with its key only, and names the key', async () => {
+    const key = await DpopKey.generate();
+    const answer = await app
+      .post('token', app.redemption(await app.ourCode()))
+      .set('DPoP', await key.proof('POST', 'https://base.example.com/api/auth/oauth/token'));
+    const { access_token: token } = answer.body as Pair;
+    const ask = (jkt?: unknown) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, jkt });
+    expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
+    for (const jkt of [undefined, null, '', 'A'.repeat(43), 7, [key.jkt], { jkt: key.jkt }])
+      expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
+    // Whatever Redis says: a key that is not known is never left out of the answer.
+    await app.redis.hset(`grant:${app.grantIdOf(token)}`, 'jkt', '');
+    for (const jkt of [undefined, '', key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
+  });
+
   it('costs no Redis command for a forged or expired token', async () => {
     const seen: string[] = [];
     const endMonitor = await monitorRedis(app.redisUrl, (command) => seen.push(command.join(' ')));
@@ -57,8 +73,8 @@ describe('oauth.token.introspect over NATS', () => {
       handle: randomBytes(16),
       generation: 1,
       expiry: Math.floor(Date.now() / 1000) - 60,
-      bound: false,
       narrowed: false,
+      jkt: null,
     });
     for (let i = 0; i < 20; i++)
       expect(await introspect(`sat_${randomBytes(63).toString('base64url')}`)).toEqual({ active: false });

@@ -88,6 +88,13 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       token_type: 'DPoP',
       cnf: { jkt: key.jkt },
     });
+    // A bound token whose key is not known is no bearer token, nor one that is bound to nothing.
+    for (const stored of ['', 'A'.repeat(43)]) {
+      await app.redis.hset(`grant:${app.grantIdOf(access_token)}`, 'jkt', stored);
+      expect((await introspect(access_token)).body).toEqual({ active: false });
+    }
+    await app.redis.hdel(`grant:${app.grantIdOf(access_token)}`, 'jkt');
+    expect((await introspect(access_token)).body).toEqual({ active: false });
   });
 
   it('is for registered resource servers only (2.1)', async () => {

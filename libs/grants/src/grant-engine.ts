@@ -54,7 +54,7 @@ export class GrantEngine {
 
   /** Exchanges a code for the first pair. A replayed code and a wrong verifier revoke the grant. */
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
-    const token = this.#authentic(code, 'code', null);
+    const token = this.#authentic(code, 'code');
     if ('outcome' in token) return token;
     const { store, clock, lifetimes } = this.parts;
     // An expired code still goes to the store: it may be a replay of one that was redeemed in time.
@@ -82,7 +82,7 @@ export class GrantEngine {
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
       return store.refresh(grantId(token.handle), renewal, token.generation, times);
     };
-    const transition = await this.#restorer.run(token, renewal.jkt, refresh);
+    const transition = await this.#restorer.run(token, refresh);
     // What rotated earlier is a retry; one within the same millisecond counts as a refresh.
     if (transition.outcome === 'active')
       this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
@@ -94,14 +94,14 @@ export class GrantEngine {
    * proved). Malformed, forged and expired ones cost no I/O.
    */
   async look(text: string, jkt: string | null): Promise<LiveToken | Refusal> {
-    const token = this.parts.codec.decode(text, jkt ?? '');
+    const token = this.parts.codec.decode(text, jkt);
     if (!token) return this.#undecodable(text);
     if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
     const id = grantId(token.handle);
     if (this.#expired(token)) return { outcome: 'expired', grantId: id };
     const { store, lifetimes } = this.parts;
     const look = () => store.look(id, token, this.parts.issuer.issuedAt(token), grantTtl(lifetimes));
-    const transition = await this.#restorer.run(token, jkt, look);
+    const transition = await this.#restorer.run(token, look);
     return transition.outcome === 'active'
       ? { outcome: 'live', grantId: id, grant: transition.grant, token }
       : transition;
@@ -170,8 +170,8 @@ export class GrantEngine {
     return 'revoked';
   }
 
-  #authentic(text: string, kind: TokenKind, jkt: string | null): Token | Refusal {
-    const token = this.parts.codec.decode(text, jkt ?? '');
+  #authentic(text: string, kind: TokenKind, jkt: string | null = null): Token | Refusal {
+    const token = this.parts.codec.decode(text, jkt);
     if (!token) return this.#undecodable(text);
     return token.kind === kind
       ? token

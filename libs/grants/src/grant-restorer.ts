@@ -26,10 +26,10 @@ export class GrantRestorer {
    * Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. When Redis
    * loses it again and again nothing is known, and nobody is logged out because of it.
    *
-   * @param jkt the key that the token was read with
+   * @param token read with the key that it is bound to, if any: what is restored has that binding, and no other
    * @throws GrantStoreUnavailableError when Redis keeps losing the grant
    */
-  async run(token: Token, jkt: string | null, transition: () => Promise<Transition>): Promise<Transition> {
+  async run(token: Token, transition: () => Promise<Transition>): Promise<Transition> {
     const { store, durable } = this.parts;
     const id = grantId(token.handle);
     for (let tries = 0; tries < TRIES; tries++) {
@@ -45,20 +45,10 @@ export class GrantRestorer {
       if (!record) return result;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
       const { clientId, userId, scope } = record;
-      const lost = {
-        clientId,
-        userId,
-        scope,
-        generation: token.generation,
-        rotatedAt: this.parts.issuer.issuedAt(token),
-      };
-      // The MAC has proved that a bound token belongs to this key.
-      await store.restore(
-        id,
-        { ...lost, jkt: token.bound ? jkt : null },
-        note,
-        grantTtl(this.parts.lifetimes),
-      );
+      const { generation, jkt } = token;
+      const rotatedAt = this.parts.issuer.issuedAt(token);
+      const lost = { clientId, userId, scope, generation, rotatedAt, jkt };
+      await store.restore(id, lost, note, grantTtl(this.parts.lifetimes));
       this.parts.observe?.('restored');
     }
     throw new GrantStoreUnavailableError('it loses grants faster than they are put back');

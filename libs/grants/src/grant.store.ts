@@ -135,8 +135,8 @@ export class GrantStore {
   }
 
   /** Reads a grant on the word of an authentic token, and learns from it when Redis has lost a rotation. */
-  look(id: string, { generation, narrowed }: Token, issuedAt: number, ttl: number): Promise<Transition> {
-    return this.#transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0);
+  look(id: string, { generation, narrowed, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
+    return this.#transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0, jkt ?? '');
   }
 
   /** The key a grant's tokens are bound to; null when they are not bound, or Redis does not know the grant. */

@@ -4,9 +4,15 @@ import { createHash, hkdfSync } from 'node:crypto';
 export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
+/**
+ * What a MAC of a token proves: that a bearer token of a kind is ours, that one bound to a key is ours, or that it is
+ * bound to this key (RFC 9449). A MAC of one domain says nothing in another.
+ */
+export type MacDomain = TokenKind | `${TokenKind}:bound` | `${TokenKind}:binding`;
+
 interface RingKey {
   readonly id: number;
-  readonly subkeys: Readonly<Record<TokenKind, Buffer>>;
+  readonly subkeys: ReadonlyMap<MacDomain, Buffer>;
   readonly nonce: Buffer;
   readonly device: Buffer;
   readonly throttle: Buffer;
@@ -19,8 +25,8 @@ const KEY_BYTES = 32;
  * is replaced in two deployments (add it last, then move it first) and no one is logged out.
  *
  * A key's id is derived from the key (SHA-256, 32 bits), so ids cannot be mixed up in
- * configuration. Each kind of token has its own subkey (HKDF, RFC 5869): a code can never
- * pass for a refresh token, whatever its bytes say.
+ * configuration. Each kind of token has its own subkeys (HKDF, RFC 5869), and what is bound to a key has others than
+ * what is not: a code can never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
  */
 export class KeyRing {
   readonly #signing: RingKey;
@@ -45,9 +51,9 @@ export class KeyRing {
     return this.#signing.id;
   }
 
-  /** The MAC key of a kind under a key id; undefined when the ring does not hold that key. */
-  subkey(keyId: number, kind: TokenKind): Buffer | undefined {
-    return this.#byId.get(keyId)?.subkeys[kind];
+  /** The MAC key of a domain under a key id; undefined when the ring does not hold that key. */
+  subkey(keyId: number, domain: MacDomain): Buffer | undefined {
+    return this.#byId.get(keyId)?.subkeys.get(domain);
   }
 
   /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce names no key: the ring is short. */
@@ -73,9 +79,10 @@ function deriveKey(key: Buffer): RingKey {
     );
   }
   const derive = (label: string) => Buffer.from(hkdfSync('sha256', key, '', label, KEY_BYTES));
-  const subkey = (kind: TokenKind) => derive(`token:${kind}`);
   const id = createHash('sha256').update('token key id').update(key).digest().readUInt32BE();
-  const subkeys = { code: subkey('code'), access: subkey('access'), refresh: subkey('refresh') };
+  const kinds = Object.keys(TOKEN_KINDS) as TokenKind[];
+  const domains = kinds.flatMap((kind): MacDomain[] => [kind, `${kind}:bound`, `${kind}:binding`]);
+  const subkeys = new Map(domains.map((domain) => [domain, derive(`token:${domain}`)]));
   return {
     id,
     subkeys,

@@ -17,7 +17,7 @@ export class TokenIssuer {
     const handle = this.random(HANDLE_BYTES);
     const expiry = seconds(now) + this.lifetimes.code;
     return {
-      code: this.codec.encode({ kind: 'code', handle, generation: 0, expiry, bound: false, narrowed: false }),
+      code: this.codec.encode({ kind: 'code', handle, generation: 0, expiry, narrowed: false, jkt: null }),
       grantId: grantId(handle),
     };
   }
@@ -33,17 +33,11 @@ export class TokenIssuer {
   ): TokenPair {
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
-    const shared = { handle, generation, bound: jkt !== null };
-    const access = {
-      ...shared,
-      kind: 'access',
-      expiry: accessExpiry,
-      narrowed: narrowedTo !== null,
-    } as const;
-    const refresh = { ...shared, kind: 'refresh', expiry: refreshExpiry, narrowed: false } as const;
+    const shared = { handle, generation, jkt };
+    const narrowed = narrowedTo !== null;
     return {
-      accessToken: this.codec.encode(access, jkt ?? ''),
-      refreshToken: this.codec.encode(refresh, jkt ?? ''),
+      accessToken: this.codec.encode({ ...shared, kind: 'access', expiry: accessExpiry, narrowed }),
+      refreshToken: this.codec.encode({ ...shared, kind: 'refresh', expiry: refreshExpiry, narrowed: false }),
       type: jkt === null ? 'Bearer' : 'DPoP',
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
       scope: narrowedTo ?? scope,

@@ -46,6 +46,36 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.inspect(pair.accessToken)).outcome).toBe('key_mismatch');
   });
 
+  it('is never known by another key, or by none, than Redis has of it', async () => {
+    const key = async (stored: string, grantId: string) =>
+      world.fixture.redis.hset(`grant:${grantId}`, 'jkt', stored);
+    const [bound, bearer] = [await world.active(JKT), await world.active()];
+    for (const [stored, outcome] of [
+      ['', 'key_mismatch'],
+      [OTHER, 'key_mismatch'],
+      [JKT, 'live'],
+    ] as const) {
+      await key(stored, bound.grantId);
+      expect((await world.engine.look(bound.pair.accessToken, JKT)).outcome).toBe(outcome);
+      expect((await world.engine.inspect(bound.pair.accessToken)).outcome).toBe(outcome);
+    }
+    await key(JKT, bearer.grantId);
+    for (const proved of [null, JKT])
+      expect((await world.engine.look(bearer.pair.accessToken, proved)).outcome).toBe('key_mismatch');
+    expect((await world.engine.inspect(bearer.pair.accessToken)).outcome).toBe('key_mismatch');
+  });
+
+  it('has its key again when Redis has lost the redemption that bound it', async () => {
+    const { code, grantId } = await world.pending();
+    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    const { pair } = granted(await world.redeem(code, JKT));
+    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    expect((await world.engine.look(pair.accessToken, JKT)).outcome).toBe('live');
+    expect(await world.engine.inspect(pair.accessToken)).toMatchObject({ token: { jkt: JKT } });
+    expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
+    expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('granted');
+  });
+
   it('is redeemed with the key of the authorization request only (dpop_jkt, 10)', async () => {
     const { code } = await world.pending(null, JKT);
     expect((await world.redeem(code, null)).outcome).toBe('key_mismatch');

@@ -2,31 +2,55 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { KeyRing, type TokenKind } from '#grants/key-ring.js';
 import { type Token, TokenCodec } from '#grants/token-codec.js';
+import { rearranged } from '#testing/forged-tokens.js';
 
 const key = () => randomBytes(32);
 const [first, second] = [key(), key()];
 const codec = new TokenCodec(new KeyRing([first]));
 
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
+const bytesOf = (text: string): Buffer => Buffer.from(text.slice(4), 'base64url');
+
+/** The text with one bit of its bytes flipped, counted round and round. */
+function flipped(text: string, bit: number): string {
+  const bytes = bytesOf(text);
+  const at = bit % (bytes.length * 8);
+  bytes.writeUInt8(bytes.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3);
+  return text.slice(0, 4) + base64url(bytes);
+}
+
 const bytes16 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
-const tokens: fc.Arbitrary<Token> = fc.record({
-  kind: fc.constantFrom<TokenKind>('code', 'access', 'refresh'),
+const thumbprint = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(base64url);
+const said = {
   handle: bytes16,
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
-  bound: fc.boolean(),
   narrowed: fc.boolean(),
+};
+const bearerTokens: fc.Arbitrary<Token> = fc.record({
+  ...said,
+  kind: fc.constantFrom<TokenKind>('code', 'access', 'refresh'),
+  jkt: fc.constant(null),
 });
+const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc.record({
+  ...said,
+  kind: fc.constantFrom<TokenKind>('access', 'refresh'),
+  jkt: thumbprint,
+});
+const tokens: fc.Arbitrary<Token> = fc.oneof(bearerTokens, boundTokens);
 
 describe('the token format', () => {
   it('gives back what was written', () => {
-    fc.assert(fc.property(tokens, (token) => expect(codec.decode(codec.encode(token))).toEqual(token)));
+    fc.assert(
+      fc.property(tokens, (token) => expect(codec.decode(codec.encode(token), token.jkt)).toEqual(token)),
+    );
   });
 
   it('has one spelling for each token, and writes it again the same', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const text = codec.encode(token);
-        expect(text).toMatch(/^(sac|sat|srt)_[\w-]{84}$/);
+        expect(text).toMatch(token.jkt === null ? /^(sac|sat|srt)_[\w-]{84}$/ : /^(sat|srt)_[\w-]{108}$/);
         expect(codec.encode(token)).toBe(text);
       }),
     );
@@ -34,11 +58,8 @@ describe('the token format', () => {
 
   it('refuses a token with any bit flipped', () => {
     fc.assert(
-      fc.property(tokens, fc.nat({ max: 63 * 8 - 1 }), (token, bit) => {
-        const text = codec.encode(token);
-        const bytes = Buffer.from(text.slice(4), 'base64url');
-        bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-        expect(codec.decode(text.slice(0, 4) + bytes.toString('base64url'))).toBeNull();
+      fc.property(tokens, fc.nat(), (token, bit) => {
+        expect(codec.decode(flipped(codec.encode(token), bit), token.jkt)).toBeNull();
       }),
       { numRuns: 1000 },
     );
@@ -48,30 +69,32 @@ describe('the token format', () => {
     fc.assert(
       fc.property(tokens, fc.constantFrom('sac_', 'sat_', 'srt_'), (token, prefix) => {
         const text = codec.encode(token);
-        if (!text.startsWith(prefix)) expect(codec.decode(prefix + text.slice(4))).toBeNull();
+        if (!text.startsWith(prefix)) expect(codec.decode(prefix + text.slice(4), token.jkt)).toBeNull();
       }),
     );
   });
 
   it('refuses a token of a foreign key', () => {
     const foreign = new TokenCodec(new KeyRing([second]));
-    fc.assert(fc.property(tokens, (token) => expect(codec.decode(foreign.encode(token))).toBeNull()));
+    fc.assert(
+      fc.property(tokens, (token) => expect(codec.decode(foreign.encode(token), token.jkt)).toBeNull()),
+    );
   });
 
   it('refuses every other text', () => {
     fc.assert(fc.property(fc.string(), (text) => expect(codec.decode(text)).toBeNull()));
     fc.assert(
       fc.property(tokens, fc.string({ minLength: 1 }), (token, more) =>
-        expect(codec.decode(codec.encode(token) + more)).toBeNull(),
+        expect(codec.decode(codec.encode(token) + more, token.jkt)).toBeNull(),
       ),
     );
   });
 
   it('has a subkey for each kind: the MAC of one is never that of another', () => {
     fc.assert(
-      fc.property(tokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
+      fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
         const [one, other] = [codec.encode(token), codec.encode({ ...token, kind })].map((text) =>
-          Buffer.from(text.slice(4), 'base64url').subarray(31),
+          bytesOf(text).subarray(31),
         );
         expect(one?.equals(other ?? Buffer.alloc(0))).toBe(token.kind === kind);
       }),
@@ -80,38 +103,154 @@ describe('the token format', () => {
 });
 
 describe('tokens bound to a key (RFC 9449)', () => {
-  const thumbprint = fc.base64String({ minLength: 44, maxLength: 44 });
-
   it('are read with that key only', () => {
     fc.assert(
-      fc.property(tokens, thumbprint, thumbprint, (token, jkt, other) => {
-        fc.pre(jkt !== other);
-        const text = codec.encode({ ...token, bound: true }, jkt);
-        expect(codec.decode(text, jkt)).toEqual({ ...token, bound: true });
-        expect(codec.decode(text, other)).toBeNull();
-        expect(codec.decode(text)).toBeNull();
+      fc.property(boundTokens, thumbprint, (token, other) => {
+        const text = codec.encode(token);
+        expect(codec.decode(text, token.jkt)).toEqual(token);
+        for (const none of [other, null, undefined, '', `${token.jkt} `, 7 as unknown as string])
+          expect(codec.decode(text, none)).toBeNull();
+      }),
+    );
+  });
+
+  it('are not written without a key, and a code never with one', () => {
+    fc.assert(
+      fc.property(boundTokens, (token) => {
+        expect(() => codec.encode({ ...token, jkt: '' })).toThrow(RangeError);
+        expect(() => codec.encode({ ...token, kind: 'code' })).toThrow(RangeError);
       }),
     );
   });
 
   it('are known as ours without the key, and a forged one is not', () => {
     fc.assert(
-      fc.property(tokens, thumbprint, fc.nat({ max: 47 * 8 - 1 }), (token, jkt, bit) => {
-        const text = codec.encode({ ...token, bound: true }, jkt);
+      fc.property(boundTokens, fc.nat({ max: 63 * 8 - 1 }), ({ jkt, ...token }, bit) => {
+        const text = codec.encode({ ...token, jkt });
         expect(codec.decodeUnproved(text)).toEqual({ ...token, bound: true });
-        const bytes = Buffer.from(text.slice(4), 'base64url');
-        bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-        expect(codec.decodeUnproved(text.slice(0, 4) + bytes.toString('base64url'))).toBeNull();
+        expect(codec.decodeUnproved(flipped(text, bit))).toBeNull();
       }),
     );
   });
 
   it('and bearer tokens are read whatever key was proved', () => {
     fc.assert(
-      fc.property(tokens, thumbprint, (token, jkt) => {
-        const bearer = { ...token, bound: false };
-        expect(codec.decode(codec.encode(bearer), jkt)).toEqual(bearer);
+      fc.property(bearerTokens, thumbprint, (token, jkt) => {
+        expect(codec.decode(codec.encode(token), jkt)).toEqual(token);
       }),
+    );
+  });
+});
+
+/** What a thief may hold: tokens of a grant and of another, bound to a key, to the thief's own, and to none. */
+interface Hoard {
+  readonly bound: readonly string[];
+  readonly bearer: readonly string[];
+  readonly own: readonly string[];
+  readonly ownJkt: string;
+}
+
+const hoards: fc.Arbitrary<Hoard> = fc
+  .record({ token: boundTokens, ownJkt: thumbprint, handle: bytes16 })
+  .filter(({ token, ownJkt }) => token.jkt !== ownJkt)
+  .map(({ token, ownJkt, handle }) => {
+    const alike = (['access', 'refresh'] as const).flatMap((kind) => [
+      { ...token, kind },
+      { ...token, kind, narrowed: !token.narrowed },
+      { ...token, kind, generation: (token.generation + 1) % 2 ** 32 },
+      { ...token, kind, handle },
+    ]);
+    const written = (jkt: string | null) => alike.map((one) => codec.encode({ ...one, jkt }));
+    const code = codec.encode({ ...token, kind: 'code', jkt: null });
+    return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
+  });
+
+/** Nothing verifies but what was written so: bearer tokens for anybody, and the thief's own with the thief's key. */
+function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
+  if (bearer.includes(text)) return;
+  expect(codec.decode(text)).toBeNull();
+  if (!own.includes(text)) expect(codec.decode(text, ownJkt)).toBeNull();
+}
+
+describe('a bound token without its key', () => {
+  // From a field's beginning to its end, in this format or in the one before, and from anywhere to anywhere.
+  const spans = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom([0, 31], [31, 47], [47, 63], [31, 63], [63, 81]) },
+    { weight: 1, arbitrary: fc.array(fc.nat({ max: 81 }), { minLength: 2, maxLength: 2 }) },
+  );
+  const sources = fc.oneof(
+    { weight: 2, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.nat({ max: 24 }) },
+  );
+  const piece = fc.tuple(sources, spans);
+  const beginning = fc.oneof(fc.tuple(sources, fc.constant([0, 31])), piece);
+  const edits = fc.array(
+    fc.record({ at: fc.oneof(fc.constantFrom(0, 21), fc.nat({ max: 80 })), value: fc.nat({ max: 255 }) }),
+    { maxLength: 2 },
+  );
+
+  it('verifies by no splice, repetition, truncation, extension or edit of all that was written', () => {
+    fc.assert(
+      fc.property(
+        hoards,
+        sources,
+        beginning,
+        fc.array(piece, { maxLength: 5 }),
+        edits,
+        // As long as a token is, where they fit by being cut off or repeated.
+        fc.constantFrom(63, 81, null),
+        (hoard, named, first, more, changes, length) => {
+          const texts = [...hoard.bound, ...hoard.bearer, ...hoard.own];
+          const spliced = Buffer.concat(
+            [first, ...more].map(([from, span]) =>
+              bytesOf(texts[from] ?? '').subarray(Math.min(...span), Math.max(...span)),
+            ),
+          );
+          const bytes = length === null || spliced.length === 0 ? spliced : Buffer.alloc(length, spliced);
+          for (const { at, value } of changes) if (at < bytes.length) bytes.writeUInt8(value, at);
+          expectWorthless(`${texts[named]?.slice(0, 4)}${base64url(bytes)}`, hoard);
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('verifies with no byte of it changed, whole or without its binding, nor by its parts repeated', () => {
+    fc.assert(
+      fc.property(hoards, (hoard) => {
+        const [text = ''] = hoard.bound;
+        for (const forged of rearranged(text)) expectWorthless(forged, hoard);
+        for (const length of [63, 81])
+          for (let at = 0; at < length; at++)
+            for (const change of [0x01, 0x40, 0x80, 0xc0, 0xff]) {
+              const bytes = bytesOf(text).subarray(0, length);
+              bytes.writeUInt8(bytes.readUInt8(at) ^ change, at);
+              expectWorthless(text.slice(0, 4) + base64url(bytes), hoard);
+            }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('verifies by no MAC that is read from anywhere in it, whatever kind and flags it is said to have', () => {
+    fc.assert(
+      fc.property(
+        hoards,
+        fc.constantFrom('sac_', 'sat_', 'srt_'),
+        fc.nat({ max: 255 }),
+        (hoard, prefix, kind) => {
+          for (const text of [...hoard.bound.slice(0, 2), ...hoard.own.slice(0, 2)]) {
+            const [head, macs] = [bytesOf(text).subarray(0, 31), bytesOf(text).subarray(31)];
+            head.writeUInt8(kind, 21);
+            for (let at = 0; at < macs.length; at++)
+              for (const length of [32, 50]) {
+                const mac = Buffer.alloc(length, Buffer.concat([macs.subarray(at), macs.subarray(0, at)]));
+                expectWorthless(prefix + base64url(Buffer.concat([head, mac])), hoard);
+              }
+          }
+        },
+      ),
+      { numRuns: 50 },
     );
   });
 });
@@ -122,8 +261,8 @@ describe('the key ring', () => {
     const after = new TokenCodec(new KeyRing([second, first]));
     fc.assert(
       fc.property(tokens, (token) => {
-        expect(after.decode(before.encode(token))).toEqual(token);
-        expect(before.decode(after.encode(token))).toBeNull();
+        expect(after.decode(before.encode(token), token.jkt)).toEqual(token);
+        expect(before.decode(after.encode(token), token.jkt)).toBeNull();
       }),
     );
   });

@@ -43,7 +43,7 @@ export interface ActiveIntrospection {
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
-  /** The key the token is bound to (RFC 9449 6.2); absent for bearer tokens. */
+  /** The key the token is bound to (RFC 9449 6.2): of a bound token always there, absent for bearer tokens. */
   readonly cnf?: { readonly jkt: string };
   /** What became of the request's proof. */
   readonly proof?: SpendReply;

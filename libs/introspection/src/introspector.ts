@@ -47,7 +47,8 @@ export class Introspector {
    * @throws IntrospectionUnavailableError when nobody can tell.
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
-    return TOKEN.test(token) ? live(await this.#cache.get(token, reference)) : null;
+    const info = TOKEN.test(token) ? live(await this.#cache.get(token, reference)) : null;
+    return info?.jkt === null ? info : null;
   }
 
   /**
@@ -90,6 +91,8 @@ function live(info: TokenInfo | null): TokenInfo | null {
 function read(reply: IntrospectionReply): TokenInfo | null {
   if (!reply.active) return null;
   const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
+  // A token that is bound to a key of which nobody knows is no bearer token.
+  if ('cnf' in reply && !cnf?.jkt) return null;
   const [scopes, expiresAt] = [scope.split(' '), exp * 1000];
   return { grantId, clientId, userId: Number(sub), scopes, expiresAt, jkt: cnf?.jkt ?? null };
 }

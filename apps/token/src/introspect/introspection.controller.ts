@@ -39,9 +39,9 @@ export class IntrospectionController {
       sub: String(grant.userId),
       scope: grant.narrowedTo ?? grant.scope,
       exp: token.expiry,
-      token_type: token.bound ? 'DPoP' : 'Bearer',
+      token_type: token.jkt === null ? 'Bearer' : 'DPoP',
       // RFC 9449 6.2: the resource server must see a proof by this key
-      ...(token.bound && { cnf: { jkt: grant.jkt } }),
+      ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
     };
   }
 }

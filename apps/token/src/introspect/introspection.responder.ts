@@ -28,8 +28,7 @@ export class IntrospectionResponder {
     @Payload() request: IntrospectionRequest,
     @Ctx() context: NatsContext,
   ): Promise<IntrospectionReply> {
-    const jkt = request.jkt ?? null;
-    const result = await this.engine.look(request.token, jkt);
+    const result = await this.engine.look(request.token, request.jkt ?? null);
     if (result.outcome === 'live' && result.token.kind === 'access') {
       const { grant, grantId, token } = result;
       this.usage.note(grantId);
@@ -40,8 +39,7 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: grant.narrowedTo ?? grant.scope,
         exp: token.expiry,
-        ...(token.bound && jkt !== null && { cnf: { jkt } }),
-        ...(token.bound && (await this.#spent(request))),
+        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.#spent(request)) }),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;

@@ -1,15 +1,17 @@
 import { NARROWED } from './narrowed.script.js';
 
 /**
- * KEYS grant · ARGV generation issued_at(ms) ttl(s) narrowed(0|1). Reads a grant for an authentic access or refresh
+ * KEYS grant · ARGV generation issued_at(ms) ttl(s) narrowed(0|1) jkt. Reads a grant for an authentic access or refresh
  * token. A later generation than the stored one moves the state forward, as in the refresh script. A narrowed access
- * token whose scope Redis has lost is unknown: it must not widen.
+ * token whose scope Redis has lost is unknown: it must not widen. A token with another key than its grant's is refused,
+ * a bearer token of a bound grant too. The redemption binds a grant: where Redis has lost it, the token tells the key.
  */
 export const LOOK = `${NARROWED}
 local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')
-local generation, rotated_at = grant[5], grant[6]
+local generation, rotated_at, jkt = grant[5], grant[6], grant[7] or ''
 if not grant[1] then return {'unknown'} end
 if grant[1] == 'revoked' then return {'revoked'} end
+if jkt ~= ARGV[5] and not (jkt == '' and grant[1] == 'pending') then return {'key_mismatch'} end
 local narrowed = ''
 if ARGV[4] == '1' then
   narrowed = narrowed_to(grant[8], ARGV[1])
@@ -17,8 +19,8 @@ if ARGV[4] == '1' then
 end
 if tonumber(ARGV[1]) > tonumber(generation) then
   generation, rotated_at = ARGV[1], ARGV[2]
-  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at)
+  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at, 'jkt', ARGV[5])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
 end
-return {'active', grant[2], grant[3], grant[4], generation, rotated_at, grant[7] or '', narrowed}
+return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[5], narrowed}
 `;

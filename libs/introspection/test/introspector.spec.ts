@@ -1,0 +1,69 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { type IntrospectionReply, type IntrospectionRequest, SUBJECTS } from '#introspection/contract.js';
+import { Introspector } from '#introspection/introspector.js';
+import { natsOptions } from '#introspection/nats-options.js';
+import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+
+const JKT = 'a'.repeat(43);
+const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: 'profile:read' } as const;
+
+let services: Isolated;
+/** What stands in for a token app, also for one that is wrong. */
+let tokenApp: NatsConnection;
+let connection: TokenServiceConnection;
+let introspector: Introspector;
+let reply: object;
+
+beforeAll(async () => {
+  services = await isolate();
+  tokenApp = await connect(natsOptions(services.natsUrl, 'fixture'));
+  tokenApp.subscribe(SUBJECTS.introspect, {
+    callback: (_error, message) => {
+      const { data } = message.json<{ data: IntrospectionRequest }>();
+      const spent = data.proof ? { proof: { outcome: 'spent' } } : {};
+      message.respond(JSON.stringify({ response: { ...reply, ...spent }, isDisposed: true }));
+    },
+  });
+  await tokenApp.flush();
+  connection = new TokenServiceConnection(services.natsUrl, 'test');
+  await connection.open();
+  introspector = new Introspector(connection);
+});
+
+afterAll(async () => {
+  await connection.close();
+  await tokenApp.close();
+  await services.close();
+});
+
+let tokens = 0;
+const asBearer = async () => introspector.introspect(`token${tokens++}`);
+const asProved = async (jkt: string) => {
+  const proof = { jkt, jti: 'one', nonce: null, expiresAt: Date.now() + 60_000 };
+  return (await introspector.introspectProved(`token${tokens++}`, proof)).token;
+};
+const answering = (more: Partial<Record<keyof IntrospectionReply | 'cnf' | 'exp', unknown>>) => {
+  reply = { ...ACTIVE, exp: Math.floor(Date.now() / 1000) + 60, ...more };
+};
+
+describe('what an answer of the token app lets in (RFC 9449 6)', () => {
+  it('a bearer token where it names no key, as Bearer only', async () => {
+    answering({});
+    expect(await asBearer()).toMatchObject({ userId: 7, jkt: null });
+    expect(await asProved(JKT)).toBeNull();
+  });
+
+  it('a bound token with the key it names, and never as Bearer', async () => {
+    answering({ cnf: { jkt: JKT } });
+    expect(await asProved(JKT)).toMatchObject({ userId: 7, jkt: JKT });
+    expect(await asProved('b'.repeat(43))).toBeNull();
+    expect(await asBearer()).toBeNull();
+  });
+
+  it.each([null, {}, { jkt: null }, { jkt: '' }])('nobody where the key it names is %j', async (cnf) => {
+    answering({ cnf });
+    expect(await asBearer()).toBeNull();
+    for (const jkt of [JKT, '', 'null']) expect(await asProved(jkt)).toBeNull();
+  });
+});
