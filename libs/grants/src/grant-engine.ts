@@ -1,12 +1,20 @@
 import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
-import type { ActiveGrant, Granted, Redemption, Refusal, RefusalReason, Renewal } from './grant.js';
+import type {
+  ActiveGrant,
+  Granted,
+  KeyMisfit,
+  Redemption,
+  Refusal,
+  RefusalReason,
+  Renewal,
+} from './grant.js';
 import { grantId } from './grant-id.js';
 import { GrantRestorer } from './grant-restorer.js';
 import type { ObserveTransition } from './grant-transition.js';
 import type { GrantStore, Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, type Lifetimes } from './lifetimes.js';
-import type { Token, TokenCodec } from './token-codec.js';
+import type { AuthenticToken, Token, TokenCodec } from './token-codec.js';
 import type { TokenIssuer } from './token-issuer.js';
 
 /** What an access or refresh token stands for right now. */
@@ -69,20 +77,29 @@ export class GrantEngine {
     );
   }
 
-  /** Exchanges a refresh token for the next pair, or for the same one inside the retry window. Reuse revokes. */
+  /**
+   * Exchanges a refresh token for the next pair, or for the same one inside the retry window. Reuse revokes, whatever
+   * key is proved: the key is asked for when it is known that the token is due, and by who does not prove it nothing is
+   * rotated, bound or restored.
+   */
   async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
-    const token = this.#authentic(refreshToken, 'refresh', renewal.jkt);
+    const token = this.#authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
-    if (this.#expired(token)) return { outcome: 'expired', grantId: grantId(token.handle) };
-    const { store, lifetimes } = this.parts;
+    const id = grantId(token.handle);
+    if (this.#expired(token)) return { outcome: 'expired', grantId: id };
+    const { codec, store, lifetimes } = this.parts;
+    const proved = codec.decode(refreshToken, renewal.jkt);
+    const misfit = keyMisfit(proved, renewal.jkt);
+    const presented = { generation: token.generation, jkt: proved?.jkt ?? null, misfit };
     let now = 0;
     const refresh = () => {
       now = this.parts.clock();
       const accessExpiry = now + lifetimes.accessToken * 1000;
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
-      return store.refresh(grantId(token.handle), renewal, token.generation, times);
+      return store.refresh(id, renewal, presented, times);
     };
-    const transition = await this.#restorer.run(token, refresh);
+    const transition = await (proved && !misfit ? this.#restorer.run(proved, refresh) : refresh());
+    if (misfit && transition.outcome === 'unknown') return { outcome: misfit, grantId: id };
     // What rotated earlier is a retry; one within the same millisecond counts as a refresh.
     if (transition.outcome === 'active')
       this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
@@ -170,9 +187,9 @@ export class GrantEngine {
     return 'revoked';
   }
 
-  #authentic(text: string, kind: TokenKind, jkt: string | null = null): Token | Refusal {
-    const token = this.parts.codec.decode(text, jkt);
-    if (!token) return this.#undecodable(text);
+  #authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
+    const token = this.parts.codec.decodeUnproved(text);
+    if (!token) return { outcome: 'not_ours' };
     return token.kind === kind
       ? token
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), detail: token.kind };
@@ -183,7 +200,7 @@ export class GrantEngine {
   }
 
   /** @param now when Redis was asked: a new access token has its whole lifetime, though a second may have ended since */
-  async #conclude(token: Token, transition: Transition, now: number): Promise<Granted | Refusal> {
+  async #conclude(token: AuthenticToken, transition: Transition, now: number): Promise<Granted | Refusal> {
     const id = grantId(token.handle);
     if (transition.outcome === 'active') {
       const pair = this.parts.issuer.pair(token.handle, transition.grant, now);
@@ -196,9 +213,15 @@ export class GrantEngine {
     return transition;
   }
 
-  #expired(token: Token): boolean {
-    return this.parts.clock() / 1000 > token.expiry + this.parts.lifetimes.clockSkew;
+  #expired({ expiry }: Pick<Token, 'expiry'>): boolean {
+    return this.parts.clock() / 1000 > expiry + this.parts.lifetimes.clockSkew;
   }
+}
+
+/** RFC 9449 5: "such a client MUST present a DPoP proof for the same key that was used to obtain the refresh token". */
+function keyMisfit(token: Token | null, jkt: string | null): KeyMisfit | null {
+  if (!token) return 'key_mismatch';
+  return token.jkt === jkt ? null : 'key_unexpected';
 }
 
 function isRevoking(outcome: RefusalReason): outcome is Revoking {

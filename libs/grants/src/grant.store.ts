@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
 import type { ObserveTransition } from './grant-transition.js';
-import type { ActiveGrant, PendingGrant, Redemption, Renewal, Refusal, RefusalReason } from './grant.js';
+import type {
+  ActiveGrant,
+  KeyMisfit,
+  PendingGrant,
+  Redemption,
+  Renewal,
+  Refusal,
+  RefusalReason,
+} from './grant.js';
 import { CREATE } from './scripts/create.script.js';
 import { LOOK } from './scripts/look.script.js';
 import { MISS } from './scripts/miss.script.js';
@@ -40,6 +48,13 @@ export interface RedeemTimes {
   /** Whether the code's own expiry has passed. */
   readonly expired: boolean;
   readonly ttl: number;
+}
+
+/** What a refresh token says, and the key that it is bound to; or why that key was not proved. */
+export interface PresentedToken {
+  readonly generation: number;
+  readonly jkt: string | null;
+  readonly misfit: KeyMisfit | null;
 }
 
 /** Times of a refresh: now, retry window and the expiry of a new access token in milliseconds, the TTL in seconds. */
@@ -115,11 +130,10 @@ export class GrantStore {
   /** active → active, one generation on; or the same generation again inside the retry window. */
   refresh(
     id: string,
-    renewal: Renewal,
-    generation: number,
+    { clientId, scope }: Renewal,
+    { generation, jkt, misfit }: PresentedToken,
     { now, window, ttl, accessExpiry }: RefreshTimes,
   ): Promise<Transition> {
-    const { clientId, jkt, scope } = renewal;
     return this.#transition(
       'grantRefresh',
       id,
@@ -129,6 +143,7 @@ export class GrantStore {
       window,
       ttl,
       jkt ?? '',
+      misfit ?? '',
       scope ?? '',
       accessExpiry,
     );

@@ -55,6 +55,13 @@ export interface Renewal {
   readonly scope: string | null;
 }
 
+/** Why a token and the key that a request proved do not belong together (RFC 9449). */
+export type KeyMisfit =
+  /** The token is bound to a key, and the request proved another one or none. */
+  | 'key_mismatch'
+  /** The request proved a key, and the refresh token is not bound: the redemption binds, a refresh never does. */
+  | 'key_unexpected';
+
 /** Why a grant was refused; the token app maps each to one OAuth error. */
 export type RefusalReason =
   /** Not a token, or not one this service wrote. */
@@ -68,8 +75,7 @@ export type RefusalReason =
   | 'history_lost'
   | 'revoked'
   | 'other_client'
-  /** Bound to a key that the request did not prove (RFC 9449). */
-  | 'key_mismatch'
+  | KeyMisfit
   /** A refresh asked for more than the user granted (RFC 6749 6). */
   | 'scope_exceeds'
   | 'redirect_uri_mismatch'

@@ -83,13 +83,30 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.redeem(code, JKT)).outcome).toBe('granted');
   });
 
-  it('binds a bearer grant from the first refresh that proves a key', async () => {
+  it('is bound by its redemption alone: a refresh that proves a key binds no bearer grant', async () => {
     const { pair } = await world.active();
-    const bound = granted(await refresh(pair.refreshToken, { jkt: JKT }));
-    expect(bound.pair.type).toBe('DPoP');
-    expect((await refresh(bound.pair.refreshToken)).outcome).toBe('key_mismatch');
-    // The token before, inside the retry window and without the key, gives nobody a bound pair.
-    expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
+    expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('key_unexpected');
+    const next = granted(await refresh(pair.refreshToken));
+    expect([next.pair.type, next.grant.generation]).toEqual(['Bearer', 2]);
+    expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('key_unexpected');
+    expect((await refresh(next.pair.refreshToken)).outcome).toBe('granted');
+  });
+
+  it('is asked for its key after client, revocation and generation, and before its scope', async () => {
+    const { pair, grantId } = await world.active(JKT);
+    const asks = async (clientId = world.clientId) => {
+      const renewal = { clientId, jkt: OTHER, scope: 'admin' };
+      return (await world.engine.refresh(pair.refreshToken, renewal)).outcome;
+    };
+    expect(await asks(world.otherClientId)).toBe('other_client');
+    expect(await asks()).toBe('key_mismatch');
+    expect((await refresh(pair.refreshToken, { jkt: JKT, scope: 'admin' })).outcome).toBe('scope_exceeds');
+    const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
+    expect(await asks()).toBe('key_mismatch');
+    granted(await refresh(next.pair.refreshToken, { jkt: JKT }));
+    expect(await asks()).toBe('refresh_token_reused');
+    expect(await world.fixture.records.find(grantId)).toMatchObject({ revokedAt: expect.any(Date) });
+    expect(await asks()).toBe('revoked');
   });
 });
 

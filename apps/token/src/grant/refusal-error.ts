@@ -10,7 +10,10 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   history_lost: 'a server failed after the $what was issued; ask the user to authorize again',
   revoked: 'the $what has been revoked; ask the user to authorize again',
   other_client: 'the $what was issued to another client',
-  key_mismatch: 'the $what is bound to a key that the request did not prove (DPoP)',
+  key_mismatch:
+    'the $what is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again',
+  key_unexpected:
+    'the $what is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
   redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
   verifier_missing:

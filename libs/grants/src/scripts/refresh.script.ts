@@ -1,16 +1,18 @@
 import { NARROWED } from './narrowed.script.js';
 
 /**
- * KEYS grant · ARGV client generation now(ms) window(ms) ttl(s) jkt scope access_expiry(ms).
+ * KEYS grant · ARGV client generation now(ms) window(ms) ttl(s) jkt misfit scope access_expiry(ms).
  * active ──► active, generation + 1.
  *
  * - the stored generation: rotate.
  * - the one before, inside the retry window: the same pair again. Using the successor moves the stored
  *   generation on, which closes the window by itself.
- * - any older one: reuse, the caller revokes (RFC 9700 4.14.2).
+ * - any older one: reuse, the caller revokes (RFC 9700 4.14.2). This comes before the key: else a thief's key, or none,
+ *   would keep reuse from being seen.
  * - a later one: authentic, so Redis lost writes; take it for the stored one (also when the redemption was lost).
  *
- * A key or a scope that does not fit changes nothing.
+ * A key or a scope that does not fit changes nothing. `misfit` is what the caller answers to a key that does not fit the
+ * token. The redemption binds a grant: where Redis has lost it, the token tells the key.
  */
 export const REFRESH = `${NARROWED}
 local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')
@@ -19,21 +21,22 @@ if not status then return {'unknown'} end
 if not client then return {'revoked'} end
 if client ~= ARGV[1] then return {'other_client', client} end
 if status == 'revoked' then return {'revoked'} end
-local jkt = grant[7] or ''
-if jkt ~= '' and jkt ~= ARGV[6] then return {'key_mismatch'} end
 local presented, now, window = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-if presented < tonumber(generation) then
-  if presented == tonumber(generation) - 1 and window > 0 and now - tonumber(rotated_at) < window then
-    return {'active', client, user, scope, generation, rotated_at, jkt, narrowed_to(grant[8], generation)}
-  end
-  return {'refresh_token_reused', generation}
+local is_older = presented < tonumber(generation)
+local is_retry = presented == tonumber(generation) - 1 and window > 0 and now - tonumber(rotated_at) < window
+if is_older and not is_retry then return {'refresh_token_reused', generation} end
+local jkt = grant[7] or ''
+if ARGV[7] ~= '' then return {ARGV[7]} end
+if jkt ~= ARGV[6] and not (jkt == '' and status == 'pending') then return {'key_mismatch'} end
+if is_retry then
+  return {'active', client, user, scope, generation, rotated_at, jkt, narrowed_to(grant[8], generation)}
 end
-if not covers(scope, ARGV[7]) then return {'scope_exceeds', scope} end
+if not covers(scope, ARGV[8]) then return {'scope_exceeds', scope} end
 local successor = string.format('%d', presented + 1)
 local narrowed, lines = '', still_narrowed(grant[8], now)
-if ARGV[7] ~= '' and not covers(ARGV[7], scope) then
-  narrowed = ARGV[7]
-  lines = lines .. successor .. ' ' .. ARGV[8] .. ' ' .. narrowed .. '\\n'
+if ARGV[8] ~= '' and not covers(ARGV[8], scope) then
+  narrowed = ARGV[8]
+  lines = lines .. successor .. ' ' .. ARGV[9] .. ' ' .. narrowed .. '\\n'
 end
 redis.call('HSET', KEYS[1], 'status', 'active', 'generation', successor, 'rotated_at', ARGV[3], 'jkt', ARGV[6])
 if lines ~= '' then redis.call('HSET', KEYS[1], 'narrowed', lines) else redis.call('HDEL', KEYS[1], 'narrowed') end
