@@ -60,6 +60,70 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     },
   );
 
+  describe('inside the retry window it is held to what it asks for, and gives the same refresh token', () => {
+    const answered = async (token: string, scope?: string) => (await refresh(token, scope)).body as Answer;
+
+    it.each(['schedules:read', 'profile:read admin'])(
+      'never granted is invalid_scope and changes nothing: %j',
+      async (asked) => {
+        const { refresh_token } = await granted();
+        const first = await answered(refresh_token);
+        const refused = await refresh(refresh_token, asked);
+        expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
+        expect({ ...(await answered(refresh_token)), expires_in: 0 }).toEqual({ ...first, expires_in: 0 });
+        expect((await refresh(first.refresh_token)).status).toBe(200);
+      },
+    );
+
+    it('narrower than before is honoured, and what was given before stays as it was', async () => {
+      const { refresh_token } = await granted();
+      const first = await answered(refresh_token);
+      const narrow = await answered(refresh_token, 'bookings:read');
+      expect([narrow.scope, narrow.refresh_token]).toEqual(['bookings:read', first.refresh_token]);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+      expect(await scopeOf(first.access_token)).toBe(GRANTED);
+      expect((await answered(refresh_token, 'bookings:read')).access_token).toBe(narrow.access_token);
+      expect((await answered(first.refresh_token)).scope).toBe(GRANTED);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+    });
+
+    it('everything after a narrower answer is everything, in another access token', async () => {
+      const { refresh_token } = await granted();
+      const narrow = await answered(refresh_token, 'bookings:read');
+      const wide = await answered(refresh_token);
+      expect([wide.scope, wide.refresh_token]).toEqual([GRANTED, narrow.refresh_token]);
+      expect(await scopeOf(wide.access_token)).toBe(GRANTED);
+      expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
+    });
+
+    it('one narrower scope is given for a refresh token: another is invalid_scope and changes nothing', async () => {
+      const { refresh_token } = await granted();
+      const narrow = await answered(refresh_token, 'profile:read bookings:read');
+      for (const asked of ['profile:read', 'bookings:write', 'bookings:read bookings:write']) {
+        const refused = await refresh(refresh_token, asked);
+        expect([refused.status, (refused.body as Answer).error]).toEqual([400, 'invalid_scope']);
+      }
+      const reordered = await answered(refresh_token, 'bookings:read profile:read');
+      expect(reordered.access_token).toBe(narrow.access_token);
+      expect(await scopeOf(narrow.access_token)).toBe('profile:read bookings:read');
+      expect((await answered(narrow.refresh_token)).scope).toBe(GRANTED);
+    });
+
+    it('of many at once none gets more than it asks for, and all the same refresh token', async () => {
+      const { refresh_token } = await granted();
+      const asked = Array.from({ length: 20 }, (_, n) => [undefined, 'profile:read', 'bookings:read'][n % 3]);
+      const answers = await Promise.all(asked.map((scope) => answered(refresh_token, scope)));
+      const given = answers.filter(({ error }) => error === undefined);
+      expect(new Set(given.map((answer) => answer.refresh_token)).size).toBe(1);
+      for (const [n, answer] of answers.entries()) {
+        if (answer.error === undefined) expect(await scopeOf(answer.access_token)).toBe(asked[n] ?? GRANTED);
+        else expect([asked[n] === undefined, answer.error]).toEqual([false, 'invalid_scope']);
+      }
+      // Each that asked for everything, and those of one narrower scope.
+      expect(given.length).toBeGreaterThanOrEqual(13);
+    });
+  });
+
   it('over-long or repeated is invalid_request', async () => {
     const { refresh_token } = await granted();
     const long = await refresh(refresh_token, 'x'.repeat(1001));

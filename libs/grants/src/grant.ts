@@ -78,6 +78,8 @@ export type RefusalReason =
   | KeyMisfit
   /** A refresh asked for more than the user granted (RFC 6749 6). */
   | 'scope_exceeds'
+  /** A retry asked for another narrower scope than an answer to the same refresh token has. */
+  | 'scope_differs'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'

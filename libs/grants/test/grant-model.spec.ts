@@ -1,135 +1,151 @@
 import fc from 'fast-check';
-import type { Granted, Refusal, TokenPair } from '#grants/grant.js';
-import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import type { Granted, Refusal } from '#grants/grant.js';
+import { KEY, LIFETIMES, Model, OTHER, type Presented, SCOPE, words } from './grant-model.js';
 import { REDIRECT_URI, useWorld } from './grant-world.js';
 
-const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
+const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
 
-const world = useWorld({ lifetimes: LIFETIMES });
+/** Everything that was given on one grant: it must stay what it was when it was given. */
+class Given {
+  /** The refresh token of each generation, from the first. */
+  readonly refreshTokens: string[] = [];
+  readonly #scopes = new Map<string, string>();
 
-/** What DESIGN 3 says a grant is, in a few lines, and what each request on it must be answered. */
-class Model {
-  status: 'pending' | 'active' | 'revoked' = 'pending';
-  generation = 0;
-  rotatedAt: number;
-
-  constructor(readonly createdAt: number) {
-    this.rotatedAt = createdAt;
+  /** @param asked the scope that the request asked for; null for all of it */
+  keep(result: Granted | Refusal, asked: string | null, jkt: string | null): string {
+    if (result.outcome !== 'granted') return result.outcome;
+    const { pair, grant } = result;
+    expect(words(pair.scope)).toBe(words(asked ?? SCOPE));
+    expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
+    // A retry is answered the same way, to the byte; only another scope makes another access token.
+    expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
+    this.refreshTokens[grant.generation - 1] = pair.refreshToken;
+    const twin = `${grant.generation} ${words(pair.scope)}`;
+    expect(this.#scopes.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
+    this.#scopes.set(twin, pair.accessToken);
+    return result.outcome;
   }
 
-  redeem(clientIsOurs: boolean, redirectIsOurs: boolean, now: number): string {
-    if (!clientIsOurs) return 'other_client';
-    if (this.status === 'revoked') return 'revoked';
-    if (this.status === 'active') return this.#revoke('code_replayed');
-    if (now / 1000 > Math.floor(this.createdAt / 1000) + LIFETIMES.code + LIFETIMES.clockSkew)
-      return 'expired';
-    if (!redirectIsOurs) return 'redirect_uri_mismatch';
-    return this.#rotate(1, now);
-  }
-
-  refresh(generation: number, clientIsOurs: boolean, now: number): string {
-    if (!clientIsOurs) return 'other_client';
-    if (this.status === 'revoked') return 'revoked';
-    if (generation === this.generation) return this.#rotate(generation + 1, now);
-    if (generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000)
-      return 'granted';
-    return this.#revoke('refresh_token_reused');
-  }
-
-  revoke(): void {
-    this.status = 'revoked';
-  }
-
-  #rotate(generation: number, now: number): string {
-    [this.status, this.generation, this.rotatedAt] = ['active', generation, now];
-    return 'granted';
-  }
-
-  #revoke(outcome: string): string {
-    this.revoke();
-    return outcome;
+  /** Every access token is good with the grant's key, for the scope it was given for, and for nobody else. */
+  async check(model: Model): Promise<void> {
+    for (const [twin, accessToken] of this.#scopes) {
+      for (const jkt of [null, KEY, OTHER]) {
+        const result = await world.engine.look(accessToken, jkt);
+        expect(result.outcome).toBe(model.look(jkt));
+        if (result.outcome !== 'live') continue;
+        const { grant, token } = result;
+        expect(`${token.generation} ${words(grant.narrowedTo ?? grant.scope)}`).toBe(twin);
+        expect([token.jkt, grant.jkt]).toEqual([model.jkt, model.jkt]);
+      }
+    }
   }
 }
 
 type Step =
-  | { readonly do: 'redeem'; readonly clientIsOurs: boolean; readonly redirectIsOurs: boolean }
-  | { readonly do: 'refresh'; readonly back: number; readonly clientIsOurs: boolean }
-  | { readonly do: 'look'; readonly back: number }
+  | { readonly do: 'redeem'; readonly by: Presented; readonly redirectIsOurs: boolean }
+  | { readonly do: 'refresh'; readonly back: number; readonly by: Presented; readonly scope: string | null }
+  | { readonly do: 'look'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The process that records a revocation dies before it tells Redis, and another one does. */
   | { readonly do: 'record revocation' }
   | { readonly do: 'wait'; readonly seconds: number };
 
 const mostly = fc.integer({ min: 0, max: 9 }).map((n) => n > 0);
-const steps = fc.array(
-  fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        do: fc.constant('redeem' as const),
-        clientIsOurs: mostly,
-        redirectIsOurs: mostly,
-      }),
-    },
-    {
-      weight: 8,
-      arbitrary: fc.record({
-        do: fc.constant('refresh' as const),
-        back: fc.constantFrom(0, 0, 0, 1, 1, 2),
-        clientIsOurs: mostly,
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('look' as const), back: fc.nat({ max: 2 }) }) },
-    { weight: 1, arbitrary: fc.constant({ do: 'revoke' as const }) },
-    { weight: 1, arbitrary: fc.constant({ do: 'record revocation' as const }) },
-    {
-      weight: 3,
-      arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 29, 30, 31, 66) }),
-    },
-  ) as fc.Arbitrary<Step>,
-  { minLength: 1, maxLength: 25 },
+const scopes = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      'bookings:read',
+      'profile:read bookings:read',
+      'bookings:read profile:read',
+      'bookings:write bookings:read profile:read',
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('admin', 'bookings:read admin', 'bookings') },
 );
 
+/** A history in which most requests prove the same key, or most prove none. */
+const histories = fc.constantFrom(null, KEY).chain((usual) => {
+  const jkt = fc.oneof(
+    { weight: 8, arbitrary: fc.constant(usual) },
+    { weight: 2, arbitrary: fc.constantFrom(null, KEY, OTHER) },
+  );
+  const by = fc.record({ clientIsOurs: mostly, jkt });
+  const steps = fc.array(
+    fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({ do: fc.constant('redeem' as const), by, redirectIsOurs: mostly }),
+      },
+      {
+        weight: 14,
+        arbitrary: fc.record({
+          do: fc.constant('refresh' as const),
+          back: fc.constantFrom(0, 0, 0, 1, 1, 1, 2),
+          by,
+          scope: scopes,
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({ do: fc.constant('look' as const), back: fc.nat({ max: 2 }), jkt }),
+      },
+      { weight: 1, arbitrary: fc.constant({ do: 'revoke' as const }) },
+      { weight: 1, arbitrary: fc.constant({ do: 'record revocation' as const }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          do: fc.constant('wait' as const),
+          seconds: fc.constantFrom(1, 29, 30, 31, 66),
+        }),
+      },
+    ) as fc.Arbitrary<Step>,
+    { minLength: 1, maxLength: 25, size: 'max' },
+  );
+  const first: Step = { do: 'redeem', by: { clientIsOurs: true, jkt: usual }, redirectIsOurs: true };
+  return fc.record({
+    namedJkt: fc.constantFrom(null, null, usual),
+    steps: fc.oneof(
+      steps,
+      steps.map((more) => [first, ...more]),
+    ),
+  });
+});
+
 const client = (ours: boolean) => (ours ? world.clientId : world.otherClientId);
-const renewal = (clientIsOurs = true) => ({ clientId: client(clientIsOurs), jkt: null, scope: null });
-const redemption = (clientIsOurs = true, redirectIsOurs = true) => ({
+const renewal = ({ clientIsOurs, jkt }: Presented, scope: string | null) => ({
+  clientId: client(clientIsOurs),
+  jkt,
+  scope,
+});
+const redemption = ({ clientIsOurs, jkt }: Presented, redirectIsOurs = true) => ({
   clientId: client(clientIsOurs),
   redirectUri: redirectIsOurs ? REDIRECT_URI : `${REDIRECT_URI}/`,
   challenge: null,
-  jkt: null,
+  jkt,
 });
 
 describe('the grant engine against its model', () => {
   it('answers every history as the state machine says', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (history) => {
-        const { code, grantId } = await world.pending();
-        const model = new Model(world.now());
-        const pairs: TokenPair[] = [];
-        const keep = (result: Granted | Refusal): string => {
-          if (result.outcome === 'granted') {
-            const known = pairs[result.grant.generation - 1];
-            // A retry is answered the same way, to the byte.
-            if (known) expect({ ...result.pair, expiresIn: 0 }).toEqual({ ...known, expiresIn: 0 });
-            pairs[result.grant.generation - 1] = result.pair;
-          }
-          return result.outcome;
-        };
-        for (const step of history) {
-          const pair = pairs[pairs.length - 1 - ('back' in step ? step.back : 0)];
-          const generation = pairs.length - ('back' in step ? step.back : 0);
+      fc.asyncProperty(histories, async ({ namedJkt, steps }) => {
+        const { code, grantId } = await world.pending(null, namedJkt);
+        const model = new Model(world.now(), namedJkt);
+        const given = new Given();
+        for (const step of steps) {
+          const generation = given.refreshTokens.length - ('back' in step ? step.back : 0);
+          const refreshToken = given.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
-            const result = keep(
-              await world.engine.redeem(code, redemption(step.clientIsOurs, step.redirectIsOurs)),
-            );
-            expect(result).toBe(model.redeem(step.clientIsOurs, step.redirectIsOurs, world.now()));
-          } else if (step.do === 'refresh' && pair) {
-            const result = keep(await world.engine.refresh(pair.refreshToken, renewal(step.clientIsOurs)));
-            expect(result).toBe(model.refresh(generation, step.clientIsOurs, world.now()));
-          } else if (step.do === 'look' && pair) {
-            expect((await world.engine.look(pair.refreshToken, null)).outcome).toBe(
-              model.status === 'revoked' ? 'revoked' : 'live',
-            );
+            const answer = await world.engine.redeem(code, redemption(step.by, step.redirectIsOurs));
+            const expected = model.redeem(step.by, step.redirectIsOurs, world.now());
+            expect(given.keep(answer, null, model.jkt)).toBe(expected);
+          } else if (step.do === 'refresh' && refreshToken) {
+            const answer = await world.engine.refresh(refreshToken, renewal(step.by, step.scope));
+            const expected = model.refresh(generation, step.by, step.scope, world.now());
+            expect(given.keep(answer, step.scope, model.jkt)).toBe(expected);
+          } else if (step.do === 'look' && refreshToken) {
+            expect((await world.engine.look(refreshToken, step.jkt)).outcome).toBe(model.look(step.jkt));
           } else if (step.do === 'revoke') {
             await world.engine.revoke(grantId);
             model.revoke();
@@ -142,34 +158,42 @@ describe('the grant engine against its model', () => {
             world.advance(step.seconds);
           }
         }
+        await given.check(model);
         const record = await world.fixture.records.find(grantId);
         expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
-  it('gives one successor whatever happens at once, and none after a revocation', async () => {
+  it('gives one successor whatever happens at once, to its key alone, and none after a revocation', async () => {
     const bursts = fc.array(
       fc.record({
         redeems: fc.nat({ max: 3 }),
-        refreshes: fc.nat({ max: 8 }),
+        refreshes: fc.array(fc.record({ isThief: mostly.map((is) => !is), scope: scopes }), { maxLength: 8 }),
         revoke: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
       }),
       { minLength: 1, maxLength: 6 },
     );
     await fc.assert(
-      fc.asyncProperty(bursts, async (history) => {
+      fc.asyncProperty(fc.constantFrom(null, KEY), bursts, async (jkt, history) => {
+        const ours = { clientIsOurs: true, jkt };
         const { code, grantId } = await world.pending();
         const won: Granted[] = [];
         let revoked = false;
         for (const { redeems, refreshes, revoke } of history) {
           const latest = won.at(-1)?.pair.refreshToken;
           const answers = await Promise.all([
-            ...Array.from({ length: redeems }, () => world.engine.redeem(code, redemption())),
-            ...Array.from({ length: latest ? refreshes : 0 }, () =>
-              world.engine.refresh(latest ?? '', renewal()),
-            ),
+            ...Array.from({ length: redeems }, () => world.engine.redeem(code, redemption(ours))),
+            ...(latest ? refreshes : []).map(async ({ isThief, scope }) => {
+              const by = isThief ? { ...ours, jkt: OTHER } : ours;
+              const answer = await world.engine.refresh(latest ?? '', renewal(by, scope));
+              if (answer.outcome === 'granted') {
+                expect(isThief).toBe(false);
+                expect(words(answer.pair.scope)).toBe(words(scope ?? SCOPE));
+              }
+              return answer;
+            }),
             ...(revoke ? [world.engine.revoke(grantId).then(() => null)] : []),
           ]);
           const granted = answers.filter((answer): answer is Granted => answer?.outcome === 'granted');
@@ -181,7 +205,7 @@ describe('the grant engine against its model', () => {
         expect(won.map(({ grant }) => grant.generation)).toEqual(won.map((_, index) => index + 1));
         if (revoked)
           expect(
-            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal())).outcome,
+            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, null))).outcome,
           ).not.toBe('granted');
       }),
       { numRuns: 100 },

@@ -15,6 +15,8 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   key_unexpected:
     'the $what is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
+  scope_differs:
+    'the $what was used a moment ago for another narrower scope: ask for that one again, or for all that was granted',
   redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
@@ -26,14 +28,14 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is revoked now, ask the user to authorize again',
 };
 
-/** RFC 6749 5.2: what is wrong with a grant is invalid_grant; a scope that exceeds it is invalid_scope (6). */
+/** RFC 6749 5.2: what is wrong with a grant is invalid_grant; a scope that it does not give is invalid_scope (6). */
 export function refusalError(
   { outcome, grantId, detail }: Refusal,
   what: 'code' | 'refresh token',
 ): OAuthError {
   const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
   const description = DESCRIPTIONS[outcome].replace('$what', what);
-  return outcome === 'scope_exceeds'
+  return outcome === 'scope_exceeds' || outcome === 'scope_differs'
     ? OAuthError.invalidScope(description, options)
     : OAuthError.invalidGrant(description, options);
 }

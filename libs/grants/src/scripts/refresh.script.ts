@@ -5,14 +5,15 @@ import { NARROWED } from './narrowed.script.js';
  * active ──► active, generation + 1.
  *
  * - the stored generation: rotate.
- * - the one before, inside the retry window: the same pair again. Using the successor moves the stored
- *   generation on, which closes the window by itself.
+ * - the one before, inside the retry window: the same pair again, or the same refresh token with an access token of the
+ *   scope that this request asks for. Using the successor moves the stored generation on, which closes the window by itself.
  * - any older one: reuse, the caller revokes (RFC 9700 4.14.2). This comes before the key: else a thief's key, or none,
  *   would keep reuse from being seen.
  * - a later one: authentic, so Redis lost writes; take it for the stored one (also when the redemption was lost).
  *
  * A key or a scope that does not fit changes nothing. `misfit` is what the caller answers to a key that does not fit the
- * token. The redemption binds a grant: where Redis has lost it, the token tells the key.
+ * token. The redemption binds a grant: where Redis has lost it, the token tells the key. A generation has access tokens of
+ * two scopes at most: its grant's, and one that is narrower.
  */
 export const REFRESH = `${NARROWED}
 local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')
@@ -28,18 +29,22 @@ if is_older and not is_retry then return {'refresh_token_reused', generation} en
 local jkt = grant[7] or ''
 if ARGV[7] ~= '' then return {ARGV[7]} end
 if jkt ~= ARGV[6] and not (jkt == '' and status == 'pending') then return {'key_mismatch'} end
-if is_retry then
-  return {'active', client, user, scope, generation, rotated_at, jkt, narrowed_to(grant[8], generation)}
+local asked = ARGV[8]
+if not covers(scope, asked) then return {'scope_exceeds', scope} end
+if not is_retry then generation, rotated_at = string.format('%d', presented + 1), ARGV[3] end
+local lines = still_narrowed(grant[8], now)
+local narrowed, is_new = '', false
+if asked ~= '' and not covers(asked, scope) then
+  narrowed = narrowed_to(lines, generation)
+  is_new = narrowed == ''
+  if is_new then narrowed, lines = asked, lines .. generation .. ' ' .. ARGV[9] .. ' ' .. asked .. '\\n' end
+  if not (covers(narrowed, asked) and covers(asked, narrowed)) then return {'scope_differs', narrowed} end
 end
-if not covers(scope, ARGV[8]) then return {'scope_exceeds', scope} end
-local successor = string.format('%d', presented + 1)
-local narrowed, lines = '', still_narrowed(grant[8], now)
-if ARGV[8] ~= '' and not covers(ARGV[8], scope) then
-  narrowed = ARGV[8]
-  lines = lines .. successor .. ' ' .. ARGV[9] .. ' ' .. narrowed .. '\\n'
+if not is_retry then
+  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at, 'jkt', ARGV[6])
+  redis.call('EXPIRE', KEYS[1], ARGV[5])
 end
-redis.call('HSET', KEYS[1], 'status', 'active', 'generation', successor, 'rotated_at', ARGV[3], 'jkt', ARGV[6])
-if lines ~= '' then redis.call('HSET', KEYS[1], 'narrowed', lines) else redis.call('HDEL', KEYS[1], 'narrowed') end
-redis.call('EXPIRE', KEYS[1], ARGV[5])
-return {'active', client, user, scope, successor, ARGV[3], ARGV[6], narrowed}
+if lines == '' then redis.call('HDEL', KEYS[1], 'narrowed')
+elseif is_new or not is_retry then redis.call('HSET', KEYS[1], 'narrowed', lines) end
+return {'active', client, user, scope, generation, rotated_at, ARGV[6], narrowed}
 `;

@@ -1,0 +1,82 @@
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+
+export const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
+
+export const SCOPE = 'profile:read bookings:read bookings:write';
+export const [KEY, OTHER] = ['a'.repeat(43), 'b'.repeat(43)];
+
+/** What somebody presents with a code or a refresh token. */
+export interface Presented {
+  readonly clientIsOurs: boolean;
+  readonly jkt: string | null;
+}
+
+export const words = (scope: string) => scope.split(' ').sort().join(' ');
+const covers = (scope: string, wanted: string) =>
+  wanted.split(' ').every((word) => scope.split(' ').includes(word));
+
+/** What a grant is, in a few lines, and what each request on it must be answered. */
+export class Model {
+  status: 'pending' | 'active' | 'revoked' = 'pending';
+  generation = 0;
+  rotatedAt: number;
+  /** The key that the redemption bound it to. */
+  jkt: string | null = null;
+  /** The narrower scope that a generation has been given, if any. */
+  readonly #narrowed = new Map<number, string>();
+
+  /** @param namedJkt the key that the authorization request named (RFC 9449 10) */
+  constructor(
+    readonly createdAt: number,
+    readonly namedJkt: string | null,
+  ) {
+    this.rotatedAt = createdAt;
+  }
+
+  redeem({ clientIsOurs, jkt }: Presented, redirectIsOurs: boolean, now: number): string {
+    if (!clientIsOurs) return 'other_client';
+    if (this.status === 'revoked') return 'revoked';
+    if (this.status === 'active') return this.#revoke('code_replayed');
+    if (now / 1000 > Math.floor(this.createdAt / 1000) + LIFETIMES.code + LIFETIMES.clockSkew)
+      return 'expired';
+    if (!redirectIsOurs) return 'redirect_uri_mismatch';
+    if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
+    this.jkt = jkt;
+    return this.#rotate(1, now);
+  }
+
+  refresh(generation: number, { clientIsOurs, jkt }: Presented, scope: string | null, now: number): string {
+    if (!clientIsOurs) return 'other_client';
+    if (this.status === 'revoked') return 'revoked';
+    const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
+    if (generation < this.generation && !isRetry) return this.#revoke('refresh_token_reused');
+    if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
+    if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeds';
+    const narrower = scope !== null && !covers(scope, SCOPE) ? words(scope) : null;
+    if (narrower !== null) {
+      const given = this.#narrowed.get(generation + 1) ?? narrower;
+      if (given !== narrower) return 'scope_differs';
+      this.#narrowed.set(generation + 1, narrower);
+    }
+    return isRetry ? 'granted' : this.#rotate(generation + 1, now);
+  }
+
+  look(jkt: string | null): string {
+    if (this.jkt !== null && jkt !== this.jkt) return 'key_mismatch';
+    return this.status === 'revoked' ? 'revoked' : 'live';
+  }
+
+  revoke(): void {
+    this.status = 'revoked';
+  }
+
+  #rotate(generation: number, now: number): string {
+    [this.status, this.generation, this.rotatedAt] = ['active', generation, now];
+    return 'granted';
+  }
+
+  #revoke(outcome: string): string {
+    this.revoke();
+    return outcome;
+  }
+}
