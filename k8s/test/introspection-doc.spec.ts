@@ -120,9 +120,9 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
       for await (const status of nobody.status())
         if (status.type === 'error') refused.push(/"([^"]+)"/.exec(status.error.message)?.[1] ?? '');
     })();
-    const others = [SUBJECTS.profile, SUBJECTS.revokeClient, SUBJECTS.grantRevoked, '_INBOX.resource.1'];
+    const others = [SUBJECTS.profile, SUBJECTS.applyRevocations, SUBJECTS.grantRevoked, '_INBOX.resource.1'];
     for (const subject of others) nobody.publish(subject);
-    const unheard = [SUBJECTS.introspect, SUBJECTS.revokeClient, '_INBOX.resource.>', '>'];
+    const unheard = [SUBJECTS.introspect, SUBJECTS.applyRevocations, '_INBOX.resource.>', '>'];
     for (const subject of unheard) nobody.subscribe(subject);
     for (const end = Date.now() + 20_000; refused.length < 8 && Date.now() < end;) await sleep(20);
     await nobody.close();

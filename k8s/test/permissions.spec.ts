@@ -122,7 +122,7 @@ describe('the users of a development installation', () => {
   });
 
   describe('of NATS', () => {
-    const { introspect, spendProof, profile, revokeClient, grantRevoked, clientChanged, userChanged } =
+    const { introspect, spendProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
     const ELSEWHERE = [
       '_INBOX.resource.1',
@@ -137,13 +137,16 @@ describe('the users of a development installation', () => {
       authorize: { publish: [grantRevoked], subscribe: [] },
       token: {
         publish: [grantRevoked],
-        subscribe: [introspect, spendProof, profile, revokeClient, ...BROADCASTS],
+        subscribe: [introspect, spendProof, profile, applyRevocations, ...BROADCASTS],
       },
       resource: {
         publish: [introspect, spendProof, profile],
         subscribe: [...BROADCASTS, '_INBOX.resource.1'],
       },
-      operator: { publish: [clientChanged, revokeClient], subscribe: ['_INBOX.operator.1'] },
+      operator: {
+        publish: [clientChanged, userChanged, applyRevocations],
+        subscribe: ['_INBOX.operator.1'],
+      },
     };
     const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
 

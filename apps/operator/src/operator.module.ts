@@ -2,7 +2,6 @@ import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandRunner, InjectCommander } from 'nest-commander';
 import { ClientChangedPublisher } from './client/client-changed.publisher.js';
 import { ClientCommand } from './client/client.command.js';
-import { ClientRevoker } from './client/client-revoker.js';
 import { CreateClientCommand } from './client/create-client.command.js';
 import { DeleteClientCommand } from './client/delete-client.command.js';
 import { ListClientsCommand } from './client/list-clients.command.js';
@@ -16,6 +15,7 @@ import type { CommanderCommand } from './command-line/commander-command.js';
 import { addHelpCommand } from './command-line/help-command.js';
 import { invocation } from './command-line/invocation.js';
 import { strict } from './command-line/strict.js';
+import { RevocationApplier } from './grant/revocation-applier.js';
 import { MigrateCommand } from './migrate/migrate.command.js';
 import { CreateResourceServerCommand } from './resource-server/create-resource-server.command.js';
 import { ListResourceServersCommand } from './resource-server/list-resource-servers.command.js';
@@ -50,7 +50,7 @@ const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
 
 /** The operator's command line. Nothing connects until a command with valid input needs it. */
 @Module({
-  providers: [...COMMANDS, SettingsReader, DirectoryConnection, ClientChangedPublisher, ClientRevoker],
+  providers: [...COMMANDS, SettingsReader, DirectoryConnection, ClientChangedPublisher, RevocationApplier],
 })
 export class OperatorModule implements OnApplicationBootstrap {
   constructor(@InjectCommander() private readonly commander: CommanderCommand) {}

@@ -12,11 +12,11 @@ import { ClientCache } from './client/client-cache.js';
 import { ProofSpender } from './dpop/proof-spender.service.js';
 import { ProofStore } from './dpop/proof.store.js';
 import { SpendResponder } from './dpop/spend.responder.js';
-import { ClientRevocationResponder } from './grant/client-revocation.responder.js';
 import { grantEngineProvider } from './grant/grant-engine.provider.js';
 import { MONOTONIC_CLOCK } from './grant/monotonic-clock.js';
 import { RevocationKeeper } from './grant/revocation-keeper.service.js';
 import { RevocationReplay } from './grant/revocation-replay.service.js';
+import { RevocationResponder } from './grant/revocation.responder.js';
 import { NatsReadiness } from './health/nats-readiness.js';
 import { TokenReadiness } from './health/token-readiness.js';
 import { IntrospectionController } from './introspect/introspection.controller.js';
@@ -59,7 +59,7 @@ export class TokenModule {
         IntrospectionResponder,
         ProfileResponder,
         SpendResponder,
-        ClientRevocationResponder,
+        RevocationResponder,
       ],
       providers: [
         { provide: TokenConfiguration, useValue: configuration },

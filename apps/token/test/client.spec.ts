@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { generateClientSecret } from '#directory/client-secret.js';
-import { type ClientRevocationReply, type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
+import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
@@ -115,8 +115,8 @@ describe('a public client', () => {
 
 describe('a deleted client', () => {
   const introspect = (token: string) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
-  const revokeClient = (client_id: string) =>
-    app.ask<ClientRevocationReply>(SUBJECTS.revokeClient, { client_id });
+  const applyRevocations = (client_id: string) =>
+    app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, { client_id });
 
   it('has no good token any more: refresh is refused at once, and access tokens are inactive', async () => {
     const client = await app.client();
@@ -135,7 +135,7 @@ describe('a deleted client', () => {
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
     expect((await post(exchange)).body.error).toBe('invalid_client');
 
-    expect(await revokeClient(client.client_id)).toEqual({ applied: 3 });
+    expect(await applyRevocations(client.client_id)).toEqual({ applied: 3 });
     await app.settled();
     stop();
     // A pass of the keeper just then may tell of some as well.
@@ -155,8 +155,8 @@ describe('a deleted client', () => {
   it('is no matter of whom is asked: the request revokes nothing that PostgreSQL does not call revoked', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
-    expect(await revokeClient(client.client_id)).toEqual({ applied: 0 });
-    expect(await revokeClient('sc_unknown')).toEqual({ applied: 0 });
+    expect(await applyRevocations(client.client_id)).toEqual({ applied: 0 });
+    expect(await applyRevocations('sc_unknown')).toEqual({ applied: 0 });
     expect(await introspect(access_token)).toMatchObject({ active: true });
   });
 });

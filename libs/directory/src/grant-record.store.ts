@@ -123,11 +123,18 @@ export class GrantRecordStore {
     return Math.max(row?.ms ?? 0, 0);
   }
 
-  /** Ids of every revoked grant of a client that could still have had live tokens. */
-  async revokedOf(clientId: string): Promise<string[]> {
+  /**
+   * Ids of every revoked grant of a client or user, who may be gone, that could still have had live tokens. Expired ones
+   * too that were revoked just now: a use before may not have been noted.
+   */
+  async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
+    const revoked = { ...whose, revokedAt: Not(IsNull()) };
     const found = await this.grants.find({
       select: { id: true },
-      where: { clientId, revokedAt: Not(IsNull()), expiresAt: Raw((column) => `${column} > now()`) },
+      where: [
+        { ...revoked, expiresAt: Raw((column) => `${column} > now()`) },
+        { ...revoked, revokedAt: Raw((column) => `${column} > now() - interval '1 day'`) },
+      ],
     });
     return found.map(({ id }) => id);
   }

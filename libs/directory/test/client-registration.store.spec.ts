@@ -128,8 +128,8 @@ describe('ClientRegistrationStore', () => {
     expect((await clients.list()).map((client) => client.clientId)).not.toContain(clientId);
     for (const { id } of [one, two]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
     expect((await grants.find(kept.id))?.revokedAt).toBeNull();
-    expect((await grants.revokedOf(clientId)).toSorted()).toEqual([one.id, two.id].toSorted());
-    expect(await grants.revokedOf(other)).toEqual([]);
+    expect((await grants.revokedOf({ clientId })).toSorted()).toEqual([one.id, two.id].toSorted());
+    expect(await grants.revokedOf({ clientId: other })).toEqual([]);
     const secrets = new ClientSecretStore(directory.dataSource);
     expect(await secrets.add(clientId, generateClientSecret().hash)).toEqual({ outcome: 'unknown_client' });
     expect(await registrations.update(clientId, (current) => current)).toBeNull();

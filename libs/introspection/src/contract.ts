@@ -9,8 +9,8 @@ export const SUBJECTS = {
   spendProof: 'oauth.dpop.spend',
   /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
-  /** Request {@link ClientRevocationRequest}, reply {@link ClientRevocationReply}. */
-  revokeClient: 'oauth.client.revoke',
+  /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
+  applyRevocations: 'oauth.grant.apply_revocations',
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
   /** Broadcast {@link ClientChanged}. */
@@ -74,12 +74,10 @@ export interface ProfileReply {
   readonly user: Readonly<Record<string, unknown>> | null;
 }
 
-/** Asks that every revocation PostgreSQL has of a client's grants takes effect. */
-export interface ClientRevocationRequest {
-  readonly client_id: string;
-}
+/** Asks that every revocation PostgreSQL has of a client's or of a user's grants takes effect. */
+export type ApplyRevocationsRequest = { readonly client_id: string } | { readonly user_id: number };
 
-export interface ClientRevocationReply {
+export interface ApplyRevocationsReply {
   /** How many grants that were. */
   readonly applied: number;
 }

@@ -2,12 +2,12 @@ import { CommandRunner, Help, SubCommand } from 'nest-commander';
 import { invocation } from '../command-line/invocation.js';
 import { Flags } from '../command-line/flags.js';
 import { InputError } from '../command-line/input.error.js';
-import { printJson, printLine } from '../command-line/output.js';
+import { counted, printJson, printLine } from '../command-line/output.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 import { SettingsReader } from '../settings/settings.reader.js';
 import { ChangeSettings } from '../settings/settings.js';
+import { RevocationApplier } from '../grant/revocation-applier.js';
 import { ClientChangedPublisher } from './client-changed.publisher.js';
-import { ClientRevoker } from './client-revoker.js';
 import { unknownClient } from './unknown-client.js';
 
 interface Options {
@@ -27,7 +27,7 @@ export class DeleteClientCommand extends CommandRunner {
     private readonly settings: SettingsReader,
     private readonly directory: DirectoryConnection,
     private readonly changed: ClientChangedPublisher,
-    private readonly revoker: ClientRevoker,
+    private readonly revocations: RevocationApplier,
   ) {
     super();
   }
@@ -46,7 +46,7 @@ export class DeleteClientCommand extends CommandRunner {
     if (!deletion) throw unknownClient(clientId);
     // In this order: from the broadcast on no token is issued, and then those that were issued end.
     await this.changed.publish(NATS_URL, clientId);
-    await this.revoker.revoke(NATS_URL, clientId);
+    await this.revocations.apply(NATS_URL, { client_id: clientId }, 'the client is deleted');
     const { first, revokedGrants } = deletion;
     if (json)
       return printJson({
@@ -55,7 +55,7 @@ export class DeleteClientCommand extends CommandRunner {
         deleted_before: !first,
         revoked_grants: revokedGrants,
       });
-    const grants = revokedGrants === 1 ? '1 grant' : `${revokedGrants} grants`;
+    const grants = counted(revokedGrants, 'grant');
     if (first) printLine(`Deleted ${clientId}, and revoked ${grants}: none of its tokens works any more.`);
     else printLine(`${clientId} was deleted already; none of its tokens works any more.`);
   }

@@ -26,6 +26,11 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
     );
 }
 
+/** `1 grant`, `2 grants`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A remark that is no part of the answer. */
 export function warn(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
