@@ -101,6 +101,22 @@ describe('GET /v2/me', () => {
     stop();
     expect(asked).toHaveLength(1);
   });
+
+  it('takes no token whose user is gone, though its grant is alive (RFC 6750 3.1)', async () => {
+    const gone = await app.user();
+    const { access_token } = await app.pair(client, gone);
+    expect((await me(`Bearer ${access_token}`)).status).toBe(200);
+    // What PostgreSQL does not let happen.
+    await app.sql('ALTER TABLE users DISABLE TRIGGER users_end_grants_first');
+    await app.sql('DELETE FROM users WHERE id = $1', [gone]);
+    await app.sql('ALTER TABLE users ENABLE TRIGGER users_end_grants_first');
+    await app.announce('oauth.user.changed', { user_id: gone });
+    await app.settled();
+    const answer = await me(`Bearer ${access_token}`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+    expect(answer.body).toMatchObject({ error: { message: expect.stringContaining('does not exist any more') } });
+  });
 });
 
 describe('errors of /v2/me', () => {

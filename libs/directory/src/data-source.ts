@@ -12,6 +12,7 @@ import { CreateResourceServers1795310000000 } from './migrations/1795310000000-c
 import { ClientScopes1795310100000 } from './migrations/1795310100000-client-scopes.js';
 import { ClientDeletion1795310200000 } from './migrations/1795310200000-client-deletion.js';
 import { Pages1795320000000 } from './migrations/1795320000000-pages.js';
+import { GoneUsers1795330000000 } from './migrations/1795330000000-gone-users.js';
 import { ResourceServerEntity } from './resource-server.entity.js';
 import { roamingClient } from './roaming-client.js';
 import { UserEntity } from './user.entity.js';
@@ -73,6 +74,7 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
       ClientScopes1795310100000,
       ClientDeletion1795310200000,
       Pages1795320000000,
+      GoneUsers1795330000000,
     ],
     migrationsTransactionMode: 'all',
     synchronize: false,

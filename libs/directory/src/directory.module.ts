@@ -11,6 +11,7 @@ import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
 import { DirectoryHealthStore } from './directory-health.store.js';
 import { GrantRecordStore } from './grant-record.store.js';
 import { ResourceServerStore } from './resource-server.store.js';
+import { UserAccountStore } from './user-account.store.js';
 import { UserStore } from './user.store.js';
 
 export interface DirectoryOptions {
@@ -36,6 +37,7 @@ const STORES = [
   AuthorizationContextStore,
   ConnectedAppStore,
   UserStore,
+  UserAccountStore,
   GrantRecordStore,
   ResourceServerStore,
   DirectoryHealthStore,

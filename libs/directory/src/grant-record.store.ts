@@ -20,13 +20,13 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records a grant, and in the same round trip deletes the same user's expired ones: storage bounds itself
-   * without a clean-up job. Those revoked in the last day stay: whoever has to carry that out finds them here.
+   * Records a grant, and in the same round trip deletes the same user's expired ones, and some of anybody: storage bounds
+   * itself without a clean-up job. Those revoked in the last day stay: whoever has to carry that out finds them here.
    *
-   * @returns false, and nothing is recorded, when the client was deleted in the meantime, or with `carriesOn` when the
-   *   user revoked or declined a part of it. The share locks make one of the two wait for the other: a deletion or
-   *   revocation that comes later sees the grant and revokes it. Client, user, grant is the order in which everybody
-   *   locks; expired grants that somebody else has locked are left to the next call.
+   * @returns false, and nothing is recorded, when the client was deleted or the user deleted or disabled in the meantime, or
+   *   with `carriesOn` when the user revoked or declined a part of it. The share locks make one of the two wait for the
+   *   other: a deletion or revocation that comes later sees the grant and revokes it. Client, user, grant is the order in
+   *   which everybody locks; expired grants that somebody else has locked are left to the next call.
    */
   create(record: NewGrantRecord): Promise<boolean> {
     return recordGrant(this.dataSource, record);

@@ -18,13 +18,10 @@ export interface NewGrantRecord {
 }
 
 /**
- * What a grant that carries on is joined with; each part needs the one before, so that they are locked in that order,
- * and of each scope the newest grant that holds it, in the order of ids, as everybody locks grants.
+ * What a grant that carries on is joined with: of each scope the newest grant that holds it, locked after client and user
+ * in the order of ids, as everybody locks grants.
  */
-const LIVE = `
-  CROSS JOIN LATERAL (
-    SELECT u.id AS user_id FROM users u WHERE u.id = $2 AND client.client_id IS NOT NULL FOR SHARE
-  ) account
+const CARRIED = `
   CROSS JOIN LATERAL (
     SELECT string_agg(scope, ' ') AS scope FROM (
       SELECT g.scope FROM grants g
@@ -41,12 +38,22 @@ const LIVE = `
   ) carried
   WHERE string_to_array($4, ' ') <@ string_to_array(carried.scope, ' ')`;
 
-/** Locks a client, and the user who decides about it, in the order in which everybody does; no row when one is not there. */
+/**
+ * Locks a client, and the user who decides about it, in the order in which everybody does; no row when one is not there, or
+ * the user is disabled.
+ */
 export const CLIENT_AND_USER = `
   SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND deleted_at IS NULL FOR SHARE) client
   CROSS JOIN LATERAL (
-    SELECT u.id FROM users u WHERE u.id = $2 AND client.client_id IS NOT NULL FOR NO KEY UPDATE
+    SELECT u.id FROM users u
+    WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
+
+/**
+ * Those of anybody that were revoked first: nobody else deletes what a user left who is gone. More than one, so that they
+ * become fewer.
+ */
+const LONGEST_REVOKED = `SELECT id FROM grants WHERE revoked_at IS NOT NULL ORDER BY revoked_at LIMIT 10`;
 
 /** The statement of `GrantRecordStore.create`. */
 export async function recordGrant(
@@ -57,15 +64,19 @@ export async function recordGrant(
     `WITH expired AS (
             DELETE FROM grants WHERE id IN (
               SELECT id FROM grants
-              WHERE user_id = $2 AND expires_at < now()
+              WHERE (user_id = $2 OR id = ANY(ARRAY(${LONGEST_REVOKED}))) AND expires_at < now()
                 AND (revoked_at IS NULL OR revoked_at < now() - interval '1 day')
               FOR UPDATE SKIP LOCKED
             )
           ),
           client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)
      INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-     SELECT $1, $2, client_id, $4, $5, $6::timestamptz, $6::timestamptz - now() FROM client
-     ${carriesOn ? LIVE : ''}
+     SELECT $1, user_id, client_id, $4, $5, $6::timestamptz, $6::timestamptz - now() FROM client
+     CROSS JOIN LATERAL (
+       SELECT u.id AS user_id FROM users u
+       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
+     ) account
+     ${carriesOn ? CARRIED : ''}
      RETURNING id`,
     [id, userId, clientId, scope, askedScope, expiresAt],
   );

@@ -41,8 +41,11 @@ export class UserEntity {
   @Column({ type: 'text', nullable: true })
   locale: string | null;
 
-  @Column({ name: 'session_generation', type: 'integer', default: 0 })
+  @Column({ name: 'session_generation', type: 'integer', default: () => 'floor((random() * (1000000000)))' })
   sessionGeneration: number;
+
+  @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true })
+  disabledAt: Date | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

@@ -105,5 +105,6 @@ function toUser(entity: UserEntity): User {
     organizationId: entity.organizationId ?? null,
     locale: entity.locale ?? null,
     sessionGeneration: entity.sessionGeneration,
+    disabled: (entity.disabledAt ?? null) !== null,
   };
 }

@@ -1,4 +1,4 @@
-/** A user of the scheduling product; `/v2/me` answers all but the last two fields. */
+/** A user of the scheduling product; `/v2/me` answers all but the last three fields. */
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -17,4 +17,6 @@ export interface User {
   readonly locale: string | null;
   /** Sessions of an earlier generation are over. */
   readonly sessionGeneration: number;
+  /** Cannot log in, has no session and allows nothing. */
+  readonly disabled: boolean;
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ClientStore } from '#directory/client.store.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { hashPassword } from '#directory/password.js';
+import { UserAccountStore } from '#directory/user-account.store.js';
 import { UserStore } from '#directory/user.store.js';
 import { openDirectory, type OpenDirectory } from './open-directory.js';
 
@@ -15,11 +16,12 @@ describe('GrantRecordStore', () => {
   let userId: number;
   let otherUserId: number;
   let clientId: string;
+  let users: UserStore;
 
   beforeAll(async () => {
     directory = await openDirectory();
     grants = new GrantRecordStore(directory.dataSource);
-    const users = new UserStore(directory.dataSource);
+    users = new UserStore(directory.dataSource);
     const passwordHash = await hashPassword('correct horse');
     const newUser = (username: string) =>
       users.create({ email: `${username}@example.com`, username, name: username, passwordHash });
@@ -71,6 +73,43 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(expired)).toBeNull();
     expect(await grants.find(ofAnother)).not.toBeNull();
     expect(await grants.find(live)).not.toBeNull();
+  });
+
+  it('deletes what users left who are gone when anybody allows something, once it has expired', async () => {
+    const accounts = new UserAccountStore(directory.dataSource);
+    const username = 'gone';
+    const { id: gone } = await users.create({
+      email: 'gone@example.com',
+      username,
+      name: username,
+      passwordHash: '$argon2id$x',
+    });
+    const left: string[] = [];
+    for (let number = 0; number < 30; number++) left.push(await granted(fromNow(90), gone));
+    await accounts.delete(gone);
+    const age = (days: number, expired: boolean) =>
+      directory.dataSource.query(
+        `UPDATE grants SET revoked_at = now() - $2 * interval '1 day',
+           expires_at = now() + CASE WHEN $3 THEN interval '-1 hour' ELSE interval '1 hour' END
+         WHERE id = ANY($1)`,
+        [left, days, expired],
+      );
+    const remain = async () => (await Promise.all(left.map((id) => grants.find(id)))).filter(Boolean).length;
+    const allows = async (times: number) => {
+      for (let time = 0; time < times; time++) await granted();
+    };
+    await age(100, false);
+    await allows(5);
+    expect(await remain()).toBe(30);
+    // Who has to carry it out may not have done so.
+    await age(0.9, true);
+    await allows(5);
+    expect(await remain()).toBe(30);
+    await age(1.1, true);
+    await allows(1);
+    expect(await remain()).toBe(20);
+    await allows(2);
+    expect(await remain()).toBe(0);
   });
 
   it('revokes a grant once and for good', async () => {

@@ -22,6 +22,12 @@ describe('migrate', () => {
       )
     ).map(({ name }) => name);
 
+  /** Takes back all migrations from this one on. */
+  const undoTo = async (name: string): Promise<void> => {
+    const names = dataSource.migrations.map((migration) => migration.constructor.name);
+    for (const _ of names.slice(names.indexOf(name))) await dataSource.undoLastMigration();
+  };
+
   it('applies every migration once, however many places run it at once', async () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(directory.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));
@@ -81,7 +87,7 @@ describe('migrate', () => {
 
   it('leaves what users allowed before as asked for, also what the version before still records', async () => {
     await migrate(directory.databaseUrl);
-    await dataSource.undoLastMigration();
+    await undoTo('Pages1795320000000');
     await dataSource.query(
       `INSERT INTO clients (client_id, name, type, redirect_uris) VALUES ('c', 'C', 'public', '{x}')`,
     );
@@ -97,8 +103,36 @@ describe('migrate', () => {
       { asked_scope: 'profile:read' },
       { asked_scope: 'bookings:read' },
     ]);
-    await dataSource.undoLastMigration();
+    await undoTo('Pages1795320000000');
     expect(await dataSource.query('SELECT scope FROM grants ORDER BY id')).toHaveLength(2);
+  });
+
+  it('takes the rule that users go after their grants back and forth, and what users left with it', async () => {
+    await migrate(directory.databaseUrl);
+    await dataSource.query(
+      `INSERT INTO clients (client_id, name, type, redirect_uris) VALUES ('c', 'C', 'public', '{x}')`,
+    );
+    for (const id of [1, 2]) {
+      await dataSource.query(
+        `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, $2, $2 || '@b', 'A', '$argon2id$')`,
+        [id, `u${id}`],
+      );
+      await dataSource.query(
+        `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime, revoked_at)
+         VALUES (repeat($2, 43), $1, 'c', '', now() + interval '1 day', interval '1 day', now())`,
+        [id, String(id)],
+      );
+    }
+    await dataSource.query('DELETE FROM users WHERE id = 1');
+    await undoTo('GoneUsers1795330000000');
+    const left = async () =>
+      (await dataSource.query<{ user: number }[]>('SELECT user_id AS "user" FROM grants')).map(
+        ({ user }) => user,
+      );
+    expect(await left()).toEqual([2]);
+    await migrate(directory.databaseUrl);
+    await dataSource.query('DELETE FROM users');
+    expect(await left()).toEqual([2]);
   });
 
   it('names the server and not the password when the database cannot be used', async () => {

@@ -10,6 +10,7 @@ import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { ResourceServerStore } from '#directory/resource-server.store.js';
+import { UserAccountStore } from '#directory/user-account.store.js';
 import { UserStore } from '#directory/user.store.js';
 import { grantId } from '#grants/grant-id.js';
 import { GrantStore } from '#grants/grant.store.js';
@@ -51,6 +52,7 @@ export async function openFixture(
     resourceServers: directory.get(ResourceServerStore),
     clients,
     users,
+    accounts: directory.get(UserAccountStore),
     registrations: directory.get(ClientRegistrationStore),
     secrets: directory.get(ClientSecretStore),
     records,

@@ -1,0 +1,116 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Users can be disabled, and a grant outlives the row of its user: its record is what says that its tokens are revoked. No
+ * user is deleted or disabled, by plain SQL neither, while a grant of theirs is live.
+ */
+export class GoneUsers1795330000000 implements MigrationInterface {
+  // Processes of the version before go on inserting: what the foreign key did for them, a trigger does.
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE users ADD COLUMN disabled_at timestamptz');
+    // A session names user and generation: that of a deleted user must not be good for another one with the same id.
+    await runner.query(
+      'ALTER TABLE users ALTER COLUMN session_generation SET DEFAULT floor(random() * 1000000000)',
+    );
+    await runner.query('ALTER TABLE grants DROP CONSTRAINT grants_user_id_fkey');
+    await createTriggerFunction(runner, 'grants_need_user', NEED_USER);
+    await runner.query(`
+      CREATE TRIGGER grants_need_user BEFORE INSERT OR UPDATE OF user_id ON grants
+        FOR EACH ROW EXECUTE FUNCTION grants_need_user()`);
+    await createTriggerFunction(runner, 'users_end_grants_first', ROW_ENDS_GRANTS_FIRST);
+    await runner.query(`
+      CREATE TRIGGER users_end_grants_first AFTER DELETE OR UPDATE OF id, disabled_at ON users
+        FOR EACH ROW EXECUTE FUNCTION users_end_grants_first()`);
+    await createTriggerFunction(runner, 'users_truncate_end_grants_first', TRUNCATE_ENDS_GRANTS_FIRST);
+    await runner.query(`
+      CREATE TRIGGER users_truncate_end_grants_first BEFORE TRUNCATE ON users
+        FOR EACH STATEMENT EXECUTE FUNCTION users_truncate_end_grants_first()`);
+    await createTriggerFunction(runner, 'users_inherit_no_grants', INHERIT_NO_GRANTS);
+    await runner.query(`
+      CREATE TRIGGER users_inherit_no_grants AFTER INSERT OR UPDATE OF id ON users
+        FOR EACH ROW EXECUTE FUNCTION users_inherit_no_grants()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(
+      'DROP FUNCTION grants_need_user, users_end_grants_first, users_truncate_end_grants_first, users_inherit_no_grants CASCADE',
+    );
+    await runner.query('DELETE FROM grants g WHERE NOT EXISTS (SELECT FROM users u WHERE u.id = g.user_id)');
+    await runner.query(`
+      ALTER TABLE grants
+        ADD CONSTRAINT grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users ON DELETE CASCADE`);
+    await runner.query('ALTER TABLE users ALTER COLUMN session_generation SET DEFAULT 0');
+    await runner.query('ALTER TABLE users DROP COLUMN disabled_at');
+  }
+}
+
+/** The share lock makes a deletion or a disabling that comes later wait, and see the grant; an earlier one is seen here. */
+const NEED_USER = `
+  BEGIN
+    PERFORM FROM users WHERE id = NEW.user_id AND disabled_at IS NULL FOR SHARE;
+    IF NOT FOUND THEN
+      RAISE foreign_key_violation
+        USING MESSAGE = format('user %s is unknown or disabled, and cannot allow anything', NEW.user_id);
+    END IF;
+    RETURN NEW;
+  END`;
+
+/**
+ * Refuses while a grant is live. What has expired by its record is revoked: a use just before may not be noted yet, and
+ * then it is alive in Redis.
+ *
+ * @param whose a condition on grants
+ */
+const endGrantsFirst = (whose: string, subject: string, command: string): string => `
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+      RAISE feature_not_supported USING
+        MESSAGE = 'users are deleted and disabled by transactions of the isolation level READ COMMITTED only',
+        DETAIL = 'Another one might not see a grant that was recorded after it began.';
+    END IF;
+    WITH expired AS (
+      SELECT id FROM grants WHERE ${whose} AND revoked_at IS NULL AND expires_at <= now() ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE grants g SET revoked_at = now() FROM expired WHERE g.id = expired.id;
+    IF EXISTS (SELECT FROM grants WHERE ${whose} AND revoked_at IS NULL) THEN
+      RAISE restrict_violation USING
+        MESSAGE = ${subject} || ' grants that have not ended: their tokens would go on',
+        HINT = 'Run "operator user ' || ${command} || '" instead: it ends them first.';
+    END IF;
+    RETURN NULL;`;
+
+/** After the row is locked and changed: each statement sees the grants that were committed while that had to wait. */
+const ROW_ENDS_GRANTS_FIRST = `
+  BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.id = OLD.id AND (NEW.disabled_at IS NULL OR OLD.disabled_at IS NOT NULL) THEN
+      RETURN NULL;
+    END IF;
+    ${endGrantsFirst(
+      'user_id = OLD.id',
+      "format('user %s has', OLD.id)",
+      "CASE WHEN TG_OP = 'UPDATE' AND NEW.id = OLD.id THEN 'disable' ELSE 'delete' END",
+    )}
+  END`;
+
+const TRUNCATE_ENDS_GRANTS_FIRST = `BEGIN ${endGrantsFirst('true', "'users have'", "'delete'")} END`;
+
+/** After the row is there, which waits for a deletion of the one before. */
+const INHERIT_NO_GRANTS = `
+  BEGIN
+    IF NEW.id IS DISTINCT FROM OLD.id AND EXISTS (SELECT FROM grants WHERE user_id = NEW.id) THEN
+      RAISE unique_violation USING
+        MESSAGE = format('the id %s was another user''s, whose grants are still recorded', NEW.id),
+        HINT = 'Choose an id that nobody had, or leave it out.';
+    END IF;
+    RETURN NULL;
+  END`;
+
+/** With the rights of the tables' owner, as a foreign key has them: a role that may write users needs none on grants. */
+async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
+  const [{ schema } = { schema: 'public' }] = (await runner.query(
+    'SELECT quote_ident(current_schema()) AS schema',
+  )) as { schema: string }[];
+  await runner.query(`
+    CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = ${schema}, pg_temp
+    AS $$${body} $$`);
+  await runner.query(`REVOKE ALL ON FUNCTION ${name}() FROM PUBLIC`);
+}
