@@ -8,6 +8,7 @@ import type { Client } from '#directory/client.js';
 import { ClientStore, type NewClient } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { UserAccountStore } from '#directory/user-account.store.js';
 import { UserStore } from '#directory/user.store.js';
 import type { User } from '#directory/user.js';
 import { createService } from '#service/http/service.js';
@@ -59,6 +60,7 @@ export async function startAuthorizeApp(
     services,
     redis,
     records: directory.get(GrantRecordStore),
+    accounts: directory.get(UserAccountStore),
     url: await app.getUrl(),
 
     /** Rows of a statement, past our stores. */

@@ -35,6 +35,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
 const ELSEWHERE = {
   'login.spec.ts': ['login_form', 'user', 'password'],
   'throttle.spec.ts': ['login_throttle'],
+  'gone-user.spec.ts': ['disabled'],
   'par.spec.ts': ['pushed'],
 };
 

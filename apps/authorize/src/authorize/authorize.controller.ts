@@ -59,12 +59,7 @@ export class AuthorizeController {
     // An application of the product itself also gets what nobody was ever asked for.
     const carriesOn = !request.client.firstParty || allowedBefore(request.asked) !== null;
     const answer = { scope: needed.scope, outcome: 'allowed before', carriesOn };
-    try {
-      this.pages.seeOther(reply, await this.#grant(raw, request, user, answer));
-    } catch (error) {
-      if (!(error instanceof ConsentEndedError)) throw error;
-      this.pages.seeOther(reply, authorizeAddress(query));
-    }
+    this.pages.seeOther(reply, await this.#grant(raw, request, user, query, answer));
   }
 
   @Post()
@@ -96,12 +91,8 @@ export class AuthorizeController {
     if (!(await this.#spendsLogin(request, visitor, query)))
       return this.#logIn(reply, request, visitor, query);
     if (decision === 'deny') throw await this.#denied(request, user);
-    const location = await this.#grant(raw, request, user, {
-      scope,
-      outcome: 'allowed',
-      carriesOn: false,
-    });
-    this.pages.seeOther(reply, location);
+    const answer = { scope, outcome: 'allowed', carriesOn: false };
+    this.pages.seeOther(reply, await this.#grant(raw, request, user, query, answer));
   }
 
   #page(
@@ -135,17 +126,23 @@ export class AuthorizeController {
     return cookie !== null && session !== null && this.sessions.spendLogin(cookie, session, query);
   }
 
-  /** @returns where the code goes */
+  /** @returns where the code goes, or to this request again when there is none */
   async #grant(
     raw: FastifyRequest['raw'],
     request: IncomingRequest,
     { id: userId }: User,
+    query: string,
     { scope, outcome, carriesOn }: { scope: string; outcome: string; carriesOn: boolean },
   ): Promise<string> {
     const allow = () => this.consent.allow(request, userId, scope, carriesOn);
-    const { code, grantId } = await this.pushed.answer(request, allow);
-    noteOutcome(raw, { user_id: userId, grant: grantId, scope, outcome });
-    return this.response.code(request, code);
+    try {
+      const { code, grantId } = await this.pushed.answer(request, allow);
+      noteOutcome(raw, { user_id: userId, grant: grantId, scope, outcome });
+      return this.response.code(request, code);
+    } catch (error) {
+      if (error instanceof ConsentEndedError) return authorizeAddress(query);
+      throw error;
+    }
   }
 
   async #denied(request: IncomingRequest, { id }: User): Promise<RedirectableError> {

@@ -2,7 +2,6 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { GrantRecordStore, type NewGrantRecord } from '#directory/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
@@ -33,9 +32,9 @@ export class ConsentService {
    *
    * @param scope what of the request the user allows
    * @param carriesOn whether the user allowed it before and was not asked now
-   * @throws OAuthError when the client was deleted since its request was checked
    * @throws UnfinishedRevocationError when Redis did not hear what ended; nothing is allowed then
-   * @throws ConsentEndedError when what is carried on has ended since
+   * @throws ConsentEndedError when the client was deleted, the user deleted or disabled, or what is carried on has ended since
+   *   the request was checked
    * @returns the code for the client, and the grant's id for the log
    */
   async allow(
@@ -52,12 +51,7 @@ export class ConsentService {
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, askedScope, expiresAt, carriesOn };
     const ended = await this.#orWithdraw(grantId, () => this.#record(record, notIn(scope, askedScope)));
-    if (ended === null && carriesOn) throw new ConsentEndedError();
-    if (ended === null) {
-      throw OAuthError.invalidRequest('the application is not registered any more', {
-        detail: { check: 'client', client_id: client.clientId },
-      });
-    }
+    if (ended === null) throw new ConsentEndedError();
     await this.#orWithdraw(grantId, async () => {
       if (ended.length > 0) await this.revoker.carryOut(ended);
       const pending = { ...authorization, redirectUri, challenge, jkt };

@@ -19,7 +19,7 @@ export interface LoginProblem {
 
 /** A login that did not work: what to tell the user, and what to tell the operator. */
 export interface LoginRefusal {
-  readonly status: 400 | 401 | 429;
+  readonly status: 400 | 401 | 403 | 429;
   readonly problem: LoginProblem;
   /** Seconds until another try is let through; with 429 only. */
   readonly retryAfter?: number;
@@ -50,7 +50,8 @@ export class LoginService {
   ) {}
 
   /**
-   * Unknown user and wrong password get the same answer after the same time. Redis is asked once before, and for a
+   * Unknown user and wrong password get the same answer after the same time, and so does a disabled user's wrong password:
+   * that an account is disabled is told to who has proved to be its owner. Redis is asked once before, and for a
    * login that works once after, by commands that are sent at once with those of the new session; a refused try costs
    * one script and nothing else.
    */
@@ -79,7 +80,8 @@ export class LoginService {
       }
       const verify = () => verifyPassword(password, account?.passwordHash ?? null);
       const matches = await this.gate.run(verify, attempt.outcome === 'device');
-      if (account && matches) return { user: account.user, attempt };
+      if (account && matches && !account.user.disabled) return { user: account.user, attempt };
+      if (account && matches) return await this.#disabled(account.user, attempt);
       // Never what was typed as user name: people type their password there.
       const detail = account ? { check: 'password', user_id: account.user.id } : { check: 'user' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
@@ -87,6 +89,12 @@ export class LoginService {
       await this.throttle.giveBack(attempt);
       throw error;
     }
+  }
+
+  async #disabled({ id }: User, attempt: Attempt): Promise<LoginRefusal> {
+    await this.throttle.settle(attempt);
+    const detail = { check: 'disabled', user_id: id };
+    return { status: 403, problem: { id: 'login.problem.disabled' }, detail };
   }
 }
 

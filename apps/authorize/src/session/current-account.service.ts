@@ -19,8 +19,8 @@ export class CurrentAccountService {
   ) {}
 
   /**
-   * One command in Redis and one query. A session whose user is gone, or logged out everywhere since, is ended: the
-   * login page would send it back here, in a circle.
+   * One command in Redis and one query. A session whose user is gone or disabled, or logged out everywhere since,
+   * is ended: the login page would send it back here, in a circle.
    *
    * @returns null when nobody is logged in
    */

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Checks by which a login is refused: a wrong password counts, and so does being told to wait. */
-const LOGIN_CHECKS = new Set(['user', 'password', 'login_throttle', 'password_gate']);
+const LOGIN_CHECKS = new Set(['user', 'password', 'disabled', 'login_throttle', 'password_gate']);
 
 /**
  * Measures every request by its route, which is the template and never the path: anybody can make up paths. Names

@@ -109,6 +109,15 @@ export const LOGIN_MESSAGES = {
     ja: 'ユーザー名またはパスワードが正しくありません。',
     ar: 'اسم المستخدم أو كلمة المرور غير صحيحة.',
   },
+  'login.problem.disabled': {
+    en: 'This account is disabled. Ask the support team to enable it.',
+    de: 'Dieses Konto ist gesperrt. Wenden Sie sich an den Support, um es freischalten zu lassen.',
+    fr: 'Ce compte est désactivé. Contactez l’assistance pour le faire réactiver.',
+    es: 'Esta cuenta está desactivada. Contacta con el servicio de asistencia para que la reactiven.',
+    pt: 'Esta conta está desativada. Contacte o apoio ao cliente para a reativar.',
+    ja: 'このアカウントは無効になっています。有効にするには、サポートにお問い合わせください。',
+    ar: 'هذا الحساب معطّل. تواصل مع فريق الدعم لإعادة تفعيله.',
+  },
   'login.problem.throttled': {
     en: 'There were too many tries. Wait {minutes, plural, one {# minute} other {# minutes}}, or use a browser in which you have logged in to this account before.',
     de: 'Es gab zu viele Versuche. Warten Sie {minutes, plural, one {# Minute} other {# Minuten}}, oder verwenden Sie einen Browser, in dem Sie sich bei diesem Konto schon angemeldet haben.',
