@@ -9,6 +9,8 @@ export interface ProductProcesses {
   readonly run: RunFile;
   readonly databaseUrl: string;
   readonly apps: Readonly<Record<AppName, LaunchedApp>>;
+  /** What all of them were given. */
+  readonly env: Readonly<Record<string, string>>;
   /** May be called again. */
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function startProcesses(env: Readonly<Record<string, string>> = {})
     run,
     databaseUrl: services.databaseUrl,
     apps,
+    env: shared,
     close: () => (closed ??= close()),
   };
 }

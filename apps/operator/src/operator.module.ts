@@ -24,6 +24,11 @@ import { RevokeResourceServerCommand } from './resource-server/revoke-resource-s
 import { DirectoryConnection } from './settings/directory.connection.js';
 import { SettingsReader } from './settings/settings.reader.js';
 import { CreateUserCommand } from './user/create-user.command.js';
+import { DeleteUserCommand } from './user/delete-user.command.js';
+import { DisableUserCommand } from './user/disable-user.command.js';
+import { EnableUserCommand } from './user/enable-user.command.js';
+import { ListUsersCommand } from './user/list-users.command.js';
+import { SetPasswordCommand } from './user/set-password.command.js';
 import { UpdateUserCommand } from './user/update-user.command.js';
 import { UserCommand } from './user/user.command.js';
 
@@ -44,7 +49,12 @@ const COMMANDS: (new (...dependencies: never[]) => CommandRunner)[] = [
   RevokeResourceServerCommand,
   UserCommand,
   CreateUserCommand,
+  ListUsersCommand,
   UpdateUserCommand,
+  SetPasswordCommand,
+  DisableUserCommand,
+  EnableUserCommand,
+  DeleteUserCommand,
   MigrateCommand,
 ];
 
@@ -66,8 +76,8 @@ export class OperatorModule implements OnApplicationBootstrap {
         'after',
         `
 While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL; client create,
-update and delete, client secret rotate and revoke, and resource-server revoke also NATS_URL; client create also
-AUTH_URL and BASE_URL; resource-server create also BASE_URL.
+update and delete, client secret rotate and revoke, resource-server revoke, and user disable and delete also NATS_URL;
+client create also AUTH_URL and BASE_URL; resource-server create also BASE_URL.
 
 Examples:
   $ ${invocation()} client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback

@@ -21,6 +21,11 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['resource-server list', [], []],
   ['user create', ['--email', 'a@example.com', '--username', 'a', '--name', 'A'], []],
   ['user update', ['nobody', '--locale', 'de'], []],
+  ['user list', [], []],
+  ['user set-password', ['nobody'], []],
+  ['user enable', ['nobody'], []],
+  ['user disable', ['nobody'], ['NATS_URL']],
+  ['user delete', ['nobody', '--yes'], ['NATS_URL']],
   ['migrate', [], []],
 ];
 

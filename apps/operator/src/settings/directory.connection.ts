@@ -6,17 +6,20 @@ import { SettingsReader } from './settings.reader.js';
 /** An operator waits for a prompt, not for a database: long enough for a fail-over, no longer. */
 const RETRY_FOR_MS = 2_000;
 
+/** The directory's stores, got by their classes. */
+export type Stores = Pick<INestApplicationContext, 'get'>;
+
 /** Opens the directory for the length of one command. */
 @Injectable()
 export class DirectoryConnection {
   constructor(private readonly settings: SettingsReader) {}
 
   /**
-   * Runs `work` with the directory's stores, got by their classes, and closes the connection after it.
+   * Runs `work` with the directory's stores, and closes the connection after it.
    *
    * @throws DatabaseUnavailableError, and what `work` throws
    */
-  async use<T>(work: (stores: Pick<INestApplicationContext, 'get'>) => Promise<T>): Promise<T> {
+  async use<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
     const { DATABASE_URL } = this.settings.read(DatabaseSettings);
     // Loaded when it is needed: help and wrong input are answered in half the time.
     const { DirectoryModule } = await import('#directory/directory.module.js');

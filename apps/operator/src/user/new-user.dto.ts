@@ -1,5 +1,6 @@
 import { IsEmail, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
 import { LOCALES } from '#directory/locale.js';
+import { PasswordRule } from './password.dto.js';
 
 /** Options of `user create`, with the password read from stdin. */
 export class NewUserDto {
@@ -32,9 +33,7 @@ export class NewUserDto {
   locale?: string;
 
   @IsOptional()
-  @Matches(/^[^\p{Cc}]{8,256}$/u, {
-    message: 'the password on stdin must be one line of 8 to 256 characters, with no control characters',
-  })
+  @PasswordRule()
   password?: string;
 }
 

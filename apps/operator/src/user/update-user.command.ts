@@ -1,11 +1,10 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import { quoted } from '../client/registration-rules.js';
 import { Flags } from '../command-line/flags.js';
-import { InputError } from '../command-line/input.error.js';
 import { invocation } from '../command-line/invocation.js';
 import { printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
+import { findUser, unknownUser } from './find-user.js';
 import { UserChangesDto } from './user-changes.dto.js';
 
 @SubCommand({
@@ -25,11 +24,10 @@ export class UpdateUserCommand extends CommandRunner {
     const locale = given === 'none' ? null : given;
     const { UserStore } = await import('#directory/user.store.js');
     const username = await this.directory.use(async (stores) => {
-      const users = stores.get(UserStore);
-      const found = await users.findByLogin(login);
-      return found && (await users.setLocale(found.user.id, locale)) ? found.user.username : null;
+      const user = await findUser(stores, login);
+      if (!(await stores.get(UserStore).setLocale(user.id, locale))) throw unknownUser(login);
+      return user.username;
     });
-    if (username === null) throw new InputError([`there is no user ${quoted(login)}`]);
     if (json) printJson({ username, locale });
     else printLine(`Changed: the pages speak to ${username} in ${languageOf(locale)}.`);
   }

@@ -1,0 +1,77 @@
+import { CommandRunner, Help, SubCommand } from 'nest-commander';
+import { Flags } from '../command-line/flags.js';
+import { InputError } from '../command-line/input.error.js';
+import { invocation } from '../command-line/invocation.js';
+import { counted, printJson, printLine } from '../command-line/output.js';
+import { RevocationApplier } from '../grant/revocation-applier.js';
+import { DirectoryConnection } from '../settings/directory.connection.js';
+import { SettingsReader } from '../settings/settings.reader.js';
+import { ChangeSettings } from '../settings/settings.js';
+import { findUser } from './find-user.js';
+
+interface Options {
+  yes?: boolean;
+  json?: boolean;
+}
+
+@SubCommand({
+  name: 'delete',
+  arguments: '<login>',
+  argsDescription: { login: 'the email address or user name' },
+  description: 'delete a user, and end every session of theirs and every access they gave',
+})
+@Flags({ '--yes': 'yes, delete them', '--json': 'print JSON' })
+export class DeleteUserCommand extends CommandRunner {
+  constructor(
+    private readonly settings: SettingsReader,
+    private readonly directory: DirectoryConnection,
+    private readonly revocations: RevocationApplier,
+  ) {
+    super();
+  }
+
+  async run([login = '']: string[], { yes = false, json = false }: Options): Promise<void> {
+    if (!yes) {
+      throw new InputError([
+        '--yes is missing: this removes the user, ends every access they gave, and cannot be undone',
+      ]);
+    }
+    const { NATS_URL } = this.settings.read(ChangeSettings);
+    const { UserAccountStore } = await import('#directory/user-account.store.js');
+    const { id, username, first, revokedGrants } = await this.directory.use(async (stores) => {
+      const accounts = stores.get(UserAccountStore);
+      const user = await findUser(stores, login);
+      const whose = { user_id: user.id };
+      // The row goes last: whatever fails before, the login still names whose deletion to go on with.
+      const disabled = await accounts.disable(user.id);
+      const state = disabled ? 'is disabled, and not deleted yet' : 'is deleted';
+      await this.revocations.apply(NATS_URL, whose, `${user.username} ${state}`);
+      const deleted = await accounts.delete(user.id);
+      // Somebody enabled them in between, and they allowed something.
+      if (deleted?.revokedGrants)
+        await this.revocations.apply(NATS_URL, whose, `${user.username} is deleted`);
+      const revoked = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
+      return { ...user, first: deleted !== null, revokedGrants: revoked };
+    });
+    if (json)
+      return printJson({
+        id,
+        username,
+        deleted: true,
+        deleted_before: !first,
+        revoked_grants: revokedGrants,
+      });
+    const grants = counted(revokedGrants, 'grant');
+    if (first) printLine(`Deleted ${username}, and revoked ${grants}: no session or token works any more.`);
+    else printLine(`${username} was deleted meanwhile; no session or token works any more.`);
+  }
+
+  @Help('after')
+  examples(): string {
+    return `
+Safe to repeat: when a service did not answer, the user is disabled and not deleted yet; run it again, and it goes on.
+
+Example:
+  $ ${invocation()} user delete ada@example.com --yes`;
+  }
+}

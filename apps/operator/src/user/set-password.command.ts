@@ -1,0 +1,67 @@
+import { CommandRunner, Help, SubCommand } from 'nest-commander';
+import { Flags } from '../command-line/flags.js';
+import { invocation } from '../command-line/invocation.js';
+import { printJson, printLine } from '../command-line/output.js';
+import { validated } from '../command-line/validated.js';
+import { DirectoryConnection } from '../settings/directory.connection.js';
+import { findUser, unknownUser } from './find-user.js';
+import { PasswordDto } from './password.dto.js';
+import { generatePassword, readPassword } from './password-input.js';
+
+interface Options {
+  passwordStdin?: boolean;
+  endSessions?: boolean;
+  json?: boolean;
+}
+
+@SubCommand({
+  name: 'set-password',
+  arguments: '<login>',
+  argsDescription: { login: 'the email address or user name' },
+  description: 'replace the password of a user, by a generated one or one from stdin',
+})
+@Flags({
+  '--password-stdin': 'read the password, 8 to 256 characters, from a line of stdin',
+  '--end-sessions': 'end every session of the user',
+  '--json': 'print JSON; password is null when it came from stdin',
+})
+export class SetPasswordCommand extends CommandRunner {
+  constructor(private readonly directory: DirectoryConnection) {
+    super();
+  }
+
+  async run(
+    [login = '']: string[],
+    { passwordStdin = false, endSessions = false, json = false }: Options,
+  ): Promise<void> {
+    const given = passwordStdin ? await readPassword() : null;
+    const password = given ?? generatePassword();
+    validated(PasswordDto, { password });
+    const [{ UserAccountStore }, { hashPassword }] = await Promise.all([
+      import('#directory/user-account.store.js'),
+      import('#directory/password.js'),
+    ]);
+    const { id, username } = await this.directory.use(async (stores) => {
+      const user = await findUser(stores, login);
+      const hash = await hashPassword(password);
+      const done = await stores.get(UserAccountStore).setPassword(user.id, hash, endSessions);
+      if (!done) throw unknownUser(login);
+      return user;
+    });
+    const generated = given === null ? password : null;
+    if (json) return printJson({ id, username, password: generated, sessions_ended: endSessions });
+    printLine(`Changed the password of ${username}${endSessions ? ', and ended every session' : ''}.`);
+    if (generated !== null)
+      printLine(`\n  ${generated}\n\nIt is shown this once only: it is stored as a hash.`);
+  }
+
+  @Help('after')
+  examples(): string {
+    return `
+Sessions and applications go on, unless --end-sessions or "user disable" ends them.
+
+Examples:
+  $ ${invocation()} user set-password ada@example.com --end-sessions
+  $ ${invocation()} user set-password ada@example.com --password-stdin < password-file`;
+  }
+}

@@ -1,0 +1,170 @@
+import { directoryDataSource } from '#directory/data-source.js';
+import { verifyPassword } from '#directory/password.js';
+import { UserStore } from '#directory/user.store.js';
+import { useOperatorBench } from './operator-bench.js';
+import { expectRefused, jsonOf } from './outcome.js';
+
+// What ends access is tried with the whole product, in dev/test/gone-user.spec.ts.
+const bench = useOperatorBench();
+
+const user = (...args: string[]) => bench.run(['user', ...args]);
+
+async function made(username: string, name = 'A User'): Promise<number> {
+  const args = ['--email', `${username}@example.com`, '--username', username, '--name', name, '--json'];
+  return (jsonOf(await user('create', ...args)) as { id: number }).id;
+}
+
+describe('operator user list', () => {
+  it('shows who there is, in the order of ids, and no hash', async () => {
+    const ids = [await made('ada', 'Ada Lovelace'), await made('grace', 'Grace Hopper')];
+    await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [ids[1]]);
+    const listed = await user('list', '--json');
+    const day = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
+    const ada = { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace' };
+    const grace = { username: 'grace', email: 'grace@example.com', name: 'Grace Hopper' };
+    expect(jsonOf(listed)).toEqual([
+      { id: ids[0], ...ada, created_at: day, disabled_at: null },
+      { id: ids[1], ...grace, created_at: day, disabled_at: day },
+    ]);
+    const { stdout } = await user('list');
+    const [heading, first, second] = stdout.split('\n');
+    expect(heading).toMatch(/^id +username +email +created_at +disabled_at +name$/);
+    expect(first).toMatch(/^\d+ +ada +ada@example\.com +[\d-]{10} +Ada Lovelace$/);
+    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} +[\d-]{10} +Grace Hopper$/);
+    for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
+  });
+
+  it('finds by a part of email, user name or name, a page at a time', async () => {
+    const ids = [];
+    for (const name of ['one', 'two', 'three']) ids.push(await made(`page-${name}`, 'Pat Page'));
+    const page = async (...args: string[]) =>
+      (jsonOf(await user('list', '--search', 'PAT page', '--json', ...args)) as { id: number }[]).map(
+        ({ id }) => id,
+      );
+    expect(await page()).toEqual(ids);
+    expect(await page('--limit', '2')).toEqual(ids.slice(0, 2));
+    expect(await page('--limit', '2', '--after', String(ids[1]))).toEqual(ids.slice(2));
+    const { stdout } = await user('list', '--search', 'page-', '--limit', '2');
+    expect(stdout).toMatch(new RegExp(`^There are more: add --after ${ids[1]}$`, 'm'));
+    expect((await user('list', '--search', 'page-', '--limit', '3')).stdout).not.toContain('There are more');
+    expect((await user('list', '--search', 'nobody at all')).stdout).toBe('No user is to be listed.\n');
+    expect(jsonOf(await user('list', '--search', 'nobody at all', '--json'))).toEqual([]);
+  });
+
+  it('lets no name command the terminal', async () => {
+    const id = await made('esc');
+    await bench.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009b\u202eC\n']);
+    const { stdout } = await user('list', '--search', 'esc');
+    expect(stdout).toContain('E\uFFFD[2J\uFFFD\uFFFDC\uFFFD');
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+  });
+
+  it.each([
+    [['--limit', '0'], /--limit must be a number from 1 to 1000/],
+    [['--limit', '1001'], /--limit must/],
+    [['--limit', 'many'], /--limit must/],
+    [['--limit', '1.5'], /--limit must/],
+    [['--after', 'x'], /--after must be the id of a user/],
+    [['--after', '9999999999'], /--after must/],
+    [['--search', 'a', '--search', 'b'], /--search is given twice/],
+  ])('refuses %j', async (args, problem) => {
+    expectRefused(await user('list', ...args), problem);
+  });
+});
+
+describe('operator user set-password', () => {
+  const logsIn = async (login: string, password: string) => {
+    const source = await directoryDataSource(bench.databaseUrl).initialize();
+    const found = await new UserStore(source).findByLogin(login);
+    await source.destroy();
+    return verifyPassword(password, found?.passwordHash ?? null);
+  };
+  const generation = async (id: number) =>
+    (await bench.rows<{ of: number }>('SELECT session_generation AS of FROM users WHERE id = $1', [id]))[0]
+      ?.of ?? -1;
+
+  it('generates one, prints it once, and ends sessions only if asked', async () => {
+    const id = await made('new-one');
+    const before = await generation(id);
+    const set = (await user('set-password', 'NEW-ONE@example.com')).stdout;
+    const [, password = ''] = /^ {2}([\w-]{24})$/m.exec(set) ?? [];
+    expect(set).toMatch(/^Changed the password of new-one\.\n/);
+    expect(await logsIn('new-one', password)).toBe(true);
+    expect(await generation(id)).toBe(before);
+    const again = jsonOf(await user('set-password', 'new-one', '--end-sessions', '--json'));
+    expect(again).toEqual({
+      id,
+      username: 'new-one',
+      password: expect.stringMatching(/^[\w-]{24}$/),
+      sessions_ended: true,
+    });
+    expect(await logsIn('new-one', password)).toBe(false);
+    expect(await logsIn('new-one', (again as { password: string }).password)).toBe(true);
+    expect(await generation(id)).toBe(before + 1);
+  });
+
+  it('takes one from stdin, and does not repeat it', async () => {
+    await made('piped');
+    const args = ['user', 'set-password', 'piped', '--password-stdin'];
+    const { code, stdout, stderr } = await bench.run(args, bench.env, 'correct horse pipe\n');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'Changed the password of piped.\n',
+    });
+    expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
+    const json = await bench.run([...args, '--json'], bench.env, 'correct horse again\n');
+    expect(jsonOf(json)).toMatchObject({ password: null, sessions_ended: false });
+    const short = await bench.run(args, bench.env, 'short\n');
+    expectRefused(short, /8 to 256/);
+    expect(short.stderr).not.toContain('short');
+    expect(await logsIn('piped', 'correct horse again')).toBe(true);
+  });
+});
+
+describe('a user command', () => {
+  it.each([['disable'], ['enable'], ['set-password'], ['delete', '--yes'], ['update', '--locale', 'de']])(
+    '%s knows nobody of another name: 2',
+    async (command, ...more) => {
+      for (const login of ['no-body', 'no-body@example.com', 'no\u001b[2Jbody']) {
+        const outcome = await user(command, login, ...more);
+        expectRefused(outcome, /^error: there is no user "no.*body.*": see operator user list\n$/);
+        expect(outcome.stderr).not.toContain('\u001b');
+      }
+    },
+  );
+
+  it('delete asks for --yes: 2, and nothing is changed', async () => {
+    const id = await made('unsure');
+    expectRefused(await user('delete', 'unsure'), /--yes is missing/);
+    expect(await bench.rows('SELECT disabled_at FROM users WHERE id = $1', [id])).toEqual([
+      { disabled_at: null },
+    ]);
+  });
+
+  it('enable says whether the user was disabled', async () => {
+    const id = await made('off');
+    await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [id]);
+    expect((await user('enable', 'off')).stdout).toMatch(/^Enabled off, who has to log in, /);
+    expect((await user('enable', 'off')).stdout).toBe('off was not disabled.\n');
+    expect(jsonOf(await user('enable', 'off', '--json'))).toEqual({
+      id,
+      username: 'off',
+      disabled: false,
+      disabled_before: false,
+    });
+  });
+
+  it.each([
+    ['list', /--search/],
+    ['set-password', /--end-sessions/],
+    ['disable', /Safe to repeat/],
+    ['enable', /--json/],
+    ['delete', /--yes/],
+  ])('%s has help with an example, which needs no settings', async (command, option) => {
+    const { code, stdout, stderr } = await bench.run(['user', command, '--help'], {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`$ operator user ${command}`);
+    expect(stdout).toMatch(option);
+  });
+});
