@@ -230,8 +230,8 @@ describe('the users of a development installation', () => {
         if (Date.now() > end) throw new Error('the token is good still');
     }
 
-    async function tokenOf(client: { client_id: string; client_secret: string }) {
-      const code = await fixture.code(client.client_id, await fixture.user());
+    async function tokenOf(client: { client_id: string; client_secret: string }, userId?: number) {
+      const code = await fixture.code(client.client_id, userId ?? (await fixture.user()));
       const answer = await fetch(`${app.token.url}/api/auth/oauth/token`, {
         method: 'POST',
         body: new URLSearchParams({
@@ -274,6 +274,19 @@ describe('the users of a development installation', () => {
       const deleted = await operator(['client', 'delete', client.client_id, '--yes']);
       expect(deleted).toMatchObject({ code: 0, stderr: '' });
       await refused(second.access_token);
+    });
+
+    it('deletes users, and every cache hears of it; the service’s role alone cannot while a grant is live', async () => {
+      const userId = await fixture.user();
+      const { access_token: token } = await tokenOf(await fixture.client(), userId);
+      expect(await me(token)).toBe(200);
+      const deletion = fixture.sql('DELETE FROM users WHERE id = $1', [userId]);
+      await expect(deletion).rejects.toThrow('grants that have not ended');
+      const { username = '' } = (await fixture.users.find(userId)) ?? {};
+      const deleted = await operator(['user', 'delete', username, '--yes']);
+      expect(deleted).toMatchObject({ code: 0, stderr: '' });
+      await refused(token);
+      expect(await fixture.users.find(userId)).toBeNull();
     });
 
     it('lets authorize tell of a revocation', async () => {

@@ -115,7 +115,9 @@ describe('GET /v2/me', () => {
     const answer = await me(`Bearer ${access_token}`);
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
-    expect(answer.body).toMatchObject({ error: { message: expect.stringContaining('does not exist any more') } });
+    expect(answer.body).toMatchObject({
+      error: { message: expect.stringContaining('does not exist any more') },
+    });
   });
 });
 

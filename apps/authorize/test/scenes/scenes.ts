@@ -45,6 +45,15 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'login-disabled',
+    visitor: nobody,
+    async open(page, { app, people }) {
+      await page.goto(`${app.url}/auth/login`);
+      await logIn(page, people.joan);
+      await page.locator('#problem').waitFor();
+    },
+  },
+  {
     name: 'login-throttled',
     visitor: nobody,
     async open(page, { app, people }) {

@@ -95,7 +95,10 @@ export async function startWorld() {
     long: await user(LONG.person, LONG.email),
     /** Logs out everywhere. */
     alan: await user('Alan Turing', 'alan@example.com'),
+    /** Is disabled. */
+    joan: await user('Joan Clarke', 'joan@example.com'),
   };
+  await app.accounts.disable(people.joan.id);
 
   async function allowed(
     { id: userId }: User,
