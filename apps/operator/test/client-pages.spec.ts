@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
 import { useOperatorBench } from './operator-bench.js';
 import { expectRefused, jsonOf } from './outcome.js';
 
@@ -34,32 +35,39 @@ async function file(name: string, content: Buffer | string): Promise<string> {
   return join(folder, name);
 }
 
-/** The parts of a PNG that say what it is, its size among them. */
-function png(width: number, height: number, padding = 0): Buffer {
+/** A PNG, whole as it is; the parts that say what it is can be made wrong. */
+function png(
+  width: number,
+  height: number,
+  { pixels = Buffer.alloc(width * height * 4 + height), crc = crc32, padding = 0 } = {},
+): Buffer {
   const chunk = (type: string, data: Buffer) => {
-    const length = Buffer.alloc(4);
+    const content = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
     length.writeUInt32BE(data.length);
-    return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
+    sum.writeUInt32BE(crc(content));
+    return Buffer.concat([length, content, sum]);
   };
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 6], 8);
-  const pixels = deflateSync(Buffer.alloc(width * height * 4 + height));
   const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', pixels), Buffer.alloc(padding)]);
+  const chunks = [chunk('IHDR', header), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks, Buffer.alloc(padding)]);
 }
 
-/** A lossless WebP's header, of 64 by 64 pixels. */
-const WEBP = Buffer.from(
-  `52494646 1a000000 57454250 5650384c 0d000000 2f3fc00f 00 00000000 00000000`.replaceAll(' ', ''),
-  'hex',
+/** Noise, which no format makes small. */
+const NOISE = sharp(
+  Buffer.from({ length: 32 * 32 * 3 }, (_, index) => (index * 2_654_435_761) >>> 24),
+  { raw: { width: 32, height: 32, channels: 3 } },
 );
-/** A JPEG's start and frame header, of 64 by 64 pixels. */
-const JPEG = Buffer.from(
-  'ffd8ffe000104a46494600010100000100010000ffc0001108004000400301220002110103110 1ffd9'.replaceAll(' ', ''),
-  'hex',
-);
+const [JPEG, PROGRESSIVE, WEBP, LOSSLESS] = await Promise.all([
+  NOISE.clone().jpeg().toBuffer(),
+  NOISE.clone().jpeg({ progressive: true }).toBuffer(),
+  NOISE.clone().webp().toBuffer(),
+  NOISE.clone().webp({ lossless: true }).toBuffer(),
+]);
 
 describe('what the consent page says of a client', () => {
   it('registers optional scopes and first-party clients, and shows them', async () => {
@@ -115,7 +123,9 @@ describe('--logo', () => {
     ['image/png', png(64, 64)],
     ['image/png', png(512, 512)],
     ['image/jpeg', JPEG],
+    ['image/jpeg', PROGRESSIVE],
     ['image/webp', WEBP],
+    ['image/webp', LOSSLESS],
   ])('takes a file for %s by its first bytes, whatever its name', async (mediaType, image) => {
     const id = await create('--logo', await file('picture.gif', image));
     const digest = createHash('sha256').update(image).digest('hex');
@@ -146,10 +156,10 @@ describe('--logo', () => {
       [await file('a.png', svg), /is an SVG, which can hold scripts/],
       [await file('b.png', `\uFEFF<?xml version="1.0"?>\n${svg}`), /is an SVG/],
       [await file('c.png', `<!-- a -->${svg}${' '.repeat(20_000)}`), /is an SVG/],
-      [await file('d.png', png(64, 64, 12_288)), /larger than 12 KiB/],
+      [await file('d.png', png(64, 64, { padding: 12_288 })), /larger than 12 KiB/],
       [await file('e.png', png(513, 8)), /is 513 by 8 pixels: 512 by 512 is the most/],
       [await file('f.png', png(8, 513)), /is 8 by 513 pixels/],
-      [await file('g.png', png(8, 0)), /is 8 by 0 pixels/],
+      [await file('g.png', png(8, 0)), /no complete PNG, JPEG or WebP/],
       [await file('h.png', png(8, 8).subarray(0, 12)), /no complete PNG, JPEG or WebP/],
       [await file('i.png', 'GIF89a\u0001\u0000\u0001\u0000'), /no complete PNG, JPEG or WebP/],
       [await file('j.png', ''), /no complete PNG, JPEG or WebP/],
@@ -164,6 +174,30 @@ describe('--logo', () => {
       );
     }
     expect(await bench.counts()).toEqual(before);
+    expect((await show(id))['logo']).toBeNull();
+  });
+});
+
+describe('a logo that begins like an image', () => {
+  const half = (image: Buffer) => image.subarray(0, image.length / 2);
+  it.each([
+    ['a PNG whose checksums are wrong', png(8, 8, { crc: () => 0 })],
+    ['a PNG that has no pixels', png(8, 8, { pixels: Buffer.alloc(0) })],
+    ['a PNG that has fewer pixels than it says', png(8, 8, { pixels: Buffer.alloc(100) })],
+    ['a PNG that is cut off', half(png(64, 64))],
+    ['a JPEG of nothing but a header', Buffer.from('ffd8ffc00011080040004003012200021101031101ffd9', 'hex')],
+    ['a JPEG that is cut off', half(JPEG)],
+    ['a progressive JPEG that is cut off', half(PROGRESSIVE)],
+    [
+      'a WebP of nothing but a header',
+      Buffer.from('524946461a000000574542505650384c0d0000002f3fc00f000000000000000000', 'hex'),
+    ],
+    ['a WebP that is cut off', half(WEBP)],
+    ['a lossless WebP that is cut off', half(LOSSLESS)],
+  ])('is refused where browsers could not show it: %s', async (_, image) => {
+    const id = await create();
+    const path = await file('broken.png', image);
+    expectRefused(await client('update', id, '--logo', path), /no complete PNG, JPEG or WebP/);
     expect((await show(id))['logo']).toBeNull();
   });
 });

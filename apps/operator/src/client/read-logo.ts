@@ -5,9 +5,17 @@ const MAX_BYTES = 12_288;
 const MAX_PIXELS = 512;
 const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['png', 'image/png'],
-  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
+/** What libvips calls its decoders of these formats. It has many more, which a file could ask for. */
+const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
+
+interface Picture {
+  readonly mediaType: LogoMediaType;
+  readonly width: number;
+  readonly height: number;
+}
 
 /** What `--logo` names, or what is wrong with it. */
 export interface GivenLogo {
@@ -16,8 +24,8 @@ export interface GivenLogo {
 }
 
 /**
- * Reads the file that `--logo` names. What it is, its first bytes say and not its name: browsers are told so, and
- * shall not guess.
+ * Reads the file that `--logo` names, and decodes all of it, as browsers will. What it is, its first bytes say and not
+ * its name: browsers are told so, and shall not guess.
  */
 export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   if (file === undefined) return { problems: [] };
@@ -27,10 +35,10 @@ export async function readLogo(file: string | undefined): Promise<GivenLogo> {
     return problem('is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP');
   if (image.length > MAX_BYTES)
     return problem('is larger than 12 KiB: make it smaller, users wait for it on every page');
-  const { type, width = 0, height = 0 } = await measure(image);
-  const mediaType = MEDIA_TYPES.get(type);
-  if (!mediaType) return problem('is no complete PNG, JPEG or WebP: convert it');
-  if (width < 1 || height < 1 || width > MAX_PIXELS || height > MAX_PIXELS)
+  const picture = await decode(image);
+  if (!picture) return problem('is no complete PNG, JPEG or WebP: convert it');
+  const { mediaType, width, height } = picture;
+  if (width > MAX_PIXELS || height > MAX_PIXELS)
     return problem(`is ${width} by ${height} pixels: ${MAX_PIXELS} by ${MAX_PIXELS} is the most`);
   return { logo: { mediaType, image }, problems: [] };
 }
@@ -48,12 +56,23 @@ async function readFirst(file: string, bytes: number): Promise<Buffer> {
   }
 }
 
-/** Loaded when it is needed, as the stores are: most commands have no logo. */
-async function measure(image: Buffer): Promise<{ type?: string; width?: number; height?: number }> {
-  const { imageSize } = await import('image-size');
+/**
+ * What the image is, null for what no browser can show in full. The library is loaded when it is needed, as the stores
+ * are: most commands have no logo.
+ */
+async function decode(image: Buffer): Promise<Picture | null> {
+  const { default: sharp } = await import('sharp');
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: DECODERS });
   try {
-    return imageSize(image);
+    // A picture that is cut off is a warning only.
+    const decoder = sharp(image, { failOn: 'warning' });
+    const { format, width, height } = await decoder.metadata();
+    // The pixels of a small file can fill any memory.
+    if (width <= MAX_PIXELS && height <= MAX_PIXELS) await decoder.raw().toBuffer();
+    const mediaType = MEDIA_TYPES.get(format);
+    return mediaType ? { mediaType, width, height } : null;
   } catch {
-    return {};
+    return null;
   }
 }
