@@ -118,6 +118,34 @@ describe('what the consent page says of a client', () => {
   });
 });
 
+describe('a name', () => {
+  it.each([
+    ['Hangul fillers, which are letters', '\u3164\u115f\u1160\uffa0'],
+    ['a pattern of Braille with no dots', '\u2800\u2800'],
+    ['combining marks', '\u0301\u0302'],
+    ['a letter that is only combined', '\u0903'],
+    ['variation selectors', '\ufe0f\u{e0100}'],
+    ['a grapheme joiner', '\u034f'],
+    ['such characters with spaces among them', '\u3164 \u00a0 \u3164'],
+    ['zero-width spaces', '\u200b\u200b'],
+  ])('that is made of nothing one can see is refused: %s', async (_, name) => {
+    const id = await create();
+    const problem = /--name must be .* at least one of them visible/;
+    expectRefused(await client('create', '--name', name, '--redirect-uri', CALLBACK), problem);
+    expectRefused(await client('update', id, '--name', name), problem);
+    expectRefused(await bench.run(['resource-server', 'create', '--name', name]), problem);
+    expect(await show(id)).toMatchObject({ name: 'Calendar' });
+  });
+
+  it.each(['e\u0301', 'कैलेंडर', '日', '👩', '☎\ufe0f', '1', '¿', 'ئا ب'])(
+    'of any script is taken: %s',
+    async (name) => {
+      const id = await create();
+      expect(await update(id, '--name', name)).toMatchObject({ name });
+    },
+  );
+});
+
 describe('--logo', () => {
   it.each([
     ['image/png', png(64, 64)],

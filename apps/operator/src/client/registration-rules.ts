@@ -19,12 +19,19 @@ export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
   });
 }
 
+/** Between 1 and 100 characters, none of which is a control or format character, and no space at either end. */
+const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
+/** What shows something by itself: no mark, no space, nothing that Unicode wants ignored, no Braille pattern without dots. */
+const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** @param subject what users see by this name, and when */
 export function nameProblems(name: unknown, subject: string): string[] {
   if (name === undefined) return [`--name is missing: ${subject}`];
-  return typeof name === 'string' && /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u.test(name)
+  return typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)
     ? []
-    : [`--name must be 1 to 100 printable characters with no space at either end: ${subject}`];
+    : [
+        `--name must be 1 to 100 printable characters, at least one of them visible, with no space at either end: ${subject}`,
+      ];
 }
 
 /** @param flag the option by which the addresses came */
