@@ -95,3 +95,25 @@ it('escapes the client’s and the user’s names on every page that shows them'
     expect(page.text).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;');
   }
 });
+
+it('lets no name or parameter turn the direction of what stands behind it, on any page that shows one', async () => {
+  const turning = 'Nice\u202e\u2066 \u2069\u2069א';
+  const { clientId } = await app.client({ name: turning });
+  const browser = await app.loggedIn(await app.user(turning));
+  const consentPage = await browser.get(consent(REDIRECT_URI, clientId));
+  expect(consentPage.text).toContain('<title>Allow \u2068Nice\ufffd\ufffd \ufffd\ufffdא\u2069?');
+  const asked = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' };
+  const pages = [
+    consentPage,
+    await browser.get('/auth/'),
+    await app
+      .browser()
+      .get(authorizeAddress({ ...asked, login_hint: turning }).replace('oauth2/authorize', 'login')),
+    await browser.get(authorizeAddress({ ...asked, redirect_uri: `https://a.example/${turning}` })),
+    await browser.get(authorizeAddress({ ...asked, client_id: turning })),
+  ];
+  for (const { text } of pages) {
+    expect(text).toContain('Nice\ufffd\ufffd \ufffd\ufffdא');
+    expect(text.replace(/\u2068[^\u2068\u2069]*\u2069/g, '')).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  }
+});

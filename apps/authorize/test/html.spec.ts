@@ -19,6 +19,22 @@ describe('html', () => {
     );
   });
 
+  it('lets no character out that turns the direction of what follows the value', () => {
+    const unit = fc.constantFrom(...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069', 'a', 'א', '<');
+    fc.assert(
+      fc.property(fc.string({ unit }), (value) => {
+        const { text } = html`<p title="${value}">${value}</p>`;
+        // What is left are isolates that begin and end, with nothing of the kind in them.
+        expect(text.replaceAll(/\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069/g, '')).not.toMatch(
+          /[\u202a-\u202e\u2066-\u2069]/,
+        );
+      }),
+    );
+    expect(html`<bdi>${'invoice\u202egnp.exe'}</bdi>`.text).toBe('<bdi>invoice\ufffdgnp.exe</bdi>');
+    // Marks turn nothing but what stands beside them, and Arabic dates have them.
+    expect(html`${'\u200fא\u200e'}`.text).toBe('\u200fא\u200e');
+  });
+
   it('does not escape its own markup again', () => {
     const items = ['a<b', 'c'].map((item) => html`<li>${item}</li>`);
     expect(html`${items}`.text).toBe('<li>a&lt;b</li><li>c</li>');

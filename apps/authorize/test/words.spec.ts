@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LOCALES } from '#directory/locale.js';
 import { dateLocale } from '../src/language/date-locale.js';
 import { Words } from '../src/language/words.js';
+import { html } from '../src/page/html.js';
 
 describe('texts in other directions', () => {
   it('are isolated from the sentence around them', () => {
@@ -10,6 +11,21 @@ describe('texts in other directions', () => {
       const { text } = new Words(locale).rich('notice.revoked', { client: name });
       expect(text).toContain(`<bdi>${name.replace('<', '&lt;').replace('>', '&gt;')}</bdi>`);
     }
+  });
+});
+
+describe('texts in other directions, where there is no markup', () => {
+  const title = (locale: 'en' | 'ar', client: string) => new Words(locale).text('consent.title', { client });
+
+  it('are isolated by characters, in titles and attributes', () => {
+    expect(title('en', 'עברית 1')).toBe('Allow \u2068עברית 1\u2069?');
+    expect(title('ar', 'Calendar')).toContain('\u2068Calendar\u2069');
+    expect(title('en', 'Calendar')).toBe('Allow Calendar?');
+  });
+
+  it('cannot end their isolation, nor turn what follows', () => {
+    expect(title('en', '\u2069\u202eא')).toBe('Allow \u2068\ufffd\ufffdא\u2069?');
+    expect(html`${title('en', 'a\u202eb\u2066')}`.text).toBe('Allow a\ufffdb\ufffd?');
   });
 });
 

@@ -1,7 +1,7 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import type { Locale } from '#directory/locale.js';
-import { type Fragment, html, type Html } from '../page/html.js';
+import { type Fragment, html, type Html, isolated } from '../page/html.js';
 import { CATALOGUE, type MessageId } from './catalogue/catalogue.js';
 
 /** What goes into a message: a text, a number, or markup that is ready. */
@@ -11,6 +11,9 @@ export type Values = Readonly<Record<string, string | number | Html>>;
 const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
+
+/** The blocks of scripts that are written from right to left, Hebrew to Adlam. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Regions times time zones are more than are ever read at once. */
 const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
@@ -27,9 +30,17 @@ export class Words {
     return this.locale === 'ar' ? 'rtl' : 'ltr';
   }
 
-  /** As plain text, for titles and attributes. */
+  /**
+   * As plain text, for titles and attributes. Texts among the values are isolated by characters where one direction of
+   * writing meets the other.
+   */
   text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
-    return String(this.#format(id).format(values));
+    const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);
+    const shown = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' && isolates(value) ? isolated(value) : value,
+    ]);
+    return String(this.#format(id).format(Object.fromEntries(shown)));
   }
 
   /**
