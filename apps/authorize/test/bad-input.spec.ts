@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import request, { type Test } from 'supertest';
+import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
@@ -73,17 +73,6 @@ it.each([
 });
 
 describe('what is hardly HTTP', () => {
-  /** Sends bytes as they are, and gives back everything that comes. */
-  const exchange = (text: string): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const { hostname, port } = new URL(app.url);
-      const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, 'latin1')));
-      let answer = '';
-      socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
-      socket.on('end', () => resolve(answer));
-      socket.on('error', reject);
-    });
-
   it.each([
     [
       'raw bytes in the query',
@@ -105,9 +94,20 @@ describe('what is hardly HTTP', () => {
     ],
     ['another protocol', 'EHLO evil.example\r\n\r\n', 400],
   ])('%s', async (_case, text, status) => {
-    const answer = await exchange(text);
+    const answer = await exchange(app.url, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/content-type: text\/html/i);
     expect(answer).not.toMatch(/<b>|statusCode|\xff/);
   });
 });
+
+it.each(UNCERTAIN_HOSTS)(
+  '%s gets a page of status 400, and the end of the connection',
+  async (_name, head) => {
+    const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toMatch(/connection: close/i);
+    expect(answer).toContain('the request must have one Host header');
+    expect(answer).not.toMatch(/[ab]\.example/);
+  },
+);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import type { TestClient } from '#testing/fixture.js';
+import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
 
 const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"';
@@ -268,5 +269,19 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     expect(answer.body).toEqual({ ...whole.body, resource: 'https://api.example.com/v2/me' });
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect((await of('https://api.example.com/v2/you')).status).toBe(404);
+  });
+});
+
+it.each(UNCERTAIN_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3.2)', async (_name, head) => {
+  const token = `Authorization: Bearer ${pair.access_token}\r\n`;
+  const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
+  const [answered = '', json = ''] = answer.split('\r\n\r\n');
+  expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+  expect(JSON.parse(json)).toMatchObject({
+    status: 'error',
+    error: {
+      code: 'BAD_REQUEST',
+      message: 'the request must have one Host header',
+    },
   });
 });

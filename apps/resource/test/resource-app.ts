@@ -42,6 +42,7 @@ export async function startResourceApp() {
   return {
     ...fixture,
     server: app.getHttpServer(),
+    url: await app.getUrl(),
 
     async pair(
       client: TestClient,

@@ -1,4 +1,5 @@
 import request, { type Test } from 'supertest';
+import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
 import { useBadInput } from './use-bad-input.js';
 
 const TOKEN = '/api/auth/oauth/token';
@@ -101,5 +102,29 @@ describe('bad input at the token endpoints gets the standard error and changes n
 
   it('says in Allow which method a path answers (RFC 9110 15.5.6)', async () => {
     expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
+  });
+
+  it.each(UNCERTAIN_HOSTS)('%s (RFC 9112 3.2), and the end of the connection', async (_name, head) => {
+    const body = encoded(valid());
+    const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
+    const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const [answered = '', json = ''] = (await exchange(app.url, sent)).split('\r\n\r\n');
+    expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+    expect(JSON.parse(json)).toEqual({
+      error: 'invalid_request',
+      error_description: 'the request must have one Host header',
+      error_reference: expect.any(String),
+    });
+  });
+
+  it('a Host that comes once is none of these, nor is HTTP/1.0 without one', async () => {
+    const get = (head: string) =>
+      exchange(app.url, `GET /.well-known/oauth-authorization-server ${head}\r\n`);
+    const answers = await Promise.all([
+      get('HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n'),
+      get('HTTP/1.1\r\nHost:\r\nConnection: close\r\n'),
+      get('HTTP/1.0\r\n'),
+    ]);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 });

@@ -36,6 +36,7 @@ export async function startTokenApp(
     ...fixture,
     natsUrl: services.natsUrl,
     server: app.getHttpServer(),
+    url: await app.getUrl(),
 
     /** Writes the days of last use that wait in memory. */
     writeUses: () => app.get(UsageRecorder).flush(),

@@ -21,6 +21,7 @@ import { answerUnreadable } from './answer-unreadable.js';
 import { drain } from './drain.js';
 import { type Ground, GroundModule } from './ground.module.js';
 import { linger } from './linger.js';
+import { requireHost } from './require-host.js';
 
 const BODY_LIMIT = 64 * 1024;
 /** In which time a request has arrived, head and body. */
@@ -53,7 +54,12 @@ export async function createService(
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node allows the longer of the two for a body, and looks every 30 s.
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    // A request without Host is `requireHost`'s to refuse: Node's answer has no body, and nobody logs it.
+    http: {
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
     rewriteUrl,
     routerOptions: { querystringParser: () => ({}) },
   });
@@ -66,6 +72,7 @@ export async function createService(
   const fastify = adapter.getInstance();
   ground.tracing?.follow(fastify);
   measureRequests(fastify, ground.metrics);
+  requireHost(fastify);
   acceptBodies(fastify);
   answerUnreadable(fastify);
   // Before the wait for the last requests: who asks meanwhile is told.

@@ -1,0 +1,24 @@
+import { connect } from 'node:net';
+
+/**
+ * Sends text as it is, one byte a character, where a client's library would not let it through.
+ *
+ * @returns all that comes until the server ends the connection
+ */
+export function exchange(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, 'latin1')));
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
+
+/** Headers of an HTTP/1.1 request that do not say to which host it goes (RFC 9112 3.2). */
+export const UNCERTAIN_HOSTS: readonly (readonly [name: string, head: string])[] = [
+  ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
+  ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],
+  ['two Host headers, one of them empty', 'Host:\r\nHost: a.example\r\n'],
+  ['no Host header', 'X-Forwarded-Host: a.example\r\n'],
+];
