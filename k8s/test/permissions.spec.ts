@@ -170,7 +170,10 @@ describe('the users of a development installation', () => {
     it('token answers to inboxes only, wherever a request wants its answer', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
       const wanted = [clientChanged, userChanged, revokeClient, introspect, 'oauth.other', '$JS.API.INFO'];
-      answerer.nats.subscribe(introspect, { queue: 'token', callback: (_error, ask) => ask.respond('yes') });
+      answerer.nats.subscribe(introspect, {
+        queue: 'token',
+        callback: (_error, ask) => void ask.respond('yes'),
+      });
       await answerer.nats.flush();
       for (const reply of wanted) asker.nats.publish(introspect, '{}', { reply });
       // Requests arrive in order: once this one is answered, those before are.

@@ -59,7 +59,7 @@ function png(
 
 /** Noise, which no format makes small. */
 const NOISE = sharp(
-  Buffer.from({ length: 32 * 32 * 3 }, (_, index) => (index * 2_654_435_761) >>> 24),
+  Uint8Array.from({ length: 32 * 32 * 3 }, (_, index) => (index * 2_654_435_761) >>> 24),
   { raw: { width: 32, height: 32, channels: 3 } },
 );
 const [JPEG, PROGRESSIVE, WEBP, LOSSLESS] = await Promise.all([
