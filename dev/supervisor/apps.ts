@@ -39,6 +39,7 @@ export function appCommands(
   const stateful = {
     ...common,
     AUTH_URL,
+    API_URL,
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
     NATS_URL,

@@ -106,6 +106,38 @@ describe('openid-client', () => {
   );
 });
 
+it('openid-client names the resource that the API’s metadata names, once or with another (RFC 8707, RFC 9728)', async () => {
+  const { run } = product;
+  const { client_id, client_secret, redirect_uri } = run.client;
+  const found = await fetch(`${run.api_url}/.well-known/oauth-protected-resource`);
+  const { resource, authorization_servers } = (await found.json()) as {
+    resource: string;
+    authorization_servers: string[];
+  };
+  expect(authorization_servers).toEqual([run.base_url]);
+  const configuration = await discover(client_id, openid.ClientSecretPost(client_secret));
+  const resources = new URLSearchParams([
+    ['resource', resource],
+    ['resource', `${resource}/v2/me`],
+  ]);
+  const state = openid.randomState();
+  const asked = new URLSearchParams([...resources, ['redirect_uri', redirect_uri], ['state', state]]);
+  const callback = await allow(run, openid.buildAuthorizationUrl(configuration, asked));
+  const tokens = await openid.authorizationCodeGrant(
+    configuration,
+    callback,
+    { expectedState: state },
+    resources,
+  );
+  const renewal = { resource: new URL(resource).href };
+  const renewed = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '', renewal);
+  expect(await me(renewed.access_token)).toBe(run.user.email);
+  const elsewhere = { resource: 'https://elsewhere.example' };
+  await expect(
+    openid.refreshTokenGrant(configuration, renewed.refresh_token ?? '', elsewhere),
+  ).rejects.toMatchObject({ error: 'invalid_target', status: 400 });
+});
+
 describe('oauth4webapi', () => {
   it('discovers the server, gets and renews tokens, and a resource server introspects them', async () => {
     const { run } = product;

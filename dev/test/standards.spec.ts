@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const RFCS = [6749, 6750, 7009, 7636, 7662, 8252, 8414, 9126, 9207, 9449, 9700, 9728];
+const RFCS = [6749, 6750, 7009, 7636, 7662, 8252, 8414, 8707, 9126, 9207, 9449, 9700, 9728];
 
 const page = readFileSync(join(ROOT, 'docs/standards.md'), 'utf8');
 const [, ...sections] = page.split(/^## /m);

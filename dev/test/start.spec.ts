@@ -92,6 +92,18 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
+  it('lets clients name its API as a resource (RFC 8707)', async () => {
+    const { client_id, redirect_uri } = run.client;
+    const asked = new URLSearchParams({ client_id, redirect_uri, state: 's', resource: run.api_url });
+    const url = `${run.auth_url}/auth/oauth2/authorize?${asked.toString()}`;
+    const answer = await fetch(url, { redirect: 'manual' });
+    expect(answer.headers.get('location')).toMatch(/^\/auth\/login\?/);
+    const token = { grant_type: 'refresh_token', refresh_token: 'x', ...run.client, resource: run.api_url };
+    const body = new URLSearchParams(token);
+    const refused = await fetch(`${run.base_url}/api/auth/oauth/token`, { method: 'POST', body });
+    expect(await refused.json()).toMatchObject({ error: 'invalid_grant' });
+  });
+
   it.each(['authorize', 'token', 'resource'] as const)(
     'says where health and metrics of %s are, on this machine only',
     async (name) => {

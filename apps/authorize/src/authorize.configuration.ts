@@ -31,6 +31,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OriginVariable()
   BASE_URL: string;
 
+  /** Where the APIs are reached that take access tokens; clients may name them (RFC 8707). */
+  @OriginVariable({ several: true })
+  API_URL = '';
+
   @DatabaseUrlVariable()
   DATABASE_URL: string;
 
@@ -68,6 +72,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   override get publicUrl(): string {
     return this.AUTH_URL;
+  }
+
+  get apis(): string[] {
+    return listOf(this.API_URL);
   }
 
   get avatarOrigins(): string[] {

@@ -116,11 +116,16 @@ export function authorizeAddress(parameters: Asked): string {
   return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
 }
 
-/** What a stranger is answered to a good request of a client, but for what is given. */
-export const authorize = (app: AuthorizeApp, { clientId }: Client, asked: Asked): Promise<Response> =>
+/** What a stranger is answered to a good request of a client, but for what is given. @param more as it stands in a query */
+export const authorize = (
+  app: AuthorizeApp,
+  { clientId }: Client,
+  asked: Asked,
+  more = '',
+): Promise<Response> =>
   app
     .browser()
-    .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }));
+    .get(authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...asked }) + more);
 
 /** The parameters that a redirect hands to the client. */
 export function handedBack(location: string | undefined): Record<string, string> {

@@ -1,8 +1,9 @@
+import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#testing/resources.js';
 import { html } from '../src/page/html.js';
 import { authorize, BASE_URL, handedBack, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
-const { app, client } = useAuthorizeApp();
+const { app, client } = useAuthorizeApp({ API_URL: APIS });
 
 const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query}`);
 
@@ -22,9 +23,13 @@ describe('a good request of a user who is not logged in', () => {
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
     ['there are unknown parameters', { prompt: 'login', nonce: 'n', 'x[y]': 'z' }],
     ['it uses PKCE with S256', PKCE],
+    ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],
+    ...KNOWN_RESOURCES,
     ['state is as long as it may be', { state: 'x'.repeat(1024) }],
   ])('is accepted when %s', async (_case, parameters) => {
-    expect((await authorize(app, client, parameters)).headers['location']).toMatch(/^\/auth\/login\?/);
+    const [asked, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
+    const answer = await authorize(app, client, asked, more);
+    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
   });
 });
 
@@ -56,14 +61,26 @@ describe('every other error goes back to the client', () => {
       /repeated/,
       's',
     ],
-    ['an unknown parameter is repeated', '&state=s&x=1&x=2', 'invalid_request', /'x' is repeated/, 's'],
-    [
-      'a hostile name is repeated',
-      '&state=s&%3Cb%22=1&%3Cb%22=2',
-      'invalid_request',
-      /'\?b\?' is repeated/,
-      's',
-    ],
+    ...['scope', 'prompt', 'code_challenge', 'dpop_jkt', 'login_hint'].map(
+      (name) =>
+        [
+          `${name} is repeated`,
+          `&state=s&${name}=&${name}=x`,
+          'invalid_request',
+          new RegExp(`'${name}' is repeated`),
+          's',
+        ] as [string, string, string, RegExp, string],
+    ),
+    ...UNKNOWN_RESOURCES.map(
+      ([name, resource]) =>
+        [
+          `resource is ${name}`,
+          `&state=s&${resource}`,
+          'invalid_target',
+          /^the parameter 'resource' .*https:\/\/api\.example\.com/,
+          's',
+        ] as [string, string, string, RegExp, string],
+    ),
     ['scope is unknown', '&state=s&scope=profile:write', 'invalid_scope', /profile:read/, 's'],
     ['scope is partly unknown', '&state=s&scope=profile:read,admin', 'invalid_scope', /profile:read/, 's'],
     ['scope is in another case', '&state=s&scope=Profile:Read', 'invalid_scope', /profile:read/, 's'],

@@ -3,6 +3,7 @@ import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/st
 import {
   ChoiceVariable,
   KeysVariable,
+  listOf,
   NumberVariable,
   OriginVariable,
   UrlsVariable,
@@ -20,6 +21,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
   @OriginVariable() BASE_URL: string;
+  /** {api_url}: where the APIs are reached that take access tokens; clients may name them (RFC 8707). */
+  @OriginVariable({ several: true }) API_URL = '';
   @DatabaseUrlVariable() DATABASE_URL: string;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
@@ -41,6 +44,10 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   override get publicUrl(): string {
     return this.BASE_URL;
+  }
+
+  get apis(): string[] {
+    return listOf(this.API_URL);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#testing/resources.js';
 import { expectStandardError } from './expect-standard-error.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
@@ -13,7 +14,7 @@ let client: TestClient;
 let open: { readonly client_id: string };
 
 beforeAll(async () => {
-  app = await startTokenApp();
+  app = await startTokenApp({ API_URL: APIS });
   client = await app.client();
   open = await app.publicClient('com.example.pocket:/callback');
 });
@@ -90,6 +91,17 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
       pushed_authorization_request_endpoint: `https://base.example.com${PAR}`,
       require_pushed_authorization_requests: false,
     });
+  });
+
+  it.each(KNOWN_RESOURCES)('takes a resource that is %s (RFC 8707 2.1)', async (_name, resource) => {
+    expect((await form(`${encoded(valid())}&${resource}`)).status).toBe(201);
+  });
+
+  it('ignores unknown parameters, repeated ones as well (RFC 6749 3.1)', async () => {
+    const before = await keys();
+    expect((await form(`${encoded(valid())}&x=1&x=2&x[y]=3`)).status).toBe(201);
+    const [key = ''] = await newSince(before);
+    expect(await app.redis.hget(key, 'parameters')).not.toMatch(/[?&]x[=%]/);
   });
 
   it('can be called from a browser, as the token endpoint can', async () => {
@@ -172,6 +184,13 @@ describe('bad input at the pushed authorization request endpoint', () => {
       'unsupported_response_type',
     ],
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
+    ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
+      `a resource that is ${name}`,
+      () => form(`${encoded(valid())}&${resource}`),
+      400,
+      'invalid_target',
+    ]),
+    ['a number as resource', () => send().send({ ...valid(), resource: 7 }), 400, 'invalid_target'],
     [
       'a plain challenge',
       () => pkce({ code_challenge: CHALLENGE, code_challenge_method: 'plain' }),

@@ -6,7 +6,7 @@ import { checkPkce } from './check-pkce.js';
 import { checkPrompt } from './check-prompt.js';
 import { checkPushed } from './check-pushed.js';
 import { checkRedirectUri } from './check-redirect-uri.js';
-import { checkRepeated } from './check-repeated.js';
+import { checkResource } from './check-resource.js';
 import { checkResponseType } from './check-response-type.js';
 import { checkScope } from './check-scope.js';
 import { checkState, stateToReturn } from './check-state.js';
@@ -18,24 +18,28 @@ import type { RequestParameters } from './request-parameters.js';
  * What makes an authorization request valid, wherever it came from: the authorize endpoint and the pushed one share
  * these checks (RFC 9126 2.1, step 3).
  *
- * @param options pushRequired: whether the request is refused because it had to be pushed and was not
+ * @param options pushRequired: whether the request is refused because it had to be pushed and was not; apis: the origins
+ * of the APIs that it may be about
  * @throws OAuthError, a RedirectableError once it is certain that the redirect URI is the client's
  */
 export function checkAuthorizationRequest(
   parameters: RequestParameters,
   client: Client,
-  { pushRequired = false }: { readonly pushRequired?: boolean } = {},
+  {
+    pushRequired = false,
+    apis = [],
+  }: { readonly pushRequired?: boolean; readonly apis?: readonly string[] } = {},
 ): AuthorizationRequest {
   const redirectUri = checkRedirectUri(parameters, client);
   try {
     checkPushed(pushRequired);
-    checkRepeated(parameters);
     // First of those that look at a value: a client that gets any later error wants its state with it.
     const state = checkState(parameters);
     checkResponseType(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const scope = checkScope(parameters, client);
+    checkResource(parameters.all('resource'), apis);
     const prompt = checkPrompt(parameters);
     const loginHint = parameters.get('login_hint', LIMITS.login_hint) ?? null;
     const uiLocales = parameters.get('ui_locales', LIMITS.ui_locales) ?? null;

@@ -42,22 +42,24 @@ export class RequestParameters {
     return parameters;
   }
 
-  /** @param body a form or JSON object as the service reads bodies: no name twice */
+  /** @param body a form or JSON object as the service reads bodies: what came more than once is an array */
   static fromBody(body: object): RequestParameters {
     const parameters = new RequestParameters();
     for (const [name, value] of Object.entries(body))
-      parameters.#add(name, typeof value !== 'string' ? NESTED : SURROGATE.test(value) ? UNENCODABLE : value);
+      for (const one of Array.isArray(value) ? (value as unknown[]) : [value as unknown])
+        parameters.#add(name, typeof one !== 'string' ? NESTED : SURROGATE.test(one) ? UNENCODABLE : one);
     return parameters;
   }
 
-  /** Names that came more than once. */
-  get repeated(): string[] {
-    return [...this.#values].filter(([, values]) => values.length > 1).map(([name]) => name);
+  /** The values of a parameter that may come more than once; what is no string cannot be a value of any. */
+  all(name: string): readonly unknown[] {
+    return this.#values.get(name) ?? [];
   }
 
   /**
    * The value of a parameter; undefined when there is none. "Parameters sent without a value MUST be treated as if
-   * they were omitted" (RFC 6749 3.1).
+   * they were omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and
+   * response parameters MUST NOT be included more than once" (RFC 6749 3.1): that holds for those that are asked for.
    *
    * @param max longest value in characters
    * @throws OAuthError invalid_request that names the parameter and never quotes its value

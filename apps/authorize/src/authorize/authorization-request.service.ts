@@ -59,7 +59,11 @@ export class AuthorizationRequestService {
     const requestUri = parameters.get('request_uri', LIMITS.redirect_uri);
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
-      return { request: checkAuthorizationRequest(parameters, client, { pushRequired }), pushedId: null };
+      const { apis } = this.configuration;
+      return {
+        request: checkAuthorizationRequest(parameters, client, { pushRequired, apis }),
+        pushedId: null,
+      };
     }
     // RFC 9101 6.3, which RFC 9126 4 refers to: what stands beside client_id and request_uri does not count. The checks
     // are made again, because the registration may have changed since the push.

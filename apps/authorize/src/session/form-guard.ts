@@ -18,9 +18,11 @@ export class FormGuard {
 
   /**
    * @returns the browser's cookie
-   * @throws OAuthError with status 403
+   * @throws OAuthError with status 403, or 400 for a form that is none of ours
    */
   check(headers: IncomingHttpHeaders, fields: FormFields, purpose: FormPurpose): string {
+    if (Object.values(fields).some(Array.isArray))
+      throw OAuthError.invalidRequest('a field of the form is repeated');
     this.#sameOrigin(headers);
     const cookie = this.cookies.read(headers.cookie);
     if (cookie === null)

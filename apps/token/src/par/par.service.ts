@@ -38,7 +38,7 @@ export class ParService {
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
         detail: { check: 'request_uri' },
       });
-    checkAuthorizationRequest(parameters, client);
+    checkAuthorizationRequest(parameters, client, { apis: this.configuration.apis });
     const requestUri = generateRequestUri();
     const id = pushedRequestId(requestUri);
     if (id === null) throw new Error('a request URI of ours is not read as one');

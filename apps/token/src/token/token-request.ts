@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { checkResource } from '#authorization/check-resource.js';
 import type { Client } from '#directory/client.js';
 import type { Granted } from '#grants/grant.js';
 import { noteOutcome } from '#service/logging/request-outcome.js';
@@ -8,6 +9,7 @@ import { ClientAuthenticator } from '../client/client-authenticator.service.js';
 import { readCredentials } from '../client/client-credentials.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { ProofSpender } from '../dpop/proof-spender.service.js';
+import { TokenConfiguration } from '../token.configuration.js';
 import { ClientDto, type TokenAnswer } from './token.dto.js';
 
 export interface HttpRequest extends ProvedRequest {
@@ -22,6 +24,7 @@ export class TokenRequest {
   constructor(
     private readonly authenticator: ClientAuthenticator,
     private readonly proofs: ProofSpender,
+    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
   ) {}
 
   /** @param grant what is asked for, by a client that proved the key `jkt` (RFC 9449; null: none) */
@@ -32,6 +35,8 @@ export class TokenRequest {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
+    // RFC 8707 2.2, of codes and refresh tokens alike.
+    checkResource(resourceOf(body), this.configuration.apis);
     // After the client is known, so that nobody else fills Redis.
     const jkt = await this.proofs.keyOf(proof);
     const { grantId, grant: active, pair } = await grant(client, jkt);
@@ -44,4 +49,9 @@ export class TokenRequest {
       scope: pair.scope,
     };
   }
+}
+
+/** A parameter that may come more than once, which the DTOs know none of. */
+function resourceOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'resource' in body ? body.resource : undefined;
 }

@@ -1,32 +1,38 @@
 import { OAuthError } from '../oauth/oauth-error.js';
 
-/** Request parameters by name. A value that is not a string stands for one that cannot be (`scope[a]=b`, `{"code":{}}`). */
+/**
+ * Request parameters by name. An array has the values of one that came more than once; any other value that is no string
+ * stands for one that cannot be (`scope[a]=b`, `{"code":{}}`).
+ */
 export type Parameters = Record<string, unknown>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads `application/x-www-form-urlencoded` text (a body or a query string). Parameters without a value count as
- * absent, and none may be repeated (RFC 6749 3.1, 3.2).
+ * Reads `application/x-www-form-urlencoded` text (a body or a query string). A parameter without a value counts as
+ * absent, unless it comes again: which may (RFC 8707 2), whoever reads it knows (RFC 6749 3.1, 3.2).
  */
 export function parseForm(text: string): Parameters {
-  const parameters: Parameters = Object.create(null) as Parameters;
-  const seen = new Set<string>();
+  const values = new Map<string, unknown[]>();
   for (const pair of text.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     const [plain = '', nested] = name.split('[', 2);
-    if (seen.has(plain)) throw OAuthError.invalidRequest(`the parameter '${printable(plain)}' is repeated`);
-    seen.add(plain);
-    if (nested !== undefined) parameters[plain] = {};
-    else if (value !== '') parameters[plain] = value;
+    const added = nested === undefined ? value : {};
+    const before = values.get(plain);
+    if (before) before.push(added);
+    else values.set(plain, [added]);
   }
+  const parameters: Parameters = Object.create(null) as Parameters;
+  for (const [name, [first, ...more]] of values)
+    if (more.length > 0) parameters[name] = [first, ...more];
+    else if (first !== '') parameters[name] = first;
   return parameters;
 }
 
-/** Reads a JSON body: one object, no name twice. Nulls and empty strings count as absent. */
+/** Reads a JSON body: one object, no name twice, lists of strings for what may come more than once. Nulls and empty strings count as absent. */
 export function parseJson(text: string): Parameters {
   let body: unknown;
   try {
@@ -41,8 +47,8 @@ export function parseJson(text: string): Parameters {
     throw OAuthError.invalidRequest('a parameter is repeated');
   const present = Object.entries(body)
     .filter(([, value]) => value !== null && value !== '')
-    // What is nested is wrong at any depth: nobody needs to go down there.
-    .map(([name, value]) => [name, typeof value === 'object' ? {} : (value as unknown)] as const);
+    // What is nested otherwise is wrong at any depth: nobody needs to go down there.
+    .map(([name, value]) => [name, typeof value === 'object' && !isList(value) ? {} : value] as const);
   return Object.assign(Object.create(null) as Parameters, Object.fromEntries(present));
 }
 
@@ -63,6 +69,9 @@ function decode(text: string): string {
   }
 }
 
+const isList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
 /** Of names and values. Without recursion: 64 KiB of brackets nest deeper than the stack is. */
 function countStrings(body: object): number {
   let count = 0;
@@ -75,9 +84,4 @@ function countStrings(body: object): number {
     for (const inner of Object.values(value)) left.push(inner);
   }
   return count;
-}
-
-/** A parameter's name as it may stand in an error_description (RFC 6749 5.2), shortened. */
-function printable(name: string): string {
-  return name.replaceAll(/[^\w.-]/g, '?').slice(0, 40);
 }

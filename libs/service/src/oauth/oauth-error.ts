@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 4.1.2.1 and 5.2 of RFC 9449 5 and 8 and of OpenID Connect Core 3.1.2.6 that this service answers, and what its own transport adds to them. */
+/** The error codes of RFC 6749 4.1.2.1 and 5.2, of RFC 8707 2, of RFC 9449 5 and 8 and of OpenID Connect Core 3.1.2.6 that this service answers, and what its own transport adds to them. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -7,6 +7,7 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'invalid_scope'
+  | 'invalid_target'
   | 'access_denied'
   | 'login_required'
   | 'consent_required'

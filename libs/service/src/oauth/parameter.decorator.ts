@@ -16,7 +16,8 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 export function Parameter({ max, required = true }: ParameterRules): PropertyDecorator {
   const problem = (value: unknown): string | null => {
     if (value === undefined) return required ? 'is missing' : null;
-    if (typeof value !== 'string') return 'must be a single string';
+    // RFC 6749 3.2: "Request and response parameters MUST NOT be included more than once."
+    if (typeof value !== 'string') return 'must be a single string, and not be repeated';
     if (value.length > max) return `is longer than ${max} characters`;
     return PRINTABLE.test(value) ? null : 'holds a character that is not printable ASCII';
   };

@@ -1,0 +1,34 @@
+/** The origins of two APIs, as API_URL lists them. */
+export const APIS = 'https://api.example.com, https://bookings.example.com:8443';
+
+/** `resource` parameters (RFC 8707) that name only these, as they stand in a query or form. */
+export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
+  ['the API itself', 'resource=https%3A%2F%2Fapi.example.com'],
+  ['the API with a slash, as URL classes write it', 'resource=https%3A%2F%2Fapi.example.com%2F'],
+  ['an address of the API', 'resource=https://api.example.com/v2/me'],
+  ['the API with a query', 'resource=https://api.example.com/v2?tenant=7'],
+  ['the API with the port that goes without saying', 'resource=https://API.example.com:443'],
+  ['two APIs', 'resource=https://api.example.com&resource=https://bookings.example.com:8443/'],
+  ['the same one twice', 'resource=https://api.example.com&resource=https://api.example.com'],
+  ['no value', 'resource='],
+  ['one value, and no value', 'resource=&resource=https://api.example.com'],
+];
+
+/** Those that do not. */
+export const UNKNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
+  ['another server', 'resource=https://other.example.com'],
+  ['another port', 'resource=https://api.example.com:8443'],
+  ['http', 'resource=http://api.example.com'],
+  ['a host that begins like it', 'resource=https://api.example.com.evil.example'],
+  ['with a user name', 'resource=https://a@api.example.com/'],
+  ['one known, one unknown', 'resource=https://api.example.com&resource=https://other.example.com'],
+  ['with a fragment (2)', 'resource=https://api.example.com/%23a'],
+  ['with an empty fragment', 'resource=https://api.example.com/%23'],
+  ['relative', 'resource=/v2/me'],
+  ['without a scheme', 'resource=api.example.com'],
+  ['a URN', 'resource=urn:example:api'],
+  ['no URI', 'resource=https://'],
+  ['with a line break', 'resource=https://api.example.com/%0a'],
+  ['too long', `resource=https://api.example.com/${'x'.repeat(2_000)}`],
+  ['nested', 'resource[a]=https://api.example.com'],
+];
