@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import type { TestClient } from '#testing/fixture.js';
+import { refusedByPreflight } from '#testing/preflight.js';
 import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
 
@@ -271,6 +272,13 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     expect((await of('https://api.example.com/v2/you')).status).toBe(404);
   });
 });
+
+it.each(['/v2/me', '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/v2/me'])(
+  '%s may be sent every header that clients in browsers send',
+  async (path) => {
+    expect(await refusedByPreflight(app.server, 'GET', path)).toEqual([]);
+  },
+);
 
 it.each(UNCERTAIN_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3.2)', async (_name, head) => {
   const token = `Authorization: Bearer ${pair.access_token}\r\n`;

@@ -1,5 +1,6 @@
 import request from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
+import { refusedByPreflight } from '#testing/preflight.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
@@ -85,6 +86,17 @@ describe('CORS (DESIGN 4)', () => {
       expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
     },
   );
+
+  it.each<['GET' | 'POST', string]>([
+    ['POST', '/api/auth/oauth/token'],
+    ['POST', '/api/auth/oauth/refreshToken'],
+    ['POST', '/api/auth/oauth/revoke'],
+    ['POST', '/api/auth/oauth/par'],
+    ['GET', PATH],
+  ])('%s %s may be sent every header that clients in browsers send, and no other', async (method, path) => {
+    expect(await refusedByPreflight(app.server, method, path)).toEqual([]);
+    expect(await refusedByPreflight(app.server, method, path, ['x-other', 'dpop'])).toEqual(['x-other']);
+  });
 
   it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot', async (path) => {
     const answer = await request(app.server).post(path).set('Origin', origin).send({});

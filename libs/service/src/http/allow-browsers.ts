@@ -13,7 +13,7 @@ export async function allowBrowsers(app: NestFastifyApplication, paths: readonly
       callback(null, {
         origin: open ? '*' : false,
         methods: ['GET', 'POST'],
-        allowedHeaders: ['Authorization', 'Content-Type', 'DPoP'],
+        allowedHeaders: ['Authorization', 'Content-Type', 'DPoP', 'MCP-Protocol-Version'],
         exposedHeaders: ['WWW-Authenticate', 'DPoP-Nonce', 'Retry-After'],
         maxAge: 3600,
         strictPreflight: false,
