@@ -1,8 +1,8 @@
 import type { Client } from '#directory/client.js';
-import { authorize, PKCE, REDIRECT_URI } from './authorize-app.js';
+import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
-const { app, client } = useAuthorizeApp();
+const { app, client, user } = useAuthorizeApp();
 
 let pocket: Client;
 
@@ -62,7 +62,11 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     'http://[::1]:4000/',
     'http://[::1]:51004/',
     'http://[::1]/',
+    'http://[::1]:51004',
+    'http://[::1]',
     'http://localhost:4000/callback',
+    'http://localhost:51004/callback',
+    'http://localhost/callback',
     'com.example.pocket:/callback',
   ])('but a native app may use %s', async (redirectUri) => {
     const answer = await authorize(app, pocket, { redirect_uri: redirectUri, ...PKCE });
@@ -79,8 +83,14 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     'http://127.0.0.1:51004/callback?v=2',
     'http://127.0.0.2:51004/callback?v=1',
     'https://127.0.0.1:51004/callback?v=1',
-    'http://[::1]:51004',
-    'http://localhost:51004/callback',
+    'http://[::1]:51004/callback',
+    'http://[::1]:51004?',
+    'http://localhost:51004',
+    'http://localhost:51004/callback/',
+    'http://LOCALHOST:51004/callback',
+    'http://localhost.:51004/callback',
+    'https://localhost:51004/callback',
+    'http://127.0.0.1:51004/',
     'http://127.0.0.1:51004\\@evil.example/callback?v=1',
     'com.example.pocket:/Callback',
     'https://pocket.example:8443/callback',
@@ -91,10 +101,28 @@ describe('client and redirect URI that are not certain never get a redirect', ()
   });
 
   it('the port of a confidential client’s loopback address does not vary', async () => {
-    const web = await app.client({}, 'http://127.0.0.1/callback');
-    const answer = await authorize(app, web, { redirect_uri: 'http://127.0.0.1:5000/callback' });
-    expect(answer.status).toBe(400);
+    const web = await app.client({}, 'http://127.0.0.1/callback', 'http://localhost');
+    for (const redirect_uri of [
+      'http://127.0.0.1:5000/callback',
+      'http://localhost:5000',
+      'http://localhost/',
+    ])
+      expect((await authorize(app, web, { redirect_uri })).status).toBe(400);
   });
+
+  it.each(['http://localhost:51004/callback', 'http://[::1]:51004'])(
+    'the answer goes to %s as it was sent, and the code is good with nothing else',
+    async (redirectUri) => {
+      const browser = await app.loggedIn(user);
+      const before = await app.redis.keys('grant:*');
+      const asked = { client_id: pocket.clientId, redirect_uri: redirectUri, state: 's', ...PKCE };
+      const page = await browser.get(authorizeAddress(asked));
+      const { headers } = await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
+      expect(headers['location']).toMatch(`${redirectUri}?code=`);
+      const [key = ''] = (await app.redis.keys('grant:*')).filter((one) => !before.includes(one));
+      expect(await app.redis.hget(key, 'redirect_uri')).toBe(redirectUri);
+    },
+  );
 
   const uri = encodeURIComponent(REDIRECT_URI);
   it.each<[string, () => string]>([

@@ -146,6 +146,32 @@ describe('a name', () => {
   );
 });
 
+describe('a redirect URI of localhost', () => {
+  const LOCAL = 'http://localhost:3000/callback';
+  const HINT = /^warning: "http:\/\/localhost:3000\/callback" .*127\.0\.0\.1.*RFC 8252 8\.3.*\n$/;
+  const given = ['create', '--name', 'Desktop', '--redirect-uri', CALLBACK, '--json'];
+
+  it('of a public client is registered, with a hint at a better one beside the answer', async () => {
+    const created = await client(...given, '--public', '--redirect-uri', LOCAL);
+    expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });
+    const { client_id: id } = JSON.parse(created.stdout) as { client_id: string };
+    expect(await show(id)).toMatchObject({ redirect_uris: [CALLBACK, LOCAL] });
+    const removed = await client('update', id, '--remove-redirect-uri', LOCAL, '--json');
+    expect(removed).toMatchObject({ code: 0, stderr: '' });
+    const added = await client('update', id, '--add-redirect-uri', LOCAL, '--json');
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });
+    expect(JSON.parse(added.stdout)).toEqual(await show(id));
+  });
+
+  it.each([
+    ['of a confidential client', ['--redirect-uri', LOCAL]],
+    ['that is an address already', ['--public', '--redirect-uri', 'http://127.0.0.1/callback']],
+    ['that is https', ['--public', '--redirect-uri', 'https://localhost:3000/callback']],
+  ])('has no hint: one %s', async (_case, args) => {
+    expect(await client(...given, ...args)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
 describe('--logo', () => {
   it.each([
     ['image/png', png(64, 64)],

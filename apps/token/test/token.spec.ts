@@ -64,6 +64,16 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post(app.redemption(code))).status).toBe(200);
   });
 
+  it.each([
+    ['http://localhost:51004', 'http://localhost:51004/'],
+    ['http://127.0.0.1:51004/callback', 'http://127.0.0.1:51005/callback'],
+  ])('compares a loopback redirect_uri %s as it was sent, not with %s', async (redirectUri, other) => {
+    const redemption = app.redemption(await app.ourCode({ redirectUri }));
+    const answer = await post({ ...redemption, redirect_uri: other });
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
+    expect((await post({ ...redemption, redirect_uri: redirectUri })).status).toBe(200);
+  });
+
   it('refuses a wrong secret and an unknown client with one answer, and leaves the code usable', async () => {
     const code = await app.ourCode();
     const wrong = await post({

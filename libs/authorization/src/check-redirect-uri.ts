@@ -25,13 +25,18 @@ export function checkRedirectUri(parameters: RequestParameters, client: Client):
   return redirectUri;
 }
 
-// IP literals only: what "localhost" resolves to is not certain (RFC 8252 8.3).
-const LOOPBACK = /^http:\/\/(?<host>127\.0\.0\.1|\[::1\])(?::(?<port>[1-9]\d{0,4}))?(?<rest>[/?].*)?$/;
+const LOOPBACK =
+  /^http:\/\/(?<host>127\.0\.0\.1|\[::1\]|localhost)(?::(?<port>[1-9]\d{0,4}))?(?<path>\/[^?]*)?(?<query>\?.*)?$/;
 
-/** RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". */
+/**
+ * RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". 8.3 recommends
+ * against localhost, whose address is for the machine to say; native applications use it all the same, and it is as good as
+ * what the operator registered. The path after the host may be left out when it is "/" (RFC 3986 6.2.3).
+ */
 function differInPortOnly(registered: string, requested: string): boolean {
   const ours = LOOPBACK.exec(registered)?.groups;
   const theirs = LOOPBACK.exec(requested)?.groups;
   if (!ours || !theirs || Number(theirs['port'] ?? 80) > 65_535) return false;
-  return ours['host'] === theirs['host'] && ours['rest'] === theirs['rest'];
+  const samePath = (ours['path'] ?? '/') === (theirs['path'] ?? '/');
+  return ours['host'] === theirs['host'] && samePath && ours['query'] === theirs['query'];
 }

@@ -3,7 +3,7 @@ import { generateClientSecret } from '#directory/client-secret.js';
 import { SCOPES, scopeTokens } from '#directory/scope.js';
 import { Flags } from '../command-line/flags.js';
 import { invocation } from '../command-line/invocation.js';
-import { printFields, printJson, printLine } from '../command-line/output.js';
+import { printFields, printJson, printLine, warn } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 import { SettingsReader } from '../settings/settings.reader.js';
@@ -11,6 +11,7 @@ import { RegistrationSettings } from '../settings/settings.js';
 import { ClientChangedPublisher } from './client-changed.publisher.js';
 import { NewClientDto } from './new-client.dto.js';
 import { readLogo } from './read-logo.js';
+import { redirectUriHints } from './registration-rules.js';
 
 interface Options {
   name?: string;
@@ -80,6 +81,7 @@ export class CreateClientCommand extends CommandRunner {
     // Printed first: the secret exists nowhere else, and must not be lost to a slow broadcast.
     if (json) printJson(registered);
     else print(name, registered);
+    for (const hint of redirectUriHints(redirectUris, isPublic ? 'public' : 'confidential')) warn(hint);
     await this.changed.publish(NATS_URL, clientId);
   }
 
@@ -125,7 +127,8 @@ export class CreateClientCommand extends CommandRunner {
     const scopes = [...SCOPES].map(([scope, words]) => `  ${scope.padEnd(16)} ${words}`).join('\n');
     return `
 A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; of a public client also com.example.app:/callback.
-It is compared character by character. The secret is printed this once only.
+It is compared character by character, but for the port of a public client's localhost, 127.0.0.1 and [::1]. The secret
+is printed this once only.
 
 Scopes:
 ${scopes}

@@ -42,6 +42,16 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
   });
 }
 
+/** What to say of addresses that are registered all the same. */
+export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
+  return uris
+    .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
+    .map(
+      (uri) =>
+        `${quoted(uri)} may be asked for with any port; 127.0.0.1 or [::1] in place of localhost is safer where the application can use it, as each device decides where localhost leads (RFC 8252 8.3)`,
+    );
+}
+
 export function scopeProblems(scopes: readonly string[]): string[] {
   const known = [...SCOPES.keys()].join(' ');
   return scopes

@@ -2,7 +2,7 @@ import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { scopeTokens } from '#directory/scope.js';
 import { Flags } from '../command-line/flags.js';
 import { invocation } from '../command-line/invocation.js';
-import { printFields, printJson, printLine } from '../command-line/output.js';
+import { printFields, printJson, printLine, warn } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
 import { DirectoryConnection } from '../settings/directory.connection.js';
 import { SettingsReader } from '../settings/settings.reader.js';
@@ -12,6 +12,7 @@ import { ClientChangedPublisher } from './client-changed.publisher.js';
 import { ClientChangesDto } from './client-changes.dto.js';
 import { asText, describeClient } from './describe-client.js';
 import { readLogo } from './read-logo.js';
+import { redirectUriHints } from './registration-rules.js';
 import { unknownClient } from './unknown-client.js';
 
 interface Options {
@@ -62,6 +63,7 @@ export class UpdateClientCommand extends CommandRunner {
       printLine('Changed; it is now:\n');
       printFields(asText(described));
     }
+    for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);
     await this.changed.publish(NATS_URL, clientId);
   }
 
