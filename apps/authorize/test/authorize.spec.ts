@@ -18,6 +18,8 @@ describe('a good request of a user who is not logged in', () => {
   it.each([
     ['response_type is absent', {}],
     ['response_type is code', { response_type: 'code' }],
+    ['response_mode is query', { response_mode: 'query' }],
+    ['response_mode has no value', { response_mode: '' }],
     ['scope is profile:read', { scope: 'profile:read' }],
     ['scope has commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
@@ -37,7 +39,7 @@ describe('every other error goes back to the client', () => {
   const base = () => `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
 
   it.each<[string, string, string, RegExp, string | null]>([
-    ['state is missing', '', 'invalid_request', /'state' is missing/, null],
+    ['state is missing', '', 'invalid_request', /'state' is missing: .*RFC 6749 10\.12.*libraries/, null],
     ['state is empty', '&state=', 'invalid_request', /'state' is missing/, null],
     ['state is too long', `&state=${'x'.repeat(1025)}`, 'invalid_request', /longer than 1024/, null],
     ['state is an array', '&state[]=x', 'invalid_request', /'state' must be a single string/, null],
@@ -81,6 +83,23 @@ describe('every other error goes back to the client', () => {
           's',
         ] as [string, string, string, RegExp, string],
     ),
+    ...['fragment', 'form_post', 'query.jwt', 'Query', 'query fragment'].map(
+      (mode) =>
+        [
+          `response_mode is ${mode}`,
+          `&state=s&response_mode=${mode}`,
+          'invalid_request',
+          /the only response_mode is query/,
+          's',
+        ] as [string, string, string, RegExp, string],
+    ),
+    [
+      'response_mode is repeated',
+      '&state=s&response_mode=query&response_mode=query',
+      'invalid_request',
+      /'response_mode' is repeated/,
+      's',
+    ],
     ['scope is unknown', '&state=s&scope=profile:write', 'invalid_scope', /profile:read/, 's'],
     ['scope is partly unknown', '&state=s&scope=profile:read,admin', 'invalid_scope', /profile:read/, 's'],
     ['scope is in another case', '&state=s&scope=Profile:Read', 'invalid_scope', /profile:read/, 's'],

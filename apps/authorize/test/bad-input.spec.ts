@@ -19,6 +19,15 @@ const cases: [name: string, status: number, send: (path: string) => Test][] = [
   ['a text body', 415, (path) => request(app.url).post(path).type('text/plain').send('username=x')],
   ['a multipart body', 415, (path) => request(app.url).post(path).field('username', 'x')],
   ['a hostile content type', 415, (path) => request(app.url).post(path).set('Content-Type', '<b>').send('x')],
+  [
+    'a body in gzip',
+    415,
+    (path) =>
+      post(path, 'username=x')
+        .set('Content-Encoding', 'gzip')
+        .expect('Accept-Encoding', 'identity')
+        .expect(/the body is compressed/),
+  ],
   ['a body over 64 KiB', 413, (path) => post(path, `username=${'x'.repeat(65_536)}`)],
   ['escapes that are not UTF-8', 400, (path) => post(path, 'username=%ff')],
   ['a broken escape', 400, (path) => post(path, 'username=%')],

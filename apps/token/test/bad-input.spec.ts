@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import request, { type Test } from 'supertest';
 import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
 import { useBadInput } from './use-bad-input.js';
@@ -86,6 +87,30 @@ describe('bad input at the token endpoints gets the standard error and changes n
   });
 
   refuses(413, 'invalid_request', { 'a body of more than 64 KiB': () => changed({ x: 'x'.repeat(65_536) }) });
+  const coded = (coding: string, encode: (text: string) => Buffer) =>
+    bytes('application/x-www-form-urlencoded', encode(encoded(valid()))).set('Content-Encoding', coding);
+  const CODED: Readonly<Record<string, () => Test>> = {
+    'a form in gzip': () => coded('gzip', gzipSync),
+    'a form in deflate': () => coded('deflate', deflateSync),
+    'a form in br': () => coded('br', brotliCompressSync),
+    'a form in two codings': () => coded('identity, gzip', gzipSync),
+    'a form in a coding that nobody knows': () => coded('rot13', Buffer.from),
+    'JSON in gzip': () =>
+      bytes('application/json', gzipSync(JSON.stringify(valid()))).set('Content-Encoding', 'GZIP'),
+  };
+  refuses(415, 'invalid_request', CODED);
+
+  it.each(Object.entries(CODED))(
+    '%s is told which coding is taken (RFC 9110 12.5.3)',
+    async (_name, sending) => {
+      const answer = await sending();
+      expect(answer.headers['accept-encoding']).toBe('identity');
+      expect(answer.body.error_description).toBe(
+        'the body is compressed (Content-Encoding): send it as it is',
+      );
+    },
+  );
+
   refuses(415, 'invalid_request', {
     'plain text': () => send().type('text/plain').send('code=x'),
     multipart: () => send().field('code', 'x'),

@@ -183,6 +183,12 @@ describe('bad input at the pushed authorization request endpoint', () => {
       400,
       'unsupported_response_type',
     ],
+    [
+      'another response_mode',
+      () => send().send({ ...valid(), response_mode: 'form_post' }),
+      400,
+      'invalid_request',
+    ],
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
     ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
       `a resource that is ${name}`,

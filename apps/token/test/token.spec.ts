@@ -30,6 +30,21 @@ describe('POST /api/auth/oauth/token', () => {
     expect(answer.status).toBe(200);
   });
 
+  it.each([
+    ['a line feed', '\n'],
+    ['CRLF', '\r\n'],
+  ])('takes a form that ends with %s, as some programs write it', async (_name, end) => {
+    const form = new URLSearchParams({ ...app.redemption(await app.ourCode()) }).toString();
+    for (const more of [`\n${end}`, `${end} `, `${end}&x=1`])
+      expect((await app.post('token', form + more)).body).toMatchObject({ error: 'invalid_request' });
+    expect((await app.post('token', form + end)).status).toBe(200);
+  });
+
+  it.each(['identity', ''])('takes a body whose Content-Encoding is %j', async (coding) => {
+    const body = app.redemption(await app.ourCode());
+    expect((await app.post('token', body).set('Content-Encoding', coding)).status).toBe(200);
+  });
+
   it('takes the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
     const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');

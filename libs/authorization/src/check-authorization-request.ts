@@ -7,7 +7,7 @@ import { checkPrompt } from './check-prompt.js';
 import { checkPushed } from './check-pushed.js';
 import { checkRedirectUri } from './check-redirect-uri.js';
 import { checkResource } from './check-resource.js';
-import { checkResponseType } from './check-response-type.js';
+import { checkResponseMode, checkResponseType } from './check-response-type.js';
 import { checkScope } from './check-scope.js';
 import { checkState, stateToReturn } from './check-state.js';
 import { LIMITS } from './limits.js';
@@ -36,6 +36,7 @@ export function checkAuthorizationRequest(
     // First of those that look at a value: a client that gets any later error wants its state with it.
     const state = checkState(parameters);
     checkResponseType(parameters);
+    checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const scope = checkScope(parameters, client);

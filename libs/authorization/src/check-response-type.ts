@@ -10,3 +10,15 @@ export function checkResponseType(parameters: RequestParameters): void {
     detail: { check: 'response_type', response_type: responseType },
   });
 }
+
+/**
+ * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default of the response type code. A client that
+ * asks for another waits for its answer where it will not come.
+ */
+export function checkResponseMode(parameters: RequestParameters): void {
+  const responseMode = parameters.get('response_mode', LIMITS.response_mode);
+  if (responseMode === undefined || responseMode === 'query') return;
+  throw OAuthError.invalidRequest('the only response_mode is query', {
+    detail: { check: 'response_mode', response_mode: responseMode },
+  });
+}

@@ -9,9 +9,10 @@ import type { RequestParameters } from './request-parameters.js';
 export function checkState(parameters: RequestParameters): string {
   const state = parameters.get('state', LIMITS.state);
   if (state === undefined)
-    throw OAuthError.invalidRequest("the parameter 'state' is missing: send a random value and compare it", {
-      detail: { check: 'state' },
-    });
+    throw OAuthError.invalidRequest(
+      "the parameter 'state' is missing: it shows that an answer is to your own request (RFC 6749 10.12). Send a random value and compare it; most libraries do, openid-client by randomState(), passport-oauth2 by state: true",
+      { detail: { check: 'state' } },
+    );
   return state;
 }
 

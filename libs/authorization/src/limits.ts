@@ -3,6 +3,7 @@ export const LIMITS = {
   client_id: 255,
   redirect_uri: 2_000,
   response_type: 100,
+  response_mode: 100,
   state: 1_024,
   scope: 1_000,
   code_challenge: 128,

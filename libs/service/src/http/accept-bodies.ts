@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { OAuthError } from '../oauth/oauth-error.js';
 import { type Parameters, parseForm, parseJson, parseText } from './parameters.js';
 
 const PARSERS: Readonly<Record<string, (text: string) => Parameters>> = {
@@ -15,7 +16,24 @@ export function acceptBodies(
     fastify.addContentTypeParser<Buffer>(
       type,
       { parseAs: 'buffer' },
-      async (_request: unknown, body: Buffer) => parse(parseText(body)),
+      async ({ headers }: Pick<FastifyRequest, 'headers'>, body: Buffer) => {
+        checkCoding(headers['content-encoding']);
+        return parse(parseText(body));
+      },
     );
   }
+}
+
+/**
+ * RFC 9110 15.5.16: "If the problem was caused by an unsupported content coding, the Accept-Encoding response header field
+ * ought to be used to indicate which (if any) content codings would have been accepted in the request."
+ */
+function checkCoding(coding = ''): void {
+  if (coding === '' || coding.toLowerCase() === 'identity') return;
+  throw new OAuthError(
+    'invalid_request',
+    415,
+    'the body is compressed (Content-Encoding): send it as it is',
+    { headers: { 'Accept-Encoding': 'identity' }, detail: { check: 'content_encoding' } },
+  );
 }

@@ -14,7 +14,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseForm(text: string): Parameters {
   const values = new Map<string, unknown[]>();
-  for (const pair of text.split('&')) {
+  // Some programs end a body as they end a line; no value has a line break that is not encoded.
+  for (const pair of text.replace(/\r?\n$/, '').split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
