@@ -31,9 +31,13 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OriginVariable()
   BASE_URL: string;
 
-  /** Where the APIs are reached that take access tokens; clients may name them (RFC 8707). */
-  @OriginVariable({ several: true })
+  /** Where the API is reached; clients may name it as a resource (RFC 8707). */
+  @OriginVariable({ optional: true })
   API_URL = '';
+
+  /** Other APIs that take access tokens, comma-separated. */
+  @OriginsVariable()
+  OTHER_API_URLS = '';
 
   @DatabaseUrlVariable()
   DATABASE_URL: string;
@@ -75,7 +79,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   }
 
   get apis(): string[] {
-    return listOf(this.API_URL);
+    return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
 
   get avatarOrigins(): string[] {

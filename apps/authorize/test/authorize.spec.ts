@@ -3,7 +3,7 @@ import { html } from '../src/page/html.js';
 import { authorize, BASE_URL, handedBack, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
-const { app, client } = useAuthorizeApp({ API_URL: APIS });
+const { app, client } = useAuthorizeApp(APIS);
 
 const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query}`);
 

@@ -5,6 +5,7 @@ import {
   KeysVariable,
   listOf,
   NumberVariable,
+  OriginsVariable,
   OriginVariable,
   UrlsVariable,
 } from '#service/configuration/variables.js';
@@ -21,8 +22,10 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
   @OriginVariable() BASE_URL: string;
-  /** {api_url}: where the APIs are reached that take access tokens; clients may name them (RFC 8707). */
-  @OriginVariable({ several: true }) API_URL = '';
+  /** {api_url}: where the API is reached; clients may name it as a resource (RFC 8707). */
+  @OriginVariable({ optional: true }) API_URL = '';
+  /** Other APIs that take access tokens, comma-separated. */
+  @OriginsVariable() OTHER_API_URLS = '';
   @DatabaseUrlVariable() DATABASE_URL: string;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
@@ -47,7 +50,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   }
 
   get apis(): string[] {
-    return listOf(this.API_URL);
+    return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
 }
 

@@ -14,7 +14,7 @@ let client: TestClient;
 let open: { readonly client_id: string };
 
 beforeAll(async () => {
-  app = await startTokenApp({ API_URL: APIS });
+  app = await startTokenApp(APIS);
   client = await app.client();
   open = await app.publicClient('com.example.pocket:/callback');
 });

@@ -2,7 +2,7 @@ import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#testing/resources.js'
 import { expectStandardError } from './expect-standard-error.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
-const app = useTokenApp({ API_URL: APIS });
+const app = useTokenApp(APIS);
 
 const encoded = (parameters: object) => new URLSearchParams({ ...parameters }).toString();
 const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });

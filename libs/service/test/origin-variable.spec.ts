@@ -6,6 +6,7 @@ import { listOf, OriginsVariable, OriginVariable } from '#service/configuration/
 class Configuration {
   NODE_ENV = 'development';
   @OriginVariable() BASE_URL: string;
+  @OriginVariable({ optional: true }) API_URL = '';
 }
 
 /** The problems of an environment; none when it is good. */
@@ -26,6 +27,15 @@ describe('the public address of a service', () => {
       expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
         'BASE_URL must be an https origin with no path and no slash at its end, such as https://base.example.com (NODE_ENV is production)',
       ]);
+  });
+
+  it('may be left out where nothing depends on it, and is otherwise no less strict', () => {
+    const good = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com' };
+    expect(problems({ ...good, API_URL: '' })).toEqual([]);
+    expect(problems({ ...good, API_URL: 'https://api.example.com' })).toEqual([]);
+    expect(problems({ ...good, API_URL: 'http://api.example.com' })).toEqual([
+      expect.stringMatching(/^API_URL must be an https origin/),
+    ]);
   });
 
   it.each([undefined, 'development', 'test'])('may be http where NODE_ENV is %s', (NODE_ENV) => {

@@ -1,5 +1,8 @@
-/** The origins of two APIs, as API_URL lists them. */
-export const APIS = 'https://api.example.com, https://bookings.example.com:8443';
+/** Variables that name the origins of two APIs. */
+export const APIS = {
+  API_URL: 'https://api.example.com',
+  OTHER_API_URLS: ' https://bookings.example.com:8443,',
+};
 
 /** `resource` parameters (RFC 8707) that name only these, as they stand in a query or form. */
 export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [

@@ -36,26 +36,23 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
  * The public address of one of the services: an origin, to which paths are appended. With NODE_ENV=production it must be
  * https: codes, tokens and secrets go there (RFC 6749 3.1, 3.2), and an issuer is https (RFC 8414 2).
  *
- * @param options several: whether it may list more than one, or none, separated by commas
+ * @param options optional: whether it may be empty
  */
-export function OriginVariable({ several = false } = {}): PropertyDecorator {
+export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   return ValidateBy({
     name: 'origin',
     validator: {
       validate: (value, argument) =>
-        typeof value === 'string' &&
-        (several ? listOf(value) : [value]).every(
-          (one) =>
-            isUrl(one, isInProduction(argument?.object) ? ['https'] : ['https', 'http']) &&
-            new URL(one).origin === one,
-        ),
+        (optional && value === '') ||
+        (typeof value === 'string' &&
+          isUrl(value, isInProduction(argument?.object) ? ['https'] : ['https', 'http']) &&
+          new URL(value).origin === value),
       defaultMessage: (argument) => {
         const scheme = isInProduction(argument?.object) ? 'https' : 'http(s)';
         const when = isInProduction(argument?.object) ? ' (NODE_ENV is production)' : '';
         const name = argument?.property ?? '';
         const host = name.replace(/_URL$/, '').toLowerCase();
-        const more = several ? ', or several, comma-separated' : '';
-        return `${name} must be an ${scheme} origin with no path and no slash at its end, such as https://${host}.example.com${more}${when}`;
+        return `${name} must be an ${scheme} origin with no path and no slash at its end, such as https://${host}.example.com${when}`;
       },
     },
   });
