@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { progressOn } from '#testing/backing/progress.js';
 import { watchNpm } from './supervisor/parent-watch.js';
 import { Supervisor } from './supervisor/supervisor.js';
 import { StartError } from './supervisor/start.error.js';
@@ -9,7 +10,7 @@ const STOP_WITHIN = 9_000;
 
 // A closed terminal takes its output with it; the product still has to end well.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-const show = (line: string): void => void process.stdout.write(`${line}\n`);
+const show = progressOn(process.stdout);
 const complain = (text: string): void => void process.stderr.write(`\nnpm start: ${text}\n`);
 
 process.exitCode = await run();

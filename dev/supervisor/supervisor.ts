@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { migrate } from '#directory/migrate.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
 import { localFolder } from '#testing/backing/local-folder.js';
+import type { Progress } from '#testing/backing/progress.js';
 import { type App, startApp } from './app.js';
 import { appCommands } from './apps.js';
 import { demoAccount } from './demo-account.js';
@@ -32,7 +33,7 @@ export class Supervisor {
   /** @throws StartError when the environment asks for what cannot be */
   constructor(
     private readonly env: NodeJS.ProcessEnv,
-    private readonly show: (line: string) => void,
+    private readonly show: Progress,
   ) {
     this.settings = readSettings(env);
     this.runFile = join(this.settings.directory, 'run.json');
@@ -52,12 +53,11 @@ export class Supervisor {
     await checkGivenServices(env, GIVEN_WITHIN);
 
     this.step('starting PostgreSQL, Redis and NATS');
-    const progress = (text: string): void => this.step(text);
     const services = await startBackingServices({
       env,
       directory: settings.directory,
       persistent: true,
-      progress,
+      progress: (text, passing) => this.step(text, passing),
     });
     this.services = services;
     this.step('migrating the database');
@@ -109,9 +109,9 @@ export class Supervisor {
     return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
   }
 
-  private step(text: string): void {
+  private step(text: string, passing = false): void {
     if (this.stopping) return;
     const seconds = ((performance.now() - this.began) / 1_000).toFixed(1);
-    this.show(`[${seconds.padStart(5)} s] ${text}`);
+    this.show(`[${seconds.padStart(5)} s] ${text}`, passing);
   }
 }

@@ -1,7 +1,8 @@
-import { access, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { access, mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Apt } from '#testing/backing/apt.js';
-import { runCommand } from '#testing/backing/run-command.js';
+import { progressOn } from '#testing/backing/progress.js';
+import { Workspace } from '#testing/backing/workspace.js';
 
 const ENGINE = ['docker.io', 'containerd', 'runc', 'iptables', 'debootstrap'];
 const ENGINE_LIBRARIES = [
@@ -26,25 +27,22 @@ export async function unpackedDocker(folder: string): Promise<string> {
     )
   )
     return tree;
-  await mkdir(folder, { recursive: true });
-  const draft = await mkdtemp(join(folder, 'draft-'));
+  const workspace = new Workspace(process.env);
   try {
+    const draft = await workspace.folder(folder);
     const files = join(draft, 'files');
     await mkdir(files);
     const names = [...ENGINE, ...ENGINE_LIBRARIES, ...COMPOSE, ...COMPOSE_LIBRARIES];
-    const apt = new Apt(draft, process.env);
-    await apt.newest('docker\\.io');
+    const apt = new Apt(workspace, draft, process.env, progressOn(process.stderr));
+    await apt.newest(['docker\\.io']);
     await apt.download(names, files);
-    for (const file of await readdir(files)) {
-      const { code, stderr } = await runCommand('dpkg', ['-x', join(files, file), join(draft, 'tree')]);
-      if (code !== 0) throw new Error(`dpkg could not unpack ${file}: ${stderr}`);
-    }
+    await apt.unpack(files, names, join(draft, 'tree'));
     // Debian's alternatives are links that its packages make when they are installed.
     for (const name of ['iptables', 'ip6tables'])
       await symlink('xtables-nft-multi', join(draft, 'tree/usr/sbin', name));
     await rename(join(draft, 'tree'), tree);
     return tree;
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await workspace.remove();
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from './admin-client.js';
 import { startBackingServices } from './backing/backing-services.js';
+import { progressOn } from './backing/progress.js';
 import { publishTestServices } from './test-services.js';
 
 /** Starts what a test run needs, tells the workers by the environment, and returns what ends it. */
@@ -11,7 +12,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
     env: process.env,
     directory: fileURLToPath(new URL('../../../.local/', import.meta.url)),
     persistent: false,
-    progress: (text) => process.stderr.write(`${text}\n`),
+    progress: progressOn(process.stderr),
   });
   const { databaseUrl, redisUrl, natsUrl } = services;
   const run = randomBytes(4).toString('hex');

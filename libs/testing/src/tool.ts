@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { debianServer } from './backing/debian-package.js';
 import { findServers, type FoundServer, machineLookup } from './backing/find-server.js';
+import { progressOn } from './backing/progress.js';
 
 /**
  * A program that some tests need and the product does not: this machine's own, else the distribution's package, unpacked
@@ -10,6 +11,6 @@ export async function findTool(name: 'nats-server' | 'nginx' | 'openssl'): Promi
   const [installed] = await findServers(name, machineLookup(process.env));
   if (installed) return installed;
   const folder = fileURLToPath(new URL('../../../.local/', import.meta.url));
-  const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+  const progress = progressOn(process.stderr);
   return debianServer(name, folder, { user: undefined, env: process.env, progress });
 }

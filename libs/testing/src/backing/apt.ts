@@ -1,7 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './run-command.js';
+import type { Progress } from './progress.js';
+import { type CommandResult, runCommand } from './run-command.js';
 import { lastLines } from './started-service.js';
+import type { Workspace } from './workspace.js';
 
 const RECURSIVE = ['--recurse', '--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks'];
 const ONLY_DEPENDS = [...RECURSIVE, '--no-replaces', '--no-enhances'];
@@ -9,48 +11,79 @@ const ONLY_DEPENDS = [...RECURSIVE, '--no-replaces', '--no-enhances'];
 // Never unpacked: the machine's own C library has to fit its loader, and PostgreSQL loads LLVM only for its JIT, which is off.
 const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 
+const OPTIONS = [
+  // As root apt would drop to a user that cannot write into our folder.
+  'APT::Sandbox::User=root',
+  // Without a network a person waits for nothing.
+  'Acquire::Retries=1',
+];
+
+// What the lists name is no longer, or not yet, what the mirror has.
+const OUTDATED = /404|mismatch|unexpected size|find a source to download/i;
+
+const PROGRESS_EVERY_MS = 250;
+
 /** Debian's package tools, used without root: nothing is installed, and no list of the machine is changed. */
 export class Apt {
-  private options: string[] = [];
+  private options = OPTIONS;
 
   /**
-   * @param folder a folder of ours for package lists, where the machine has none or old ones
+   * @param folder of the workspace: package lists go there, where the machine has none or old ones
    * @param env where PATH leads to the tools
    */
   constructor(
+    private readonly workspace: Workspace,
     private readonly folder: string,
     private readonly env: NodeJS.ProcessEnv,
+    private readonly progress: Progress,
   ) {}
 
-  /** The newest package whose name is the pattern as a whole; package lists are fetched when there are none. */
-  async newest(pattern: string): Promise<string> {
-    await this.run('apt-get', ['--version']).catch(() => {
-      throw new Error('this machine has no apt-get');
-    });
-    const found = await this.search(pattern);
-    if (found) return found;
-    await this.update();
-    const again = await this.search(pattern);
-    if (again) return again;
-    throw new Error(`the distribution has no package ${pattern}`);
+  /** Throws where there are no such tools. */
+  async required(): Promise<void> {
+    const { code } = await runCommand('apt-get', ['--version'], { env: this.env });
+    if (code !== 0) throw new Error('only Debian and Ubuntu have them: there is no apt-get here');
+  }
+
+  /**
+   * Of each pattern the newest package whose name it matches as a whole, undefined where the distribution has none.
+   * Fetches package lists when those of the machine lack one.
+   */
+  async newest(patterns: readonly string[]): Promise<(string | undefined)[]> {
+    const find = (): Promise<(string | undefined)[]> =>
+      Promise.all(patterns.map((pattern) => this.search(pattern)));
+    const found = await find();
+    if (!found.includes(undefined)) return found;
+    const trouble = await this.update();
+    const again = await find();
+    if (trouble && again.includes(undefined)) throw new Error(trouble);
+    return again;
   }
 
   /** Puts the packages' files into the folder; with fresh lists when the mirror no longer has what the lists name. */
   async download(packages: readonly string[], into: string): Promise<void> {
-    const args = ['download', '-q', ...packages];
-    try {
-      await this.run('apt-get', args, into);
-    } catch {
-      await this.update();
-      await this.run('apt-get', args, into);
-    }
+    const first = await this.tryDownload(packages, into);
+    if (first.code === 0) return;
+    if (!OUTDATED.test(first.stdout)) throw new Error(complaint(first));
+    const trouble = await this.update();
+    const second = await this.tryDownload(packages, into);
+    if (second.code === 0) return;
+    throw new Error((OUTDATED.test(second.stdout) && trouble) || complaint(second));
+  }
+
+  /** Unpacks those packages' files that the folder has into a tree. */
+  async unpack(folder: string, packages: readonly string[], tree: string): Promise<void> {
+    const files = (await readdir(folder)).filter((file) => packages.includes(file.split('_')[0]!));
+    const script = 'tree=$1; shift; for file; do dpkg -x "$file" "$tree"; done';
+    const args = ['-ec', script, 'unpack', tree, ...files];
+    const { code, stdout } = await this.workspace.run(folder, '/bin/sh', args);
+    if (code !== 0) throw new Error(`dpkg could not unpack them: ${lastLines(stdout, 3)}`);
   }
 
   /** The shared-library packages that this package needs, directly or not, and that are not installed. */
   async missingLibraries(name: string): Promise<string[]> {
     const [needed, listed] = await Promise.all([
-      this.run('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
-      this.run('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n']),
+      this.read('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
+      this.read('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n']),
     ]);
     const installed = new Set(
       listed.split('\n').flatMap((line) => /^(\S+) installed$/.exec(line)?.[1] ?? []),
@@ -60,35 +93,108 @@ export class Apt {
   }
 
   private async search(pattern: string): Promise<string | undefined> {
-    const output = await this.run('apt-cache', ['search', '--names-only', `^${pattern}$`]);
+    const output = await this.read('apt-cache', ['search', '--names-only', `^${pattern}$`]);
     const names = output.split('\n').flatMap((line) => /^(\S+) - /.exec(line)?.[1] ?? []);
     return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
   }
 
-  private async update(): Promise<void> {
+  /** @returns what went wrong; apt itself is content when no list could be fetched */
+  private async update(): Promise<string | undefined> {
     const [state, cache] = [join(this.folder, 'state'), join(this.folder, 'cache')];
-    await mkdir(join(state, 'lists', 'partial'), { recursive: true });
+    const lists = join(state, 'lists');
+    await mkdir(join(lists, 'partial'), { recursive: true });
     await mkdir(join(cache, 'archives', 'partial'), { recursive: true });
     this.options = [
+      ...OPTIONS,
       `Dir::State=${state}`,
-      `Dir::State::lists=${join(state, 'lists')}`,
+      `Dir::State::lists=${lists}`,
       'Dir::State::status=/var/lib/dpkg/status',
       `Dir::Cache=${cache}`,
     ];
-    await this.run('apt-get', ['update', '-q']);
+    this.progress("fetching the distribution's package lists");
+    const updated = await this.watch(
+      lists,
+      (bytes) => `${megabytes(bytes)} of package lists`,
+      this.workspace.run(this.folder, 'apt-get', this.withOptions('update', '-q')),
+    );
+    return updated.code !== 0 || FAILED.test(updated.stdout) ? complaint(updated) : undefined;
   }
 
-  private async run(tool: string, args: readonly string[], cwd = '/'): Promise<string> {
-    // As root apt would drop to a user that cannot write into our folder.
-    const options = tool.startsWith('apt') ? [...this.options, 'APT::Sandbox::User=root'] : [];
-    const env = { ...this.env, LC_ALL: 'C' };
-    const result = await runCommand(tool, [...options.flatMap((option) => ['-o', option]), ...args], {
-      cwd,
-      env,
-    });
-    if (result.code === 0) return result.stdout;
-    throw new Error(
-      `${tool} ${args[0]}: ${lastLines(result.stderr || result.stdout, 3) || `exit code ${result.code}`}`,
+  private async tryDownload(packages: readonly string[], into: string): Promise<CommandResult> {
+    const files = await this.workspace.run(
+      into,
+      'apt-get',
+      this.withOptions('download', '--print-uris', '-q', ...packages),
+    );
+    if (files.code !== 0) return files;
+    const total = sum(files.stdout.split('\n').map((line) => Number(/ (\d+) \S+$/.exec(line)?.[1] ?? 0)));
+    this.progress(`downloading ${megabytes(total)}: ${packages.join(', ')}`);
+    return this.watch(
+      into,
+      (bytes) => `${megabytes(bytes).slice(0, -3)} of ${megabytes(total)}`,
+      this.workspace.run(into, 'apt-get', this.withOptions('download', '-q', ...packages)),
     );
   }
+
+  /** Tells how much a folder holds while work fills it. */
+  private async watch<T>(folder: string, tell: (bytes: number) => string, work: Promise<T>): Promise<T> {
+    let [over, before] = [false, 0];
+    const timer = setInterval(() => {
+      void sizeOf(folder).then((bytes) => {
+        if (!over && bytes > before) this.progress(tell((before = bytes)), true);
+      });
+    }, PROGRESS_EVERY_MS);
+    try {
+      return await work;
+    } finally {
+      over = true;
+      clearInterval(timer);
+    }
+  }
+
+  private withOptions(...args: readonly string[]): string[] {
+    return [...this.options.flatMap((option) => ['-o', option]), ...args];
+  }
+
+  /** The answer of a tool that only looks at what the machine knows. */
+  private async read(tool: string, args: readonly string[]): Promise<string> {
+    const env = { ...this.env, LC_ALL: 'C' };
+    const result = await runCommand(tool, tool.startsWith('apt') ? this.withOptions(...args) : args, { env });
+    if (result.code === 0) return result.stdout;
+    throw new Error(`${tool} ${args[0]}: ${complaint(result)}`);
+  }
+}
+
+const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
+
+/** What a tool says is wrong, each cause once: "deb.debian.org: Could not resolve 'deb.debian.org'". */
+function complaint({ code, stdout, stderr }: CommandResult): string {
+  const lines = `${stdout}\n${stderr}`.split('\n');
+  const fetches = lines.flatMap((line) => {
+    const [, host, why] = FAILED.exec(line) ?? [];
+    return why ? [`${host}: ${why}`] : [];
+  });
+  const errors = lines.flatMap((line) => /^E: (.*)$/.exec(line)?.[1] ?? []);
+  const causes = new Set(fetches.length > 0 ? fetches : errors);
+  if (causes.size > 0) return [...causes].slice(0, 3).join('; ');
+  return lastLines(stderr || stdout, 3) || `exit code ${code}`;
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true }).catch(() => []);
+  const sizes = entries.map((entry) =>
+    stat(join(folder, entry)).then(
+      (found) => (found.isFile() ? found.size : 0),
+      () => 0,
+    ),
+  );
+  return sum(await Promise.all(sizes));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

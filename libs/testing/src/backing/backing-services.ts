@@ -1,8 +1,8 @@
-import { debianServer } from './debian-package.js';
+import { debianServers, listed, type WantedServer } from './debian-package.js';
 import { findServers, type FoundServer, type Lookup, machineLookup } from './find-server.js';
 import { startNats } from './nats.js';
-import { startPostgres } from './postgres.js';
-import type { SystemUser } from './run-command.js';
+import { postgresFolder, startPostgres } from './postgres.js';
+import type { Progress } from './progress.js';
 import { startRedis } from './redis.js';
 import type { BackingServer, ServiceOptions } from './service-options.js';
 import type { BackingService } from './started-service.js';
@@ -17,7 +17,7 @@ export interface BackingOptions {
   /** Keep the data (npm start), or throw it away at the end (tests). */
   persistent: boolean;
   /** Told what takes time, in words for a person. */
-  progress: (text: string) => void;
+  progress: Progress;
   /** Where to look for servers; this machine's places when absent. */
   lookup?: Lookup;
 }
@@ -34,30 +34,45 @@ export interface BackingServices {
 }
 
 const SERVICES = [
-  { name: 'PostgreSQL', variable: 'DATABASE_URL', start: startPostgres },
-  { name: 'Redis', variable: 'REDIS_URL', start: startRedis },
-  { name: 'NATS', variable: 'NATS_URL', start: startNats },
+  {
+    server: 'postgres',
+    variable: 'DATABASE_URL',
+    start: startPostgres,
+    packages: { apt: 'postgresql', dnf: 'postgresql-server', brew: 'postgresql@17' },
+  },
+  {
+    server: 'redis-server',
+    variable: 'REDIS_URL',
+    start: startRedis,
+    packages: { apt: 'redis-server', dnf: 'valkey-compat-redis', brew: 'redis' },
+  },
+  {
+    server: 'nats-server',
+    variable: 'NATS_URL',
+    start: startNats,
+    packages: { apt: 'nats-server', dnf: 'nats-server', brew: 'nats-server' },
+  },
 ] as const;
+
+type Service = (typeof SERVICES)[number];
 
 /**
  * Finds or starts PostgreSQL, Redis and NATS, all at once: each from its URL in the environment, else from its server on
  * this machine, else from the Debian package unpacked without root; else an error says what is missing and what to do.
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
-  const lookup = options.lookup ?? machineLookup(options.env);
-  const find: ServiceOptions['find'] = async (server, folder) => {
-    const user = server === 'postgres' ? await unprivilegedUser() : undefined;
-    const found = await findServers(server, lookup, user);
-    return found.length > 0 ? found : [await fromPackage(server, folder, user, options)];
-  };
-  const service = { directory: options.directory, persistent: options.persistent, find };
+  const wanted = SERVICES.filter(({ variable }) => !options.env[variable]);
+  if (wanted.length > 0 && options.env['NODE_ENV'] === 'production') {
+    const unset = wanted.map(({ variable }) => `${variable} is not set`);
+    throw new Error(`${unset.join(', ')}: production starts no servers`);
+  }
+  const servers = await findAll(wanted, options);
   const results = await Promise.allSettled(
-    SERVICES.map(async ({ variable, start }) => {
+    SERVICES.map(async ({ server, variable, start }) => {
       const url = options.env[variable];
       if (url) return { url };
-      if (options.env['NODE_ENV'] === 'production')
-        throw new Error(`${variable} is not set: production starts no servers`);
-      return start(service);
+      const find: ServiceOptions['find'] = async () => servers.get(server) ?? [];
+      return start({ directory: options.directory, persistent: options.persistent, find });
     }),
   );
   const running = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -84,28 +99,46 @@ function firstDeath(
     services.forEach((service, index) => {
       if (!('process' in service)) return;
       void service.process.ended.then((how) => {
-        if (!expected()) resolve(`${SERVICES[index]?.name} ended: ${how}`);
+        if (!expected()) resolve(`${listed(SERVICES.slice(index, index + 1))} ended: ${how}`);
       });
     });
   });
 }
 
-async function fromPackage(
-  server: BackingServer,
-  folder: string,
-  user: SystemUser | undefined,
+/** The programs of each server: this machine's, else the distribution's packages of all that are missing. */
+async function findAll(
+  services: readonly Service[],
   options: BackingOptions,
-): Promise<FoundServer> {
-  try {
-    return await debianServer(server, folder, { user, env: options.env, progress: options.progress });
-  } catch (error) {
-    const variable = { postgres: 'DATABASE_URL', 'redis-server': 'REDIS_URL', 'nats-server': 'NATS_URL' }[
-      server
-    ];
-    throw new Error(
-      `${server} is missing on this machine: install it, or set ${variable} to one that runs, or run "docker compose up" ` +
-        `which brings all three. (${(error as Error).message})`,
-      { cause: error },
-    );
+): Promise<Map<BackingServer, FoundServer[]>> {
+  const lookup = options.lookup ?? machineLookup(options.env);
+  const found = new Map<BackingServer, FoundServer[]>();
+  const missing: (WantedServer & Service)[] = [];
+  for (const service of services) {
+    const { server } = service;
+    const user = server === 'postgres' ? await unprivilegedUser() : undefined;
+    const programs = await findServers(server, lookup, user);
+    found.set(server, programs);
+    if (programs.length > 0) continue;
+    const folder = user ? await postgresFolder(options.directory, user) : options.directory;
+    missing.push({ ...service, folder, user });
   }
+  if (missing.length === 0) return found;
+  const unpacked = await debianServers(missing, options).catch((cause: Error) => {
+    throw new Error(`${cause.message}\n${advice(missing)}`, { cause });
+  });
+  missing.forEach(({ server }, index) => found.set(server, unpacked.slice(index, index + 1)));
+  return found;
+}
+
+function advice(missing: readonly Service[]): string {
+  const packages = (tool: keyof Service['packages']): string =>
+    missing.map((service) => service.packages[tool]).join(' ');
+  const variables = missing.map(({ variable }) => variable).join(', ');
+  return [
+    `Install ${missing.length > 1 ? 'them' : 'it'} and try again:`,
+    `  Debian, Ubuntu   sudo apt install ${packages('apt')}`,
+    `  Fedora           sudo dnf install ${packages('dnf')}`,
+    `  macOS            brew install ${packages('brew')}`,
+    `Or set ${variables} to servers of yours. Or run all of it in containers: docker compose up --build --wait`,
+  ].join('\n');
 }

@@ -1,10 +1,12 @@
-import { access, chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Apt } from './apt.js';
 import { findServers, type FoundServer } from './find-server.js';
 import { localFolder } from './local-folder.js';
+import type { Progress } from './progress.js';
 import { runCommand, type SystemUser } from './run-command.js';
 import { serverEnvironment } from './server-environment.js';
+import { Workspace } from './workspace.js';
 
 // Redis keeps its program in redis-tools; redis-server is a link to it.
 const PACKAGES = {
@@ -15,82 +17,149 @@ const PACKAGES = {
   openssl: ['openssl'],
 };
 
-/** Who runs the server, where PATH leads to Debian's tools, and who is told that it takes a while. */
-export interface PackageOptions {
+const NAMES = {
+  postgres: 'PostgreSQL',
+  'redis-server': 'Redis',
+  'nats-server': 'NATS',
+  nginx: 'nginx',
+  openssl: 'openssl',
+};
+
+/** A server, the folder for its package, and the user who has to be able to run it. */
+export interface WantedServer {
+  server: FoundServer['name'];
+  folder: string;
   user: SystemUser | undefined;
+}
+
+/** Where PATH leads to Debian's tools, and who is told that it takes a while. */
+export interface PackageOptions {
   env: NodeJS.ProcessEnv;
-  progress: (text: string) => void;
+  progress: Progress;
 }
 
 /**
- * The server from the distribution's package, unpacked into `<folder>/packages` without root; later calls find it there.
- * Throws when this is no Debian or Ubuntu, or when the package cannot be had.
+ * Servers from the distribution's packages, unpacked into `<folder>/packages` without root; later calls find them there.
+ * Throws an error that names all of them when this is no Debian or Ubuntu, or when the packages cannot be had.
  */
+export async function debianServers(
+  wanted: readonly WantedServer[],
+  options: PackageOptions,
+): Promise<FoundServer[]> {
+  const found = await Promise.all(wanted.map(unpacked));
+  const missing = wanted.filter((_, index) => !found[index]);
+  if (missing.length > 0) {
+    const absent = `${listed(missing)} ${missing.length > 1 ? 'are' : 'is'} not on this machine`;
+    await unpackAll(missing, options, absent).catch((cause: Error) => {
+      throw new Error(`${absent}, and the distribution's packages cannot be had:\n  ${cause.message}`, {
+        cause,
+      });
+    });
+  }
+  return Promise.all(wanted.map(async (one, index) => found[index] ?? runnable(one)));
+}
+
+/** One server, as `debianServers`. */
 export async function debianServer(
   server: FoundServer['name'],
   folder: string,
-  { user, env, progress }: PackageOptions,
+  { user, ...options }: PackageOptions & Pick<WantedServer, 'user'>,
 ): Promise<FoundServer> {
-  const packages = join(folder, 'packages');
-  const tree = join(packages, server);
-  const found = await unpacked(server, tree, user);
-  if (found) return found;
+  const [found] = await debianServers([{ server, folder, user }], options);
+  return found!;
+}
 
-  progress(`${server} is not on this machine: unpacking the distribution's package`);
-  await localFolder(folder);
-  await mkdir(packages, { recursive: true });
-  await chmod(packages, 0o755);
-  const draft = await mkdtemp(join(packages, 'draft-'));
+/** "PostgreSQL, Redis and NATS". */
+export function listed(servers: readonly Pick<WantedServer, 'server'>[]): string {
+  return new Intl.ListFormat('en-GB').format(servers.map(({ server }) => NAMES[server]));
+}
+
+/** What becomes `<folder>/packages/<server>`, in a draft that goes when this process does. */
+interface Tree {
+  server: FoundServer['name'];
+  draft: string;
+  path: string;
+}
+
+/** Each tree appears in its place whole or not at all. */
+async function unpackAll(
+  wanted: readonly WantedServer[],
+  { env, progress }: PackageOptions,
+  why: string,
+): Promise<void> {
+  const workspace = new Workspace(env);
   try {
-    await chmod(draft, 0o755);
-    await unpack(server, draft, env);
-    // Another start may have put it there by now, which is as good.
-    await rename(join(draft, 'tree'), tree).catch(async (error: unknown) => {
-      if (!(await unpacked(server, tree, user))) throw error;
+    const trees: Tree[] = [];
+    for (const { server, folder } of wanted) {
+      await localFolder(folder);
+      const draft = await workspace.folder(join(folder, 'packages'));
+      trees.push({ server, draft, path: join(draft, 'tree') });
+    }
+    const { draft } = trees[0]!;
+    const apt = new Apt(workspace, draft, env, progress);
+    await apt.required();
+    progress(`${why}: unpacking the distribution's packages`);
+    const fill = async (packages: readonly (readonly string[])[]): Promise<void> => {
+      const names = [...new Set(packages.flat())];
+      if (names.length === 0) return;
+      const into = await mkdtemp(join(draft, 'files-'));
+      await apt.download(names, into);
+      progress('unpacking');
+      for (const [index, { path }] of trees.entries()) await apt.unpack(into, packages[index]!, path);
+    };
+    const packages = await newestPackages(trees, apt);
+    await fill(packages);
+    const libraries = trees.map(async (tree, index) => {
+      if (!(await lacksLibrary(tree))) return [];
+      return (await Promise.all(packages[index]!.map((name) => apt.missingLibraries(name)))).flat();
     });
+    await fill(await Promise.all(libraries));
+    for (const [index, tree] of trees.entries()) await putInPlace(tree, wanted[index]!);
   } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-  const ready = await unpacked(server, tree, user);
-  if (!ready) throw new Error(`the server unpacked into ${tree} does not run: a shared library is missing`);
-  return ready;
-}
-
-async function unpack(server: FoundServer['name'], draft: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const apt = new Apt(draft, env);
-  const names: string[] = [];
-  for (const pattern of PACKAGES[server]) names.push(await apt.newest(pattern));
-  const tree = join(draft, 'tree');
-  await extract(apt, names, draft, tree);
-  if (!(await lacksLibrary(server, tree))) return;
-  const libraries = await Promise.all(names.map((name) => apt.missingLibraries(name)));
-  await extract(apt, [...new Set(libraries.flat())], draft, tree);
-}
-
-async function extract(apt: Apt, names: readonly string[], draft: string, tree: string): Promise<void> {
-  if (names.length === 0) return;
-  const files = await mkdtemp(join(draft, 'files-'));
-  await apt.download(names, files);
-  for (const file of await readdir(files)) {
-    const { code, stderr } = await runCommand('dpkg', ['-x', join(files, file), tree]);
-    if (code !== 0) throw new Error(`dpkg could not unpack ${file}: ${stderr}`);
+    await workspace.remove();
   }
 }
 
-async function unpacked(
-  server: FoundServer['name'],
-  tree: string,
-  user: SystemUser | undefined,
-): Promise<FoundServer | undefined> {
-  const libraryPath = await libraryFolders(tree);
-  const found = await findServers(server, placesIn(tree), user, libraryPath);
+async function newestPackages(trees: readonly Tree[], apt: Apt): Promise<string[][]> {
+  const newest = await apt.newest(trees.flatMap(({ server }) => PACKAGES[server]));
+  const packages = trees.map(({ server }) => newest.splice(0, PACKAGES[server].length));
+  const none = trees.filter((_, index) => packages[index]!.includes(undefined));
+  if (none.length > 0) throw new Error(`its lists have no package of ${listed(none)}`);
+  return packages as string[][];
+}
+
+async function putInPlace(tree: Tree, wanted: WantedServer): Promise<void> {
+  const place = placeOf(wanted);
+  // What is there and does not run is no use; another start may have put a good one there by now.
+  if (await unpacked(wanted)) return;
+  await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(tree.path, place).catch(async (error: unknown) => {
+    if (!(await unpacked(wanted))) throw error;
+  });
+}
+
+async function runnable(wanted: WantedServer): Promise<FoundServer> {
+  const found = await unpacked(wanted);
+  if (found) return found;
+  throw new Error(`what was unpacked into ${placeOf(wanted)} does not run: a shared library is missing`);
+}
+
+function placeOf({ server, folder }: WantedServer): string {
+  return join(folder, 'packages', server);
+}
+
+async function unpacked(wanted: WantedServer): Promise<FoundServer | undefined> {
+  const tree = placeOf(wanted);
+  const found = await findServers(wanted.server, placesIn(tree), wanted.user, await libraryFolders(tree));
   return found[0];
 }
 
 /** Whether a program of the tree names a shared library that neither the tree nor the machine has. */
-async function lacksLibrary(server: FoundServer['name'], tree: string): Promise<boolean> {
-  const env = serverEnvironment(await libraryFolders(tree));
-  const programs = await programsIn(server, tree);
+async function lacksLibrary({ server, path }: Tree): Promise<boolean> {
+  const env = serverEnvironment(await libraryFolders(path));
+  const programs = await programsIn(server, path);
   const checks = await Promise.all(programs.map((program) => runCommand('ldd', [program], { env })));
   return checks.some(({ code, stdout, stderr }) => code === 0 && `${stdout}${stderr}`.includes('not found'));
 }

@@ -33,17 +33,23 @@ const THROWN_AWAY = {
   max_connections: '1000',
 };
 
+const MARKER = join('postgres', 'data');
+
+/** Where data and packages are kept that PostgreSQL's user can reach. */
+export function postgresFolder(directory: string, user: SystemUser | undefined): Promise<string> {
+  return keptFolder(directory, user, MARKER);
+}
+
 /** Starts a private PostgreSQL with a generated password; the URL names its superuser and its database `postgres`. */
 export async function startPostgres(options: ServiceOptions): Promise<BackingService> {
   const user = await unprivilegedUser();
-  const marker = join('postgres', 'data');
-  const kept = options.persistent ? await keptFolder(options.directory, user, marker) : undefined;
+  const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;
   const folder = kept ? join(kept, 'postgres') : await temporaryFolder('postgres', user);
   await mkdir(folder, { recursive: true });
   // Passed through by the server's user, changed by us alone.
   await chmod(folder, 0o711);
 
-  const packages = kept ?? (await keptFolder(options.directory, user, marker));
+  const packages = kept ?? (await postgresFolder(options.directory, user));
   const server = await sameMajor(await options.find('postgres', packages), join(folder, 'data'));
   const password = await keptSecret(join(folder, 'password'));
   const data = join(folder, 'data');
