@@ -6,6 +6,7 @@ import { migrate } from '#directory/migrate.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { startBackingServices } from '#testing/backing/backing-services.js';
 import { freePort } from '#testing/backing/free-port.js';
+import { progressOn } from '#testing/backing/progress.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import { type App, startApp } from './app.js';
 
@@ -29,7 +30,7 @@ export async function startProduct(): Promise<Product> {
     env: { PATH: process.env['PATH'] },
     directory: resolve('.local'),
     persistent: false,
-    progress: (text) => process.stderr.write(`${text}\n`),
+    progress: progressOn(process.stderr),
   });
   await migrate(services.databaseUrl);
   const keys = randomBytes(32).toString('base64url');

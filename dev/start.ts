@@ -34,7 +34,7 @@ async function run(): Promise<number> {
   let supervisor: Supervisor | undefined;
   let code = 1;
   try {
-    supervisor = new Supervisor(process.env, show);
+    supervisor = new Supervisor(process.env, process.argv.slice(2), show);
     const started = supervisor.start().then(() => undefined);
     // Asked to end while it starts, we no longer care how that goes.
     started.catch(() => undefined);

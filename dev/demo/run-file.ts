@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /** What a running `npm start` writes down about itself. */
 export interface RunFile {
@@ -27,14 +27,17 @@ export class NotRunningError extends Error {
  * @throws NotRunningError when there is none, or it is not complete
  */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
-  const path = join(env['LOCAL_DIR'] || '.local', 'run.json');
+  const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT')
-      throw new NotRunningError(`The product is not running: there is no ${path}.`, { cause });
+      throw new NotRunningError(
+        `The product is not running: there is no ${path} (LOCAL_DIR must be the same in both places).`,
+        { cause },
+      );
     throw new NotRunningError(`${path} cannot be read (${code}): run this as the user who ran npm start.`, {
       cause,
     });

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { verifyClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { connect } from '#directory/connect.js';
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, REQUEST_LIMITS } from '#directory/data-source.js';
+import { pendingMigrations } from '#directory/migrate.js';
 import { hashPassword, verifyPassword } from '#directory/password.js';
 import { UserStore } from '#directory/user.store.js';
 import type { Account } from './demo-account.js';
@@ -15,47 +16,74 @@ import { StartError } from './start.error.js';
  * @throws StartError when they are there with other credentials than ours
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
-  const source = await connect(directoryDataSource(databaseUrl), databaseUrl, 5_000);
+  await withStores(databaseUrl, settings, async (clients, users) => {
+    if (!(await hasClient(clients, account, settings))) {
+      await clients.create({
+        clientId: account.clientId,
+        name: 'Calendar Connect',
+        type: 'confidential',
+        redirectUris: [settings.redirectUri],
+        secretHash: createHash('sha256').update(account.clientSecret).digest(),
+      });
+    }
+    if (!(await hasUser(users, account, settings))) {
+      await users.create({
+        email: account.email,
+        username: 'ada',
+        name: 'Ada Lovelace',
+        timeZone: 'Europe/London',
+        passwordHash: await hashPassword(account.password),
+      });
+    }
+  });
+}
+
+/**
+ * What migrating and seeding would write. Writes nothing.
+ *
+ * @throws StartError when the demo application or user is there with other credentials than ours
+ */
+export async function unseeded(databaseUrl: string, account: Account, settings: Settings): Promise<string[]> {
+  const seeds = ['the demo application', 'the demo user'];
+  const pending = await pendingMigrations(databaseUrl, { schema: settings.schema });
+  if (pending.length > 0) return [`${pending.length} migrations`, ...seeds];
+  let missing: string[] = [];
+  await withStores(databaseUrl, settings, async (clients, users) => {
+    const [client, user] = [
+      await hasClient(clients, account, settings),
+      await hasUser(users, account, settings),
+    ];
+    missing = seeds.filter((_, index) => ![client, user][index]);
+  });
+  return missing;
+}
+
+async function withStores(
+  databaseUrl: string,
+  { schema }: Settings,
+  work: (clients: ClientStore, users: UserStore) => Promise<void>,
+): Promise<void> {
+  const source = await connect(directoryDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
   try {
-    await seedClient(new ClientStore(source), account, settings);
-    await seedUser(new UserStore(source), account, settings);
+    await work(new ClientStore(source), new UserStore(source));
   } finally {
     await source.destroy();
   }
 }
 
-async function seedClient(clients: ClientStore, account: Account, settings: Settings): Promise<void> {
-  const { clientId, clientSecret } = account;
-  const found = await clients.find(clientId);
-  if (!found) {
-    await clients.create({
-      clientId,
-      name: 'Calendar Connect',
-      type: 'confidential',
-      redirectUris: [settings.redirectUri],
-      secretHash: createHash('sha256').update(clientSecret).digest(),
-    });
-    return;
-  }
-  const hashes = found.secrets.map(({ hash }) => hash);
-  if (!verifyClientSecret(clientSecret, hashes)) throw conflict('demo application', settings);
+async function hasClient(clients: ClientStore, account: Account, settings: Settings): Promise<boolean> {
+  const found = await clients.find(account.clientId);
+  const hashes = found?.secrets.map(({ hash }) => hash) ?? [];
+  if (found && !verifyClientSecret(account.clientSecret, hashes))
+    throw conflict('demo application', settings);
+  return Boolean(found);
 }
 
-async function seedUser(users: UserStore, account: Account, settings: Settings): Promise<void> {
-  const { email, password } = account;
-  const found = await users.findByLogin(email);
-  if (!found) {
-    const passwordHash = await hashPassword(password);
-    await users.create({
-      email,
-      username: 'ada',
-      name: 'Ada Lovelace',
-      timeZone: 'Europe/London',
-      passwordHash,
-    });
-    return;
-  }
-  if (!(await verifyPassword(password, found.passwordHash))) throw conflict('demo user', settings);
+async function hasUser(users: UserStore, account: Account, settings: Settings): Promise<boolean> {
+  const found = await users.findByLogin(account.email);
+  if (found && !(await verifyPassword(account.password, found.passwordHash)))
+    throw conflict('demo user', settings);
+  return Boolean(found);
 }
 
 function conflict(what: string, { directory }: Settings): StartError {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isSchemaName, SCHEMA_RULE } from '#service/configuration/store-url.variables.js';
 import { StartError } from './start.error.js';
 
 /** The addresses that browsers and applications use. */
@@ -13,6 +14,10 @@ export interface Ports {
 export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;
+  /** DATABASE_SCHEMA; empty: where the role's `search_path` begins. */
+  schema: string;
+  /** Whether to migrate and seed a database that DATABASE_URL names. */
+  seed: boolean;
   ports: Ports;
   authUrl: string;
   baseUrl: string;
@@ -21,16 +26,24 @@ export interface Settings {
   redirectUri: string;
 }
 
+const SEED = '--seed';
 const DEFAULTS: Ports = { DEMO_PORT: 3000, AUTHORIZE_PORT: 3001, TOKEN_PORT: 3002, RESOURCE_PORT: 3003 };
 
-/** @throws StartError that lists every problem */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+/**
+ * @param args of the command line
+ * @throws StartError that lists every problem
+ */
+export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): Settings {
   if (env['NODE_ENV'] === 'production') {
     throw new StartError(
       'npm start is for development and NODE_ENV is production: start the apps themselves (see README.md)',
     );
   }
-  const problems: string[] = [];
+  const problems = args
+    .filter((argument) => argument !== SEED)
+    .map((argument) => `npm start knows no "${argument}", only ${SEED}`);
+  const schema = env['DATABASE_SCHEMA'] || '';
+  if (schema && !isSchemaName(schema)) problems.push(`DATABASE_SCHEMA must be ${SCHEMA_RULE}`);
   const ports = { ...DEFAULTS };
   const users = new Map<number, string>();
   for (const name of Object.keys(DEFAULTS) as (keyof Ports)[]) {
@@ -46,6 +59,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const at = (port: number): string => `http://localhost:${port}`;
   return {
     directory: resolve(env['LOCAL_DIR'] || '.local'),
+    schema,
+    seed: args.includes(SEED),
     ports,
     authUrl: at(ports.AUTHORIZE_PORT),
     baseUrl: at(ports.TOKEN_PORT),

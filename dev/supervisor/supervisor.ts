@@ -1,17 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { databasePlace } from '#directory/database-unavailable.error.js';
 import { migrate } from '#directory/migrate.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
 import { localFolder } from '#testing/backing/local-folder.js';
 import type { Progress } from '#testing/backing/progress.js';
 import { type App, startApp } from './app.js';
 import { appCommands } from './apps.js';
-import { demoAccount } from './demo-account.js';
+import { type Account, demoAccount } from './demo-account.js';
 import { checkGivenServices } from './given-services.js';
 import { type InternalUrls, writeRunFile } from './run-file.js';
-import { seed } from './seed.js';
+import { seed, unseeded } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
 import { becomeOnlyInstance, type Instance } from './single-instance.js';
+import { StartError } from './start.error.js';
 import { summary } from './summary.js';
 import { checkPorts } from './taken-port.js';
 
@@ -33,9 +35,10 @@ export class Supervisor {
   /** @throws StartError when the environment asks for what cannot be */
   constructor(
     private readonly env: NodeJS.ProcessEnv,
+    args: readonly string[],
     private readonly show: Progress,
   ) {
-    this.settings = readSettings(env);
+    this.settings = readSettings(env, args);
     this.runFile = join(this.settings.directory, 'run.json');
   }
 
@@ -52,7 +55,7 @@ export class Supervisor {
     await rm(this.runFile, { force: true });
     await checkGivenServices(env, GIVEN_WITHIN);
 
-    this.step('starting PostgreSQL, Redis and NATS');
+    this.step(serversStep(env));
     const services = await startBackingServices({
       env,
       directory: settings.directory,
@@ -60,11 +63,8 @@ export class Supervisor {
       progress: (text, passing) => this.step(text, passing),
     });
     this.services = services;
-    this.step('migrating the database');
-    await migrate(services.databaseUrl);
-    this.step('seeding the demo application and the demo user');
     const account = await demoAccount(settings);
-    await seed(services.databaseUrl, account, settings);
+    await this.fillDatabase(services, account);
 
     this.step('starting authorize, token, resource and the demo application');
     const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
@@ -101,6 +101,26 @@ export class Supervisor {
     await this.instance.release();
   }
 
+  /** Nothing is written into a database that is not ours until somebody says so. */
+  private async fillDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
+    const { settings, env } = this;
+    const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
+    const place = `the database${where}${settings.schema && `, schema ${settings.schema}`}`;
+    if (env['DATABASE_URL'] && !settings.seed) {
+      this.step(`looking at ${place}, which DATABASE_URL names`);
+      const missing = await unseeded(databaseUrl, account, settings);
+      if (missing.length === 0) return;
+      throw new StartError(
+        `${place} lacks ${missing.join(', ')}.\nnpm start writes them there only when it is told to: npm start -- --seed\n` +
+          'Or unset DATABASE_URL: then npm start brings a database of its own.',
+      );
+    }
+    this.step(`migrating ${place}`);
+    await migrate(databaseUrl, { schema: settings.schema });
+    this.step('seeding it with the demo application and the demo user');
+    await seed(databaseUrl, account, settings);
+  }
+
   private internalUrls(): InternalUrls {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
@@ -114,4 +134,14 @@ export class Supervisor {
     const seconds = ((performance.now() - this.began) / 1_000).toFixed(1);
     this.show(`[${seconds.padStart(5)} s] ${text}`, passing);
   }
+}
+
+/** Which servers are started, and which are somebody's. */
+function serversStep(env: NodeJS.ProcessEnv): string {
+  const servers = { DATABASE_URL: 'PostgreSQL', REDIS_URL: 'Redis', NATS_URL: 'NATS' };
+  const list = (names: string[]): string => new Intl.ListFormat('en-GB').format(names);
+  const given = Object.keys(servers).filter((variable) => env[variable]);
+  const own = Object.entries(servers).flatMap(([variable, name]) => (env[variable] ? [] : [name]));
+  const steps = [own.length > 0 && `starting ${list(own)}`, given.length > 0 && `using ${list(given)}`];
+  return steps.filter(Boolean).join(', ');
 }

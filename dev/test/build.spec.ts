@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,19 @@ describe('a build', () => {
     await build();
     expect(before.size).toBeGreaterThan(100);
     expect(await files()).toEqual(before);
+  });
+
+  it('that has no packages says what installs them, and what it is at once', async () => {
+    const empty = await mkdtemp(join(folder, 'empty-'));
+    await copyFile('package.json', join(empty, 'package.json'));
+    for (const command of ['start', 'test']) {
+      const failed = await run('npm', [command], { cwd: empty }).then(
+        () => undefined,
+        (error: { stdout: string; stderr: string }) => error,
+      );
+      expect(failed?.stderr).toMatch(/^The packages are not installed, or not all of them\. Run: npm ci$/m);
+      if (command === 'start') expect(failed?.stdout).toMatch(/^> .*building: some seconds/m);
+    }
   });
 
   async function build(): Promise<void> {

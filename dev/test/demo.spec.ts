@@ -111,6 +111,7 @@ describe('npm run demo', () => {
   ])('says how to start the product when %s', async (_name, text) => {
     const { code, errors } = await demo(text);
     expect(errors).toMatch(/run\.json.*\nRun "npm start"/);
+    if (text === undefined) expect(errors).toMatch(/there is no \/.*LOCAL_DIR must be the same/);
     expect(code).toBe(1);
   });
 });

@@ -15,10 +15,11 @@ describe('npm start refuses', () => {
   /** In a folder of its own, so that none waits for another one. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
+    ...args: string[]
   ): Promise<StartedProduct> {
     const place = await ownPlace();
     places.push(place.LOCAL_DIR);
-    return new StartedProduct({ ...place, ...settings(place) });
+    return new StartedProduct({ ...place, ...settings(place) }, { flags: args });
   }
 
   beforeAll(async () => {
@@ -31,8 +32,8 @@ describe('npm start refuses', () => {
       unreachable: await start(() => ({ REDIS_URL: `redis://default:hidden@${redisHost}` })),
       wrong: await start(({ RESOURCE_PORT = '' }) => {
         resourcePort = RESOURCE_PORT;
-        return { TOKEN_PORT: 'http', DEMO_PORT: resourcePort };
-      }),
+        return { TOKEN_PORT: 'http', DEMO_PORT: resourcePort, DATABASE_SCHEMA: 'a b' };
+      }, '--sed'),
     };
   });
 
@@ -57,10 +58,12 @@ describe('npm start refuses', () => {
     expect(product.output).not.toMatch(/starting PostgreSQL|hidden|"level"/);
   });
 
-  it('every wrong port, and lists them', async () => {
+  it('every wrong port, schema and argument, and lists them', async () => {
     const { wrong: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('TOKEN_PORT must be a port');
     expect(product.output).toContain(`RESOURCE_PORT and DEMO_PORT are both ${resourcePort}`);
+    expect(product.output).toContain('DATABASE_SCHEMA must be the name of a schema');
+    expect(product.output).toContain('npm start knows no "--sed", only --seed');
   });
 });

@@ -42,9 +42,9 @@ export class StartedProduct {
   /** @param env LOCAL_DIR and the four ports; `npm: true` puts a stand-in of npm and its shell in between */
   constructor(
     private readonly env: Record<string, string>,
-    { npm = false } = {},
+    { npm = false, flags = [] as readonly string[] } = {},
   ) {
-    const command = [process.execPath, START];
+    const command = [process.execPath, START, ...flags];
     const script = command.map((word) => `'${word}'`).join(' ');
     const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
     const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { V1Container } from '@kubernetes/client-node';
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
@@ -11,6 +13,7 @@ import { ResourceConfiguration } from '../../apps/resource/src/resource.configur
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { containersOf, one, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
+import { problemsOf } from './schema.js';
 
 /** What each secret of a production's looks like: nobody's. */
 const SECRETS: Readonly<Record<string, string>> = {
@@ -113,6 +116,28 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       { name: 'http', containerPort: PORT },
       { name: 'internal', containerPort: INTERNAL_PORT },
     ]);
+  });
+});
+
+describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
+  it('tells every process that reads the database, and no other, where its tables are', async () => {
+    const path = `overlays/${overlay}`;
+    const manifests = await render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/database-schema\n'));
+    });
+    expect(await problemsOf(manifests)).toEqual([]);
+    const valuesOf = (variable: string) =>
+      workloads(manifests)
+        .flatMap(containersOf)
+        .flatMap(({ name, env = [] }) =>
+          env.filter((one) => one.name === variable).map(({ value }) => [name, value] as const),
+        );
+    const schemas = valuesOf('DATABASE_SCHEMA');
+    expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
+    expect(schemas).toHaveLength(6);
+    for (const [, value] of schemas) expect(value).toBe('oauth');
   });
 });
 

@@ -1,6 +1,10 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
-import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
+import {
+  DatabaseUrlVariable,
+  RedisUrlVariable,
+  SchemaVariable,
+} from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
@@ -41,6 +45,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   @DatabaseUrlVariable()
   DATABASE_URL: string;
+
+  /** Where its tables are, beside those of others. */
+  @SchemaVariable()
+  DATABASE_SCHEMA = '';
 
   @RedisUrlVariable()
   REDIS_URL: string;

@@ -80,7 +80,10 @@ export class AuthorizeModule {
       module: AuthorizeModule,
       imports: [
         LoggingModule.forRoot('authorize', configuration.LOG_LEVEL),
-        DirectoryModule.forRoot({ databaseUrl: configuration.DATABASE_URL }),
+        DirectoryModule.forRoot({
+          databaseUrl: configuration.DATABASE_URL,
+          schema: configuration.DATABASE_SCHEMA,
+        }),
         RedisModule.forRoot(configuration.REDIS_URL),
       ],
       controllers: [

@@ -75,9 +75,9 @@ export class OperatorModule implements OnApplicationBootstrap {
       .addHelpText(
         'after',
         `
-While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL; client create,
-update and delete, client secret rotate and revoke, resource-server revoke, and user disable and delete also NATS_URL;
-client create also AUTH_URL and BASE_URL; resource-server create also BASE_URL.
+While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL, and DATABASE_SCHEMA
+if it is set; client create, update and delete, client secret rotate and revoke, resource-server revoke, and user
+disable and delete also NATS_URL; client create also AUTH_URL and BASE_URL; resource-server create also BASE_URL.
 
 Examples:
   $ ${invocation()} client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback

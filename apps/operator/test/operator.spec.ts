@@ -57,6 +57,9 @@ describe('operator', () => {
       stdout: '',
       stderr: expect.stringMatching(/^error: DATABASE_URL is missing: .*npm start/),
     });
+    expect(none.stderr).toContain(
+      `${join(bench.localDir, 'run.json')}: LOCAL_DIR must be the same in both places`,
+    );
     expect(production).toMatchObject({
       code: 1,
       stdout: '',

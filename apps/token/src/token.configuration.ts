@@ -1,5 +1,9 @@
 import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
-import { DatabaseUrlVariable, RedisUrlVariable } from '#service/configuration/store-url.variables.js';
+import {
+  DatabaseUrlVariable,
+  RedisUrlVariable,
+  SchemaVariable,
+} from '#service/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
@@ -27,6 +31,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** Other APIs that take access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
   @DatabaseUrlVariable() DATABASE_URL: string;
+  @SchemaVariable() DATABASE_SCHEMA = '';
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** What the authorize app's variable of that name says, for the metadata (RFC 9126 5). */

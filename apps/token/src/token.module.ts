@@ -45,7 +45,10 @@ export class TokenModule {
       imports: [
         LoggingModule.forRoot('token', configuration.LOG_LEVEL),
         PassportModule,
-        DirectoryModule.forRoot({ databaseUrl: configuration.DATABASE_URL }),
+        DirectoryModule.forRoot({
+          databaseUrl: configuration.DATABASE_URL,
+          schema: configuration.DATABASE_SCHEMA,
+        }),
         RedisModule.forRoot(configuration.REDIS_URL),
         ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token' }),
       ],

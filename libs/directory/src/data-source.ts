@@ -51,8 +51,13 @@ const QUIET: TypeOrmLogger = {
  * A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only.
  *
  * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the one that takes writes is used
+ * @param schema where the tables are; when empty, where the role's `search_path` begins
  */
-export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS): DataSource {
+export function directoryDataSource(
+  databaseUrl: string,
+  limits = REQUEST_LIMITS,
+  schema: string = '',
+): DataSource {
   const servers = eachServer(databaseUrl);
   // Half of the time, so that the other half is left for the connection itself.
   const writable = servers.length > 1 && new WritableServer(servers, limits.connectTimeoutMs / 2);
@@ -93,7 +98,30 @@ export function directoryDataSource(databaseUrl: string, limits = REQUEST_LIMITS
       // The server cannot cancel what a dead network hides from it, so the client gives up as well.
       query_timeout: limits.statementTimeoutMs === 0 ? 0 : limits.statementTimeoutMs + 1_000,
       idle_in_transaction_session_timeout: 30_000,
+      ...(schema && { options: `-c search_path=${schema}` }),
     },
   };
-  return new DataSource(options);
+  return schema ? new SchemaDataSource(options, schema) : new DataSource(options);
+}
+
+/** Never works on the tables of another schema: something between us and the server may drop what a connection asks for. */
+class SchemaDataSource extends DataSource {
+  constructor(
+    options: DataSourceOptions,
+    private readonly schema: string,
+  ) {
+    super(options);
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    const [{ search_path: path } = { search_path: '' }] =
+      await this.query<{ search_path: string }[]>('SHOW search_path');
+    if (path === this.schema) return this;
+    await this.destroy();
+    throw new Error(
+      `its connections have the search_path ${path} and not DATABASE_SCHEMA: a pooler in between, or options in the URL, ` +
+        `override it (ALTER ROLE … SET search_path = ${this.schema} works with every pooler)`,
+    );
+  }
 }

@@ -4,14 +4,15 @@ import { eachServer } from '#service/configuration/each-server.js';
 export class DatabaseUnavailableError extends Error {
   constructor(databaseUrl: string, cause: unknown) {
     super(
-      `cannot use the database ${place(databaseUrl)}: ${reason(cause)}; check DATABASE_URL and that PostgreSQL is running`,
+      `cannot use the database ${databasePlace(databaseUrl)}: ${reason(cause)}; check DATABASE_URL and that PostgreSQL is running`,
       { cause },
     );
     this.name = 'DatabaseUnavailableError';
   }
 }
 
-function place(databaseUrl: string): string {
+/** Where a database is, without user and password: `a.example.com:5432/oauth`. */
+export function databasePlace(databaseUrl: string): string {
   const servers = eachServer(databaseUrl).map((url) => new URL(url));
   if (servers.length === 0) return 'of DATABASE_URL, which is no URL';
   const addresses = servers.map(({ hostname, port }) => `${hostname}:${port || '5432'}`);

@@ -17,6 +17,8 @@ import { UserStore } from './user.store.js';
 export interface DirectoryOptions {
   /** PostgreSQL connection URL of a migrated database. */
   databaseUrl: string;
+  /** Where its tables are; when empty, where the role's `search_path` begins. */
+  schema?: string;
   /** Connections one process opens at most; 10 when absent. */
   poolSize?: number;
   /** Milliseconds to keep trying to connect at start; 60 000 when absent, 0 tries once. */
@@ -65,11 +67,12 @@ export class DirectoryModule implements OnApplicationShutdown {
           inject: [OPTIONS],
           useFactory: ({
             databaseUrl,
+            schema,
             poolSize = REQUEST_LIMITS.poolSize,
             retryForMs = 60_000,
           }: DirectoryOptions) =>
             connect(
-              directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize }),
+              directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize }, schema),
               databaseUrl,
               retryForMs,
             ),

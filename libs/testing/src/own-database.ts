@@ -3,9 +3,22 @@ import { withDatabase, withDatabaseName } from './admin-client.js';
 import { templateDatabase } from './template-database.js';
 import type { TestServices } from './test-services.js';
 
+interface OwnDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
 /** A new database, copied from the run's migrated template, and its end. */
-export async function ownDatabase(services: TestServices): Promise<{ url: string; drop(): Promise<void> }> {
-  const template = await templateDatabase(services);
+export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
+  return copyOf(await templateDatabase(services), services);
+}
+
+/** A new database that nobody has migrated. */
+export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
+  return copyOf('template0', services);
+}
+
+async function copyOf(template: string, services: TestServices): Promise<OwnDatabase> {
   const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
   await withDatabase(services.databaseUrl, (admin) =>
     admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),

@@ -19,17 +19,17 @@ export class MigrateCommand extends CommandRunner {
   }
 
   async run(_arguments: string[], { wait = false }: Options): Promise<void> {
-    const { DATABASE_URL } = this.settings.read(DatabaseSettings);
+    const { DATABASE_URL, DATABASE_SCHEMA: schema } = this.settings.read(DatabaseSettings);
     const { migrate, pendingMigrations } = await import('#directory/migrate.js');
     if (wait) {
       for (let told = ''; ; await sleep(LOOK_AGAIN_MS)) {
-        const pending = (await pendingMigrations(DATABASE_URL)).join(', ');
+        const pending = (await pendingMigrations(DATABASE_URL, { schema })).join(', ');
         if (pending === '') return printLine('the database is up to date');
         if (pending !== told) printLine(`waiting for ${pending}`);
         told = pending;
       }
     }
-    const applied = await migrate(DATABASE_URL);
+    const applied = await migrate(DATABASE_URL, { schema });
     for (const name of applied) printLine(`applied ${name}`);
     if (applied.length === 0) printLine('nothing to apply: the database is up to date');
   }

@@ -20,11 +20,16 @@ export class DirectoryConnection {
    * @throws DatabaseUnavailableError, and what `work` throws
    */
   async use<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-    const { DATABASE_URL } = this.settings.read(DatabaseSettings);
+    const { DATABASE_URL, DATABASE_SCHEMA } = this.settings.read(DatabaseSettings);
     // Loaded when it is needed: help and wrong input are answered in half the time.
     const { DirectoryModule } = await import('#directory/directory.module.js');
     const directory = await NestFactory.createApplicationContext(
-      DirectoryModule.forRoot({ databaseUrl: DATABASE_URL, poolSize: 2, retryForMs: RETRY_FOR_MS }),
+      DirectoryModule.forRoot({
+        databaseUrl: DATABASE_URL,
+        schema: DATABASE_SCHEMA,
+        poolSize: 2,
+        retryForMs: RETRY_FOR_MS,
+      }),
       { logger: false, abortOnError: false },
     );
     try {

@@ -3,19 +3,24 @@ import { resolve } from 'node:path';
 
 const VARIABLES = {
   DATABASE_URL: 'database_url',
+  DATABASE_SCHEMA: 'database_schema',
   AUTH_URL: 'auth_url',
   BASE_URL: 'base_url',
   NATS_URL: 'nats_url',
 } as const;
 
+/** What `npm start` writes while it runs, and removes at its end; LOCAL_DIR moves the folder. */
+export function runFile(env: NodeJS.ProcessEnv): string {
+  return resolve(env.LOCAL_DIR || '.local', 'run.json');
+}
+
 /**
- * Settings of the product that `npm start` runs in this folder, as variables: it writes them to
- * `.local/run.json` (LOCAL_DIR moves the folder) and removes that at its end.
+ * Settings of the product that `npm start` runs in this folder, as variables.
  *
  * @returns null when nothing runs
  */
 export function runningProduct(env: NodeJS.ProcessEnv): Record<string, string> | null {
-  const file = resolve(env.LOCAL_DIR || '.local', 'run.json');
+  const file = runFile(env);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { runningProduct } from './running-product.js';
+import { runFile, runningProduct } from './running-product.js';
 
 /** Finds the settings of a command: in the environment, or of the running `npm start`. */
 @Injectable()
@@ -17,10 +17,14 @@ export class SettingsReader {
       throw new Error('DATABASE_URL is missing: set it to the PostgreSQL URL of the service');
     }
     const running = runningProduct(env);
-    if (running) return loadConfiguration(shape, { ...running, ...withoutEmpty(env) });
+    if (running) {
+      // The schema belongs to the database.
+      const { DATABASE_SCHEMA: _, ...rest } = withoutEmpty(env);
+      return loadConfiguration(shape, { ...running, ...rest });
+    }
     throw new Error(
-      'DATABASE_URL is missing: start the product with "npm start" and this command works on it, ' +
-        'or set it to the PostgreSQL URL of the service',
+      'DATABASE_URL is missing: start the product with "npm start" and this command works on it, or set it to the ' +
+        `PostgreSQL URL of the service. No product runs that wrote ${runFile(env)}: LOCAL_DIR must be the same in both places`,
     );
   }
 }

@@ -28,6 +28,25 @@ function isDatabase(value: string): boolean {
   );
 }
 
+/** A schema of PostgreSQL by a name that needs no quotes; none: where the role's `search_path` begins. */
+export function SchemaVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'schema',
+    validator: {
+      validate: (value) => typeof value === 'string' && (value === '' || isSchemaName(value)),
+      defaultMessage: (argument) => `${argument?.property} must be ${SCHEMA_RULE}`,
+    },
+  });
+}
+
+/** What such a name has to be. */
+export const SCHEMA_RULE =
+  "the name of a schema: 1 to 63 of a to z, 0 to 9 and _, no digit first, and none of PostgreSQL's own";
+
+export function isSchemaName(value: string): boolean {
+  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/.test(value);
+}
+
 /** Redis: one server, a Cluster, or a master that Sentinels know. */
 export function RedisUrlVariable(): PropertyDecorator {
   return ValidateBy({
