@@ -74,8 +74,13 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
       const mine = everything.filter((other) => selects(selector, other.template.metadata?.labels));
       expect([kind, name, mine.map((other) => other.name)]).toEqual([kind, name, [name]]);
       expect(selects(selector, template.metadata?.labels)).toBe(true);
-      for (const spread of template.spec?.topologySpreadConstraints ?? [])
-        expect(spread.labelSelector).toEqual(selector);
+      const { topologySpreadConstraints = [], affinity } = template.spec ?? {};
+      const terms = affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+      for (const { labelSelector } of [
+        ...topologySpreadConstraints,
+        ...terms.map(({ podAffinityTerm }) => podAffinityTerm),
+      ])
+        expect(labelSelector).toEqual(selector);
     }
   });
 
@@ -145,10 +150,45 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(budget.spec?.minAvailable).toBeLessThan(least);
     expect(budget.spec?.selector).toEqual(deployment.spec?.selector);
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
-    const keys = deployment.spec?.template.spec?.topologySpreadConstraints?.map(
-      ({ topologyKey }) => topologyKey,
-    );
-    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  });
+
+  it.each(APPS)('%s is spread over zones, and over nodes also where these have no zone', (app) => {
+    const { topologySpreadConstraints, affinity } =
+      one(manifests, 'Deployment', app).spec?.template.spec ?? {};
+    // One only: of several the scheduler leaves out of account what lacks the label of any of them.
+    expect(topologySpreadConstraints).toEqual([
+      expect.objectContaining({
+        maxSkew: 1,
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'ScheduleAnyway',
+      }),
+    ]);
+    expect(affinity).toEqual({
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 100,
+            podAffinityTerm: expect.objectContaining({ topologyKey: 'kubernetes.io/hostname' }),
+          },
+        ],
+      },
+    });
+  });
+
+  it.each(APPS)('%s has two minutes to start, on a node where everything starts at once', (app) => {
+    const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+    const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
+    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
+    expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
+    // A node that is busy still is no reason for a restart either.
+    expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
+  });
+
+  it('tries a migration again for more than an hour', () => {
+    const { backoffLimit = 6 } = one(manifests, 'Job', 'migrate').spec ?? {};
+    // The kubelet waits 10 s, then twice as long each time, 5 min at most.
+    const waits = Array.from({ length: backoffLimit }, (_, tries) => Math.min(10 * 2 ** tries, 300));
+    expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(3_600);
   });
 
   it.each(['authorize', 'token'])('%s starts only when its own version’s migrations are applied', (app) => {
