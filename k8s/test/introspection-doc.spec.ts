@@ -142,10 +142,10 @@ describe('what docs/introspection.md says of Kubernetes and compose', () => {
     expect(doc).toContain("`reaches-nats: 'true'`");
     expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
     expect(doc).toContain('from the key `NATS_URL` of a Secret `nats-bookings`');
-    expect(await text('k8s/overlays/local/kustomization.yaml')).toContain(
-      '- name: nats-resource\n    envs: [generated/resource/nats.env]',
+    expect(await text('k8s/overlays/local/settings.sh')).toMatch(
+      /^ +for process in authorize token resource operator; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
     );
-    expect(doc).toMatch(/`name: nats-bookings`,\s+`envs: \[generated\/bookings\/nats.env\]`/);
+    expect(doc).toMatch(/added to the list of processes in its `settings\.sh`/);
     expect(await text('k8s/base/network/dns.yaml')).toMatch(/values: \[.*resource/);
     const lists = (await text('deploy/settings.sh')).match(/^for process in authorize token resource.*$/gm);
     expect(lists).toHaveLength(2);

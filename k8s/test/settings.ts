@@ -8,14 +8,19 @@ import { findTool } from '#testing/tool.js';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Runs deploy/settings.sh into the folder. */
-export async function makeSettings(folder: string): Promise<void> {
+export function makeSettings(folder: string): Promise<void> {
+  return runScript(join(ROOT, 'deploy/settings.sh'), folder);
+}
+
+/** Runs a script that needs openssl. */
+export async function runScript(script: string, ...args: string[]): Promise<void> {
   const openssl = await findTool('openssl');
   const env = {
     PATH: [dirname(openssl.command), process.env['PATH']].join(delimiter),
     ...(openssl.libraryPath && { LD_LIBRARY_PATH: openssl.libraryPath }),
   };
-  const { code, stderr } = await runCommand('sh', [join(ROOT, 'deploy/settings.sh'), folder], { env });
-  if (code !== 0) throw new Error(`deploy/settings.sh: ${stderr}`);
+  const { code, stderr } = await runCommand('sh', [script, ...args], { env });
+  if (code !== 0) throw new Error(`${script}: ${stderr}`);
 }
 
 /** A folder of this test's with settings in it, and its end. */

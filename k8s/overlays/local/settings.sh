@@ -1,0 +1,43 @@
+#!/bin/sh
+# Makes passwords, a token key and a certificate (deploy/settings.sh), once, and Secrets of them:
+#   sh k8s/overlays/local/settings.sh
+# Kustomize's generator breaks long values into lines, which kubectl takes for a change at every apply.
+set -eu
+umask 077
+cd "$(dirname "$0")"
+sh ../../../deploy/settings.sh generated
+cd generated
+
+# A Secret: its name, its type and its files. Of one that ends in .env the variable and its value, else name and content.
+secret() {
+  printf '%s\n' --- 'apiVersion: v1' 'kind: Secret' 'metadata:' "  name: $1" "type: $2" 'data:'
+  shift 2
+  for file; do
+    case $file in
+    *.env)
+      key=$(sed 's/=.*//' "$file")
+      value=$(sed 's/^[^=]*=//' "$file" | tr -d '\n' | openssl base64 -A)
+      ;;
+    *)
+      key=${file##*/}
+      value=$(openssl base64 -A -in "$file")
+      ;;
+    esac
+    echo "  $key: $value"
+  done
+}
+
+{
+  secret database Opaque token/database.env
+  secret database-owner Opaque migrate/database.env
+  secret redis Opaque token/redis.env
+  secret token-keys Opaque token/token-keys.env
+  for process in authorize token resource operator; do
+    secret nats-$process Opaque $process/nats.env
+  done
+  secret postgres-server Opaque postgres/superuser-password postgres/roles.sql
+  secret redis-server Opaque redis/users.acl
+  secret nats-server Opaque nats/passwords.conf
+  secret tls kubernetes.io/tls ingress/tls.crt ingress/tls.key
+} >secrets.draft
+mv secrets.draft secrets.yaml

@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from '#testing/backing/run-command.js';
+import { findKubectl } from './kubectl.js';
+import { OVERLAYS, withCopy } from './render.js';
+import { StubApi } from './stub-api.js';
+
+// kubectl compares a manifest with what the API keeps of it. What the API adds to an object is no change. But a list whose items have
+// no key of their own is compared as a whole, such as the rules and ports of a NetworkPolicy, and so is a text. Hence the
+// rule: items of such lists state every default, base64 is in one line, and quantities are written as the API writes them.
+describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
+  let api: StubApi;
+
+  beforeEach(async () => (api = await StubApi.start()));
+  afterEach(() => api.stop());
+
+  /** What kubectl says of each object: its kind and name, and "created", "configured" or "unchanged". */
+  async function apply(folder: string): Promise<[object: string, outcome: string][]> {
+    const to = ['--server', api.url, '--cache-dir', join(folder, 'cache')];
+    const args = [...to, 'apply', '--validate=false', '-k', join(folder, 'overlays', overlay)];
+    const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: '/dev/null' };
+    const { code, stdout, stderr } = await runCommand(await findKubectl(), args, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trim().split('\n');
+    return lines.map((line) => line.split(' ') as [string, string]);
+  }
+
+  const but = (outcomes: readonly [string, string][], expected: string): string[] =>
+    outcomes.filter(([, outcome]) => outcome !== expected).map(([object]) => object);
+
+  it('is unchanged the second time, but for what kubectl always sends', async () => {
+    await withCopy(async (folder) => {
+      const first = await apply(folder);
+      expect(first.length).toBeGreaterThan(30);
+      expect(but(first, 'created')).toEqual([]);
+      // It replaces their selectors as a whole, as the API's patch strategy says, whatever they are.
+      const budgets = ['authorize', 'resource', 'token'].map((app) => `poddisruptionbudget.policy/${app}`);
+      expect(but(await apply(folder), 'unchanged')).toEqual(budgets);
+      expect(api.changes).toHaveLength(3);
+      for (const { change, object } of api.changes) {
+        const { spec } = object as { spec?: { selector: unknown } };
+        expect(change).toEqual({ spec: { selector: spec?.selector } });
+      }
+    });
+  });
+
+  it.each([
+    ['a port without its protocol', 'token/network-policy.yaml', / +protocol: TCP\n/, '', 'networkpolicy'],
+    ['a quantity in other words', 'token/deployment.yaml', /memory: 384Mi/, 'memory: 1024Mi', 'deployment'],
+  ])('is taken for changed by %s', async (_, file, from, to, kind) => {
+    await withCopy(async (folder) => {
+      const path = join(folder, 'base', file);
+      const text = await readFile(path, 'utf8');
+      expect(text).toMatch(from);
+      await writeFile(path, text.replace(from, to));
+      await apply(folder);
+      expect(but(await apply(folder), 'unchanged')).toContainEqual(
+        expect.stringMatching(new RegExp(`^${kind}\\..*/token$`)),
+      );
+    });
+  });
+});
