@@ -1,6 +1,9 @@
 /**
  * What the token app and those who ask it say to each other over NATS. Payloads are JSON. Requests are Nest packets
  * (`{pattern, data, id}`, answered `{response}` or `{err}`), because a Nest microservice answers them.
+ *
+ * Two versions meet in every roll-out, in either role. From one to the next only fields are added that the other side does not
+ * need, and each side ignores those it does not know; a new subject is asked from the version after on.
  */
 export const SUBJECTS = {
   /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
