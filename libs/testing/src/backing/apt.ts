@@ -45,17 +45,15 @@ export class Apt {
   }
 
   /**
-   * Of each pattern the newest package whose name it matches as a whole, undefined where the distribution has none.
+   * By each pattern the newest package whose name it matches as a whole; those that the distribution has not are left out.
    * Fetches package lists when those of the machine lack one.
    */
-  async newest(patterns: readonly string[]): Promise<(string | undefined)[]> {
-    const find = (): Promise<(string | undefined)[]> =>
-      Promise.all(patterns.map((pattern) => this.search(pattern)));
-    const found = await find();
-    if (!found.includes(undefined)) return found;
+  async newest(patterns: readonly string[]): Promise<Map<string, string>> {
+    const found = await this.find(patterns);
+    if (found.size === patterns.length) return found;
     const trouble = await this.update();
-    const again = await find();
-    if (trouble && again.includes(undefined)) throw new Error(trouble);
+    const again = await this.find(patterns);
+    if (trouble && again.size < patterns.length) throw new Error(trouble);
     return again;
   }
 
@@ -72,7 +70,7 @@ export class Apt {
 
   /** Unpacks those packages' files that the folder has into a tree. */
   async unpack(folder: string, packages: readonly string[], tree: string): Promise<void> {
-    const files = (await readdir(folder)).filter((file) => packages.includes(file.split('_')[0]!));
+    const files = (await readdir(folder)).filter((file) => packages.includes(file.replace(/_.*/, '')));
     const script = 'tree=$1; shift; for file; do dpkg -x "$file" "$tree"; done';
     const args = ['-ec', script, 'unpack', tree, ...files];
     const { code, stdout } = await this.workspace.run(folder, '/bin/sh', args);
@@ -90,6 +88,11 @@ export class Apt {
     );
     const libraries = needed.split('\n').filter((line) => /^lib[a-z0-9.+-]+$/.test(line));
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
+  }
+
+  private async find(patterns: readonly string[]): Promise<Map<string, string>> {
+    const found = patterns.map(async (pattern) => [pattern, await this.search(pattern)] as const);
+    return new Map((await Promise.all(found)).flatMap(([pattern, name]) => (name ? [[pattern, name]] : [])));
   }
 
   private async search(pattern: string): Promise<string | undefined> {

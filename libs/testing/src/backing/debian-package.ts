@@ -65,8 +65,9 @@ export async function debianServer(
   folder: string,
   { user, ...options }: PackageOptions & Pick<WantedServer, 'user'>,
 ): Promise<FoundServer> {
-  const [found] = await debianServers([{ server, folder, user }], options);
-  return found!;
+  const wanted = { server, folder, user };
+  const [found] = await debianServers([wanted], options);
+  return found ?? runnable(wanted);
 }
 
 /** "PostgreSQL, Redis and NATS". */
@@ -75,11 +76,13 @@ export function listed(servers: readonly Pick<WantedServer, 'server'>[]): string
 }
 
 /** What becomes `<folder>/packages/<server>`, in a draft that goes when this process does. */
-interface Tree {
-  server: FoundServer['name'];
+interface Tree extends WantedServer {
   draft: string;
   path: string;
 }
+
+/** A tree, and packages to be unpacked into it. */
+type Filling = readonly [tree: Tree, packages: readonly string[]];
 
 /** Each tree appears in its place whole or not at all. */
 async function unpackAll(
@@ -90,53 +93,53 @@ async function unpackAll(
   const workspace = new Workspace(env);
   try {
     const trees: Tree[] = [];
-    for (const { server, folder } of wanted) {
-      await localFolder(folder);
-      const draft = await workspace.folder(join(folder, 'packages'));
-      trees.push({ server, draft, path: join(draft, 'tree') });
+    for (const one of wanted) {
+      await localFolder(one.folder);
+      const draft = await workspace.folder(join(one.folder, 'packages'));
+      trees.push({ ...one, draft, path: join(draft, 'tree') });
     }
-    const { draft } = trees[0]!;
-    const apt = new Apt(workspace, draft, env, progress);
+    const downloads = trees[0]?.draft ?? '';
+    const apt = new Apt(workspace, downloads, env, progress);
     await apt.required();
     progress(`${why}: unpacking the distribution's packages`);
-    const fill = async (packages: readonly (readonly string[])[]): Promise<void> => {
-      const names = [...new Set(packages.flat())];
+    const fill = async (fillings: readonly Filling[]): Promise<void> => {
+      const names = [...new Set(fillings.flatMap(([, packages]) => packages))];
       if (names.length === 0) return;
-      const into = await mkdtemp(join(draft, 'files-'));
+      const into = await mkdtemp(join(downloads, 'files-'));
       await apt.download(names, into);
       progress('unpacking');
-      for (const [index, { path }] of trees.entries()) await apt.unpack(into, packages[index]!, path);
+      for (const [{ path }, packages] of fillings) await apt.unpack(into, packages, path);
     };
-    const packages = await newestPackages(trees, apt);
-    await fill(packages);
-    const libraries = trees.map(async (tree, index) => {
-      if (!(await lacksLibrary(tree))) return [];
-      return (await Promise.all(packages[index]!.map((name) => apt.missingLibraries(name)))).flat();
-    });
-    await fill(await Promise.all(libraries));
-    for (const [index, tree] of trees.entries()) await putInPlace(tree, wanted[index]!);
+    const servers = await newestPackages(trees, apt);
+    await fill(servers);
+    await fill(await Promise.all(servers.map((filling) => librariesOf(filling, apt))));
+    for (const tree of trees) await putInPlace(tree);
   } finally {
     await workspace.remove();
   }
 }
 
-async function newestPackages(trees: readonly Tree[], apt: Apt): Promise<string[][]> {
+async function newestPackages(trees: readonly Tree[], apt: Apt): Promise<Filling[]> {
   const newest = await apt.newest(trees.flatMap(({ server }) => PACKAGES[server]));
-  const packages = trees.map(({ server }) => newest.splice(0, PACKAGES[server].length));
-  const none = trees.filter((_, index) => packages[index]!.includes(undefined));
+  const none = trees.filter(({ server }) => PACKAGES[server].some((pattern) => !newest.has(pattern)));
   if (none.length > 0) throw new Error(`its lists have no package of ${listed(none)}`);
-  return packages as string[][];
+  return trees.map((tree) => [tree, PACKAGES[tree.server].flatMap((pattern) => newest.get(pattern) ?? [])]);
 }
 
-async function putInPlace(tree: Tree, wanted: WantedServer): Promise<void> {
-  const place = placeOf(wanted);
+async function librariesOf([tree, packages]: Filling, apt: Apt): Promise<Filling> {
+  if (!(await lacksLibrary(tree))) return [tree, []];
+  return [tree, (await Promise.all(packages.map((name) => apt.missingLibraries(name)))).flat()];
+}
+
+async function putInPlace(tree: Tree): Promise<void> {
+  const place = placeOf(tree);
   // What is there and does not run is no use; another start may have put a good one there by now.
-  if (await unpacked(wanted)) return;
+  if (await unpacked(tree)) return;
   await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
   await rename(tree.path, place).catch(async (error: unknown) => {
-    if (!(await unpacked(wanted))) throw error;
+    if (!(await unpacked(tree))) throw error;
   });
 }
 
