@@ -182,6 +182,12 @@ describe('the users of a development installation', () => {
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
     });
 
+    it('may send no message of more than 128 KB', async () => {
+      const { nats } = await connected('resource');
+      expect(nats.info?.max_payload).toBeLessThanOrEqual(128 * 1024);
+      expect(nats.info?.max_payload).toBeGreaterThanOrEqual(64 * 1024);
+    });
+
     it('a process without a password is not let in', async () => {
       const { NATS_URL = '' } = await servers.environmentOf('token');
       const { host } = new URL(NATS_URL);

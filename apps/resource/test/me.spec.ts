@@ -162,6 +162,7 @@ describe('errors of /v2/me', () => {
       invalid,
     ],
     ['an over-long token', () => me(`Bearer ${'x'.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
+    ['an over-long padding', () => me(`Bearer x${'='.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
     ['a token outside b64token', () => me('Bearer <script>'), 401, 'UNAUTHORIZED', invalid],
     ['more than one token in the header', () => me('Bearer a b'), 400, 'BAD_REQUEST', malformed],
     ['Bearer and nothing', () => me('Bearer'), 400, 'BAD_REQUEST', malformed],

@@ -3,7 +3,7 @@ import { natsOptions } from '#introspection/nats-options.js';
 import { allowBrowsers } from '#service/http/allow-browsers.js';
 import type { Configure } from '#service/http/service.js';
 import { announceRequests } from './announce-requests.js';
-import { DrainingNats } from './draining-nats.js';
+import { GracefulNatsServer } from './graceful-nats-server.js';
 import { PATHS } from './paths.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
@@ -22,7 +22,7 @@ export function configureToken({ NATS_URL }: TokenConfiguration): Configure {
     } as Required<NatsOptions>['options'];
     // Deferred, because a hook must be there before the responders are bound.
     const responders = app.connectMicroservice<CustomStrategy>(
-      { strategy: new DrainingNats(options) },
+      { strategy: new GracefulNatsServer(options) },
       { deferInitialization: true },
     ) as NestMicroservice;
     responders.registerPreRequestHook(announceRequests);

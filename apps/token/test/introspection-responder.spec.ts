@@ -6,7 +6,7 @@ import { type Pair, useTokenApp } from './use-token-app.js';
 
 const app = useTokenApp();
 
-const introspect = (token: unknown) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
+const introspect = (token: string) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
 
 describe('oauth.token.introspect over NATS', () => {
   it('tells what a live access token is good for', async () => {
@@ -35,19 +35,8 @@ describe('oauth.token.introspect over NATS', () => {
   it('calls everything else inactive, without a word why', async () => {
     const { refresh_token } = await app.pair();
     const code = await app.ourCode();
-    for (const token of [
-      refresh_token,
-      code,
-      'x',
-      '',
-      `sat_${randomBytes(63).toString('base64url')}`,
-      7,
-      null,
-      undefined,
-      { token: 'x' },
-    ]) {
+    for (const token of [refresh_token, code, 'x', '', `sat_${randomBytes(63).toString('base64url')}`])
       expect(await introspect(token)).toEqual({ active: false });
-    }
   });
 
   it('calls a bound token active with its key only, and names the key', async () => {

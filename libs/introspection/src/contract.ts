@@ -96,3 +96,9 @@ export interface ClientChanged {
 export interface UserChanged {
   readonly user_id: number;
 }
+
+export interface Broadcasts {
+  readonly [SUBJECTS.grantRevoked]: GrantRevoked;
+  readonly [SUBJECTS.clientChanged]: ClientChanged;
+  readonly [SUBJECTS.userChanged]: UserChanged;
+}

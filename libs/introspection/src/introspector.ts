@@ -25,7 +25,7 @@ export type ProvedToken =
 export const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
 /** RFC 6750 2.1 `b64token`, bounded: nothing else is worth a request. */
-const TOKEN = /^[A-Za-z0-9._~+/-]{1,512}=*$/;
+const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 
 /** Tells what access tokens are good for: from its cache without I/O, else by asking the token app. */
 @Injectable()

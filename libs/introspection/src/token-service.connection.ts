@@ -8,6 +8,7 @@ import {
   RequestError,
 } from '@nats-io/transport-node';
 import {
+  type Broadcasts,
   type ClientChanged,
   type GrantRevoked,
   REFERENCE_HEADER,
@@ -15,6 +16,7 @@ import {
   type UserChanged,
 } from './contract.js';
 import { natsOptions } from './nats-options.js';
+import { MalformedMessageError, MalformedMessageLog, readBroadcast } from './read-message.js';
 import { NATS_REQUESTS } from './requests.js';
 import { IntrospectionUnavailableError } from './unavailable.error.js';
 
@@ -39,6 +41,7 @@ export class TokenServiceConnection {
   #closed = false;
   #heartbeat: NodeJS.Timeout | undefined;
   readonly #listeners = new Set<Listener>();
+  readonly #malformed = new MalformedMessageLog();
 
   constructor(
     private readonly url: string,
@@ -50,13 +53,9 @@ export class TokenServiceConnection {
     const nats = await connect(natsOptions(this.url, this.name));
     if (this.#closed) return nats.close();
     this.#nats = nats;
-    this.#listen(nats, SUBJECTS.grantRevoked, (message) =>
-      tagOf.grant(message.json<GrantRevoked>().grant_id),
-    );
-    this.#listen(nats, SUBJECTS.clientChanged, (message) =>
-      tagOf.client(message.json<ClientChanged>().client_id),
-    );
-    this.#listen(nats, SUBJECTS.userChanged, (message) => tagOf.user(message.json<UserChanged>().user_id));
+    this.#listen(nats, SUBJECTS.grantRevoked, (event) => tagOf.grant(event.grant_id));
+    this.#listen(nats, SUBJECTS.clientChanged, (event) => tagOf.client(event.client_id));
+    this.#listen(nats, SUBJECTS.userChanged, (event) => tagOf.user(event.user_id));
     void this.#watch(nats);
     this.#heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
     await this.ping().catch(() => undefined);
@@ -125,14 +124,22 @@ export class TokenServiceConnection {
     return reply.response;
   }
 
-  #listen(nats: NatsConnection, subject: string, tag: (message: Msg) => string): void {
-    const callback = (error: Error | null, message: Msg) => {
+  #listen<Subject extends keyof Broadcasts>(
+    nats: NatsConnection,
+    subject: Subject,
+    tag: (event: Broadcasts[Subject]) => string,
+  ): void {
+    const callback = (failed: Error | null, message: Msg) => {
+      if (failed) return;
+      let stale: string | null = null;
       try {
-        if (!error) this.#stale(tag(message));
-      } catch {
-        // Something was revoked or changed and it cannot be read what: forget everything.
-        this.#stale(null);
+        stale = tag(readBroadcast(subject, message));
+      } catch (error) {
+        if (!(error instanceof MalformedMessageError)) throw error;
+        this.#malformed.warn(subject, message, error);
       }
+      // Something was revoked or changed: where it cannot be read what, everything is forgotten.
+      this.#stale(stale);
     };
     nats.subscribe(subject, { callback });
   }

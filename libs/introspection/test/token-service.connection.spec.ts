@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@nats-io/transport-node';
+import { natsOptions } from '#introspection/nats-options.js';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
@@ -58,6 +60,33 @@ describe('the connection to NATS', () => {
     expect(await answersWithin(300)).toBe(password === '');
     network.alter = (bytes) => bytes;
     expect(await answersWithin(20_000)).toBe(true);
+  });
+
+  it('tells what a broadcast made stale, and of one that it cannot read that anything may be', async () => {
+    expect(await answersWithin(20_000)).toBe(true);
+    const stale: (string | null)[] = [];
+    connection.onStale((tag) => stale.push(tag));
+    const other = await connect(natsOptions(services.natsUrl, 'other'));
+    const id = 'g'.repeat(43);
+    try {
+      for (const [subject, payload] of [
+        ['oauth.grant.revoked', { grant_id: id }],
+        ['oauth.client.changed', { client_id: 'sc_a' }],
+        ['oauth.user.changed', { user_id: 7 }],
+        ['oauth.grant.revoked', {}],
+        ['oauth.grant.revoked', null],
+        ['oauth.client.changed', { client_id: 7 }],
+        ['oauth.user.changed', { user_id: '7' }],
+        ['oauth.user.changed', { user_id: 7, more: 'x'.repeat(20_000) }],
+      ] as const)
+        other.publish(subject, JSON.stringify(payload));
+      other.publish('oauth.grant.revoked', '{');
+      await other.flush();
+      await connection.ping();
+    } finally {
+      await other.close();
+    }
+    expect(stale).toEqual([`grant:${id}`, 'client:sc_a', 'user:7', null, null, null, null, null, null]);
   });
 
   it('is not trusted for longer because the clock was set back', async () => {

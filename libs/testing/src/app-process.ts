@@ -8,6 +8,8 @@ export interface AppProcess {
   readonly url: string;
   readonly internalUrl: string;
   readonly pid: number;
+  /** Everything it printed so far. */
+  output(): string;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export async function startApp(name: AppName, env: Readonly<Record<string, strin
     url: `http://127.0.0.1:${port}`,
     internalUrl: app.internalUrl,
     pid: app.process.pid,
+    output: () => output,
     stop,
   };
 }

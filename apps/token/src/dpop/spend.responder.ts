@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { type SpendReply, type SpendRequest, SUBJECTS } from '#introspection/contract.js';
-import { isSpendRequest } from './is-spend-request.js';
 import { ProofSpender } from './proof-spender.service.js';
 
 /** Answers `oauth.dpop.spend`: for resource servers that know the token already, but not whether its proof is new. */
@@ -11,7 +10,6 @@ export class SpendResponder {
 
   @MessagePattern(SUBJECTS.spendProof)
   async spend(@Payload() request: SpendRequest): Promise<SpendReply> {
-    if (!isSpendRequest(request)) throw new TypeError(`${SUBJECTS.spendProof}: not a SpendRequest`);
     return this.spender.spend(request);
   }
 }

@@ -8,7 +8,6 @@ import {
   type SpendReply,
   SUBJECTS,
 } from '#introspection/contract.js';
-import { isSpendRequest } from '../dpop/is-spend-request.js';
 import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
@@ -54,6 +53,6 @@ export class IntrospectionResponder {
 
   /** Only for a token that is good with the proof's key, so that nobody fills Redis with proofs of other keys. */
   async #spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
-    return isSpendRequest(proof) && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
+    return proof && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
   }
 }

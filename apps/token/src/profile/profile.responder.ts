@@ -11,7 +11,7 @@ export class ProfileResponder {
 
   @MessagePattern(SUBJECTS.profile)
   async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
-    const user = Number.isSafeInteger(id) ? await this.users.find(id) : null;
+    const user = await this.users.find(id);
     return { user: user && profileOf(user) };
   }
 }

@@ -1,0 +1,94 @@
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
+import { lastValueFrom } from 'rxjs';
+import {
+  MalformedMessageError,
+  MalformedMessageLog,
+  type NatsRequest,
+  readRequest,
+} from '#introspection/read-message.js';
+
+/** Callers wait 2 s for an answer. */
+const SHUTDOWN_WITHIN_MS = 3_000;
+
+type Reply = { readonly response: unknown } | { readonly err: unknown };
+
+/**
+ * Nest's server for NATS with a graceful shutdown that loses no request: one that was handed to this copy is handed to no
+ * other. Nest's own `gracefulShutdown` forgets requests under way and waits for a fixed time.
+ *
+ * It answers valid requests of the contract. All else is refused before a responder sees it: Nest would take a message
+ * without an id for an event, and log what it cannot parse with a stack trace.
+ */
+export class GracefulNatsServer extends ServerNats {
+  private readonly queueSubscriptions: Subscription[] = [];
+  private readonly malformed = new MalformedMessageLog();
+  private underWay = 0;
+  private onIdle: () => void = () => undefined;
+
+  override bindEvents(client: NatsConnection): void {
+    super.bindEvents({
+      subscribe: (...about: Parameters<NatsConnection['subscribe']>) => {
+        const subscription = client.subscribe(...about);
+        this.queueSubscriptions.push(subscription);
+        return subscription;
+      },
+    });
+  }
+
+  override async handleMessage(subject: string, message: Msg): Promise<void> {
+    const request = this.read(subject, message);
+    const handler = this.getHandlerByPattern(subject);
+    if (!request || !handler) return;
+    this.underWay += 1;
+    try {
+      const context = new NatsContext([subject, message.headers]);
+      respond(message, request.id, await this.answer(handler, request.data, context));
+    } finally {
+      this.underWay -= 1;
+      if (this.underWay === 0) this.onIdle();
+    }
+  }
+
+  override async close(): Promise<void> {
+    let late: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => (late = setTimeout(resolve, SHUTDOWN_WITHIN_MS)));
+    await Promise.race([this.finish().catch(() => undefined), over]);
+    clearTimeout(late);
+    await super.close();
+  }
+
+  private read(subject: string, message: Msg): NatsRequest | null {
+    try {
+      return readRequest(subject, message);
+    } catch (error) {
+      if (!(error instanceof MalformedMessageError)) throw error;
+      this.malformed.warn(subject, message, error);
+      respond(message, error.id, {
+        err: { status: 'error', message: `malformed request: ${error.message}` },
+      });
+      return null;
+    }
+  }
+
+  /** A responder that fails was logged by Nest, which gives an error fit for the caller. */
+  private async answer(handler: MessageHandler, data: unknown, context: NatsContext): Promise<Reply> {
+    try {
+      return { response: await lastValueFrom(this.transformToObservable(await handler(data, context))) };
+    } catch (err) {
+      return { err };
+    }
+  }
+
+  private async finish(): Promise<void> {
+    // Resolves when the server knows, and everything it sent until then has arrived.
+    await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
+    if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    await this.unwrap<NatsConnection>().flush();
+  }
+}
+
+/** As Nest's clients expect an answer that is the only one; nothing is sent where the message names no reply subject. */
+function respond(message: Msg, id: string | undefined, reply: Reply): void {
+  message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
+}

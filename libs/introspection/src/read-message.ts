@@ -1,0 +1,121 @@
+import type { Msg } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
+import { type Broadcasts, SUBJECTS } from './contract.js';
+
+/** Largest payload that is parsed. Those of the contract have 4 KB at most. */
+const MAX_BYTES = 16 * 1024;
+const MAX_ID = 128;
+const MAX_TOKEN = 1024;
+/** As the claims of a DPoP proof are limited when it is verified. */
+const MAX_CLAIM = 256;
+
+const LOG_INTERVAL_MS = 10_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length <= max;
+const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
+/** Of a grant or a client. */
+const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
+/** PostgreSQL's `integer`. */
+const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+
+const isProof = ({ jkt, jti, nonce, expires_at: expiresAt }: Fields): boolean =>
+  isThumbprint(jkt) &&
+  isText(jti, MAX_CLAIM) &&
+  jti !== '' &&
+  (nonce === undefined || isText(nonce, MAX_CLAIM)) &&
+  Number.isFinite(expiresAt);
+
+/** Whether fields have the types and lengths of the subject's interface in contract.ts. Unknown fields are ignored. */
+const CHECKS: Readonly<Record<string, (fields: Fields) => boolean>> = {
+  [SUBJECTS.introspect]: ({ token, jkt, proof }) =>
+    isText(token, MAX_TOKEN) &&
+    (jkt === undefined || isThumbprint(jkt)) &&
+    (proof === undefined || (isObject(proof) && isProof(proof))),
+  [SUBJECTS.spendProof]: isProof,
+  [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
+  [SUBJECTS.revokeClient]: ({ client_id: id }) => isId(id),
+  [SUBJECTS.grantRevoked]: ({ grant_id: id }) => isId(id),
+  [SUBJECTS.clientChanged]: ({ client_id: id }) => isId(id),
+  [SUBJECTS.userChanged]: ({ user_id: id }) => isUserId(id),
+};
+
+/** A request that was read: its data are what contract.ts says of its subject. */
+export interface NatsRequest {
+  readonly id: string;
+  readonly data: unknown;
+}
+
+/** A message that is not what contract.ts says. The error says what is wrong with it, and quotes nothing of it. */
+export class MalformedMessageError extends Error {
+  /** @param id of the request, where it could be read */
+  constructor(
+    problem: string,
+    readonly id?: string,
+  ) {
+    super(problem);
+    this.name = 'MalformedMessageError';
+  }
+}
+
+/** @throws MalformedMessageError, also for a request whose answer nobody would get */
+export function readRequest(subject: string, message: Msg): NatsRequest {
+  const { id, data } = parse(message);
+  if (!isText(id, MAX_ID)) throw new MalformedMessageError('it has no id, or one that is not a short string');
+  if (!message.reply) throw new MalformedMessageError('it names no reply subject', id);
+  if (!isValid(subject, data)) throw new MalformedMessageError('its data are not those of the contract', id);
+  return { id, data };
+}
+
+/** @throws MalformedMessageError */
+export function readBroadcast<Subject extends keyof Broadcasts>(
+  subject: Subject,
+  message: Msg,
+): Broadcasts[Subject] {
+  const event: unknown = parse(message);
+  if (isValid(subject, event)) return event as Broadcasts[Subject];
+  throw new MalformedMessageError('it is not the event of the contract');
+}
+
+/** Logs refused messages: the first at once, later ones at most every 10 s for each subject, so that a flood fills no log. */
+export class MalformedMessageLog {
+  private readonly logger = new Logger('NATS');
+  private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
+
+  /** @param subject that this process subscribed to: there are few */
+  warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
+    const now = performance.now();
+    const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };
+    if (now - writtenAt < LOG_INTERVAL_MS) {
+      this.subjects.set(subject, { writtenAt, refused: refused + 1 });
+      return;
+    }
+    this.subjects.set(subject, { writtenAt: now, refused: 0 });
+    const { length: bytes } = message.data;
+    const msg = 'malformed NATS message refused';
+    this.logger.warn({ subject, problem, bytes, refused_since_last_line: refused + 1, msg });
+  }
+}
+
+function parse(message: Msg): Fields {
+  if (message.data.length > MAX_BYTES)
+    throw new MalformedMessageError(`it is larger than ${MAX_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = message.json();
+  } catch {
+    throw new MalformedMessageError('it is not JSON');
+  }
+  if (isObject(value)) return value;
+  throw new MalformedMessageError('it is not a JSON object');
+}
+
+function isValid(subject: string, data: unknown): boolean {
+  return isObject(data) && CHECKS[subject]?.(data) === true;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
