@@ -183,8 +183,8 @@ describe('the token app of this version', () => {
     const { user } = await app.ask<{ user: object }>('oauth.user.profile', { user_id: app.userId, ...added });
     expect(Object.keys(user)).toEqual(expect.arrayContaining(Object.keys(PROFILE)));
     const client = await app.client();
-    expect(await app.ask('oauth.client.revoke', { client_id: client.client_id, ...added })).toMatchObject({
-      applied: 0,
-    });
+    expect(
+      await app.ask('oauth.grant.apply_revocations', { client_id: client.client_id, ...added }),
+    ).toMatchObject({ applied: 0 });
   });
 });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { PushedRequestStore } from '#authorization/pushed-request.store.js';
-import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
 import { monitorRedis } from '#testing/redis-monitor.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import { useCabledAuthorizeApp } from './use-authorize-app.js';
+import { storePushed } from './use-pushed-requests.js';
 
 const { app, client, user, cables } = useCabledAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let commands: string[] = [];
@@ -114,13 +113,10 @@ it('the login page costs one query to say where it leads, and none where it lead
 });
 
 it('a pushed request costs one script more on the page, and one more for the answer', async () => {
-  const store = new PushedRequestStore(app.redis);
   const pushed = async (): Promise<string> => {
-    const requestUri = generateRequestUri();
-    const pushes = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
-    const parameters = new URLSearchParams(pushes).toString();
-    await store.push(pushedRequestId(requestUri) ?? '', client.clientId, parameters, 60);
-    return authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
+    const request_uri = await storePushed(app.redis, client.clientId, parameters);
+    return authorizeAddress({ client_id: client.clientId, request_uri });
   };
   const browser = await app.loggedIn(user);
   const allow = (page: Awaited<ReturnType<typeof browser.get>>) =>

@@ -10,6 +10,7 @@ import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authori
 import { formsOf } from './browser.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import type { useCabledAuthorizeApp } from './use-authorize-app.js';
+import { storePushed } from './use-pushed-requests.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
@@ -26,16 +27,10 @@ export function everyError({
   const ask = (asked: Asked) => authorize(app, client, asked);
 
   async function pushed(by: Client, then: 'nothing' | 'answered'): Promise<string> {
-    const store = new PushedRequestStore(app.redis);
-    const requestUri = generateRequestUri();
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's' };
+    const requestUri = await storePushed(app.redis, by.clientId, parameters);
     const id = pushedRequestId(requestUri) ?? '';
-    await store.push(
-      id,
-      by.clientId,
-      new URLSearchParams({ redirect_uri: REDIRECT_URI, state: 's' }).toString(),
-      60,
-    );
-    if (then === 'answered') await store.answer(id, by.clientId);
+    if (then === 'answered') await new PushedRequestStore(app.redis).answer(id, by.clientId);
     return requestUri;
   }
 

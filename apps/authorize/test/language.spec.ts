@@ -1,12 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { LIMITS } from '#authorization/limits.js';
-import { PushedRequestStore } from '#authorization/pushed-request.store.js';
-import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
 import { LOCALES } from '#directory/locale.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
+import { storePushed } from './use-pushed-requests.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { chooseLocale, type Wishes } from '../src/language/choose-locale.js';
 import { LanguageCookie } from '../src/language/language-cookie.js';
@@ -168,15 +167,8 @@ describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', (
   });
 
   it('counts in a pushed request', async () => {
-    const requestUri = generateRequestUri();
-    const parameters = new URLSearchParams({
-      redirect_uri: REDIRECT_URI,
-      state: 's',
-      prompt: 'consent',
-      ui_locales: 'pt',
-    }).toString();
-    const store = new PushedRequestStore(app.redis);
-    await store.push(pushedRequestId(requestUri) ?? '', client.clientId, parameters, 60);
+    const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent', ui_locales: 'pt' };
+    const requestUri = await storePushed(app.redis, client.clientId, parameters);
     const browser = await set('de');
     const address = authorizeAddress({ client_id: client.clientId, request_uri: requestUri });
     expect(languageOf(await browser.get(address))).toBe('pt');

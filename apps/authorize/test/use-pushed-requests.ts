@@ -1,5 +1,7 @@
+import type { Redis } from 'ioredis';
 import type { Response } from 'supertest';
-import { pushedRequestId } from '#authorization/request-uri.js';
+import { PushedRequestStore } from '#authorization/pushed-request.store.js';
+import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { authorizeAddress } from './authorize-app.js';
@@ -56,7 +58,20 @@ export function usePushedRequests() {
 }
 
 /** Where Redis has a pushed request. */
-export const keyOf = (requestUri: string): string => `par:${pushedRequestId(requestUri)}`;
+export const keyOf = (requestUri: string): string => `{par}:request:${pushedRequestId(requestUri)}`;
+
+/** Stores a request as the token app does. @returns its request URI */
+export async function storePushed(
+  redis: Redis,
+  clientId: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<string> {
+  const requestUri = generateRequestUri();
+  const id = pushedRequestId(requestUri) ?? '';
+  const pushed = { id, clientId, parameters: JSON.stringify(parameters), lifetime: 600 };
+  await new PushedRequestStore(redis).push(pushed, []);
+  return requestUri;
+}
 
 export const decide = (browser: Browser, page: Response, decision = 'allow'): Promise<Response> =>
   browser.submit(page, { decision }, '/auth/oauth2/authorize');

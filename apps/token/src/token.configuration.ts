@@ -39,8 +39,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   @KeysVariable() TOKEN_KEYS: string;
   /** Seconds, as all that follow. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Until a pushed authorization request must have been opened (RFC 9126 2.2). */
-  @NumberVariable(5, 600) PAR_LIFETIME = 60;
+  /** Until the user of a pushed authorization request must have logged in (RFC 9126 2.2: 5 to 600 s). */
+  @NumberVariable(5, 600) PAR_LIFETIME = 600;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;

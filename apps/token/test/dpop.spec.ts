@@ -206,16 +206,16 @@ describe('nonces (RFC 9449 8)', () => {
 
 describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
   const pushed = () => ({ ...app.ours, response_type: 'code', redirect_uri: REDIRECT_URI, state: 's' });
-  const kept = async (): Promise<URLSearchParams> => {
-    const [name = ''] = await app.redis.keys('par:*');
-    return new URLSearchParams((await app.redis.hget(name, 'parameters')) ?? '');
+  const kept = async (): Promise<unknown> => {
+    const [name = ''] = await app.redis.keys('{par}:request:*');
+    return JSON.parse((await app.redis.hget(name, 'parameters')) ?? '');
   };
 
   beforeEach(() => app.redis.flushdb());
 
   it('binds the code to the key', async () => {
     expect((await post(PAR, pushed(), await key.proof('POST', PAR))).status).toBe(201);
-    expect((await kept()).get('dpop_jkt')).toBe(key.jkt);
+    expect(await kept()).toMatchObject({ dpop_jkt: key.jkt });
   });
 
   it('may name the same key in dpop_jkt, and no other', async () => {

@@ -14,8 +14,9 @@ setFlagsFromString('--expose-gc');
 process.on('SIGWINCH', runInNewContext('gc'));`;
 
 const MB = 1_000_000;
-const { introspect, spendProof, profile, revokeClient, grantRevoked, clientChanged, userChanged } = SUBJECTS;
-const REQUESTS = [introspect, spendProof, profile, revokeClient];
+const { introspect, spendProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
+  SUBJECTS;
+const REQUESTS = [introspect, spendProof, profile, applyRevocations];
 
 let services: Isolated;
 let app: AppProcess;
@@ -123,10 +124,10 @@ describe('a malformed request gets an error', () => {
     ['a string as user_id', profile, { user_id: '1' }],
     ['half a user_id', profile, { user_id: 1.5 }],
     ['a user_id that PostgreSQL cannot have', profile, { user_id: 2 ** 31 }],
-    ['a number as client_id', revokeClient, { client_id: 7 }],
-    ['an empty client_id', revokeClient, { client_id: '' }],
-    ['an over-long client_id', revokeClient, { client_id: 'x'.repeat(256) }],
-    ['a client_id with a space', revokeClient, { client_id: 'a b' }],
+    ['a number as client_id', applyRevocations, { client_id: 7 }],
+    ['an empty client_id', applyRevocations, { client_id: '' }],
+    ['an over-long client_id', applyRevocations, { client_id: 'x'.repeat(256) }],
+    ['a client_id with a space', applyRevocations, { client_id: 'a b' }],
   ];
 
   it.each(cases)('%s (%s)', async (_what, subject, data) => {

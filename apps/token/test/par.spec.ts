@@ -29,13 +29,13 @@ const valid = () => ({ ...authorization(), ...client });
 const without = (name: string) => Object.fromEntries(Object.entries(valid()).filter(([key]) => key !== name));
 /** What was kept since, whatever came to its end meanwhile. */
 const newSince = async (before: readonly string[]) => (await keys()).filter((key) => !before.includes(key));
-const keys = () => app.redis.keys('par:*');
+const keys = () => app.redis.keys('{par}:request:*');
 
 describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   it('answers 201 with a request_uri and its lifetime (2.2)', async () => {
     const answer = await form(encoded(valid()));
     expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 60 });
+    expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 600 });
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 
@@ -44,30 +44,48 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(new Set(answers.map(({ body }) => body.request_uri)).size).toBe(50);
   });
 
-  it('keeps the parameters under a hash of the reference, for 60 s, and neither the reference nor the secret', async () => {
+  it('keeps what the checks made of it under a hash of the reference, for 10 minutes, and nothing else', async () => {
     const before = await keys();
     const began = Date.now();
     const { body } = await send().send({
       ...valid(),
       code_challenge: CHALLENGE,
       code_challenge_method: 'S256',
-      x: 'y',
+      scope: 'profile:read '.repeat(70),
+      prompt: 'consent consent',
+      nonce: 'n',
+      x: 'y'.repeat(10_000),
     });
     const [, reference = ''] = URN.exec(body.request_uri as string) ?? [];
-    const key = `par:${createHash('sha256').update(reference).digest('base64url')}`;
+    const key = `{par}:request:${createHash('sha256').update(reference).digest('base64url')}`;
     expect(await newSince(before)).toEqual([key]);
     const stored = await app.redis.hgetall(key);
-    expect(Object.fromEntries(new URLSearchParams(stored['parameters']))).toEqual({
-      ...authorization(),
-      client_id: client.client_id,
+    const { parameters = '', ...rest } = stored;
+    expect(rest).toEqual({ status: 'pushed', client: client.client_id });
+    const { response_type: _code, ...sent } = authorization();
+    expect(JSON.parse(parameters)).toEqual({
+      ...sent,
       code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
+      scope: 'profile:read',
+      prompt: 'consent',
     });
     const text = JSON.stringify(stored);
     for (const secret of [reference, client.client_secret]) expect(text).not.toContain(secret);
     const ttl = await app.redis.pttl(key);
-    expect(ttl).toBeGreaterThanOrEqual(60_000 - 1_000 - (Date.now() - began));
-    expect(ttl).toBeLessThanOrEqual(60_000);
+    expect(ttl).toBeGreaterThanOrEqual(600_000 - 1_000 - (Date.now() - began));
+    expect(ttl).toBeLessThanOrEqual(600_000);
+  });
+
+  it('keeps less than 7 KB of the longest request that there can be', async () => {
+    const before = await keys();
+    const wide = (length: number) => '\u{ffff}'.repeat(length);
+    const longest = { state: wide(1_024), login_hint: wide(254), ui_locales: wide(200), dpop_jkt: CHALLENGE };
+    const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    const prompt = 'login consent select_account';
+    expect((await send().send({ ...valid(), ...longest, ...pkce, prompt })).status).toBe(201);
+    const [key = ''] = await newSince(before);
+    // The redirect URI is as long as the operator registered it, and 2000 bytes at most.
+    expect(await app.redis.hstrlen(key, 'parameters')).toBeLessThan(7_000 - 2_000);
   });
 
   it('takes a client by HTTP Basic, with or without client_id in the body, and a public one by its name', async () => {

@@ -36,7 +36,8 @@ const CHECKS: Readonly<Record<string, (fields: Fields) => boolean>> = {
     (proof === undefined || (isObject(proof) && isProof(proof))),
   [SUBJECTS.spendProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
-  [SUBJECTS.revokeClient]: ({ client_id: id }) => isId(id),
+  [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
+    userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
   [SUBJECTS.grantRevoked]: ({ grant_id: id }) => isId(id),
   [SUBJECTS.clientChanged]: ({ client_id: id }) => isId(id),
   [SUBJECTS.userChanged]: ({ user_id: id }) => isUserId(id),

@@ -36,8 +36,8 @@ export class AuthorizationRequestService {
     const clientId = clientIdOf(parameters);
     const context = await this.contexts.find(clientId, session?.userId ?? null);
     const client = checkClient(clientId, context.client);
-    const { request, pushedId } = await this.#check(parameters, client);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
+    const { request, pushedId } = await this.#check(parameters, client, user !== null);
     const asked = askedScopes(request.scope, client, user ? context.decisions : []);
     return { ...request, pushedId, user, asked, grantsOfDay: context.grantsOfDay };
   }
@@ -55,6 +55,7 @@ export class AuthorizationRequestService {
   async #check(
     parameters: RequestParameters,
     client: Client,
+    loggedIn: boolean,
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
     const requestUri = parameters.get('request_uri', LIMITS.redirect_uri);
     if (requestUri === undefined) {
@@ -67,7 +68,7 @@ export class AuthorizationRequestService {
     }
     // RFC 9101 6.3, which RFC 9126 4 refers to: what stands beside client_id and request_uri does not count. The checks
     // are made again, because the registration may have changed since the push.
-    const { id, parameters: kept } = await this.pushed.open(requestUri, client);
+    const { id, parameters: kept } = await this.pushed.open(requestUri, client, loggedIn);
     return { request: checkAuthorizationRequest(kept, client), pushedId: id };
   }
 }

@@ -1,17 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { readPushedParameters } from '#authorization/pushed-parameters.js';
 import type { PushedRequest } from '#authorization/pushed-request.store.js';
 import { PushedRequestStore } from '#authorization/pushed-request.store.js';
-import { RequestParameters } from '#authorization/request-parameters.js';
+import type { RequestParameters } from '#authorization/request-parameters.js';
 import { pushedRequestId } from '#authorization/request-uri.js';
 import type { Client } from '#directory/client.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import type { IncomingRequest } from './incoming-request.js';
-
-/**
- * Seconds that a user has to log in and answer. The lifetime that the client was told (RFC 9126 2.2) counts until the
- * page is opened; 60 s would be too few to find a password.
- */
-const OPENED_LIFETIME = 15 * 60;
 
 /**
  * Opens pushed authorization requests (RFC 9126 4). What uses one up is the user's answer and not the first look at
@@ -26,14 +21,19 @@ export class PushedRequestService {
   /**
    * The parameters that the client pushed, and their id. One script in Redis.
    *
+   * @param loggedIn whether the browser is: else anybody could make requests stay
    * @throws OAuthError that cannot be redirected: where to is in the request that is not to be had
    */
-  async open(requestUri: string, client: Client): Promise<{ id: string; parameters: RequestParameters }> {
+  async open(
+    requestUri: string,
+    client: Client,
+    loggedIn: boolean,
+  ): Promise<{ id: string; parameters: RequestParameters }> {
     const id = pushedRequestId(requestUri);
     if (id === null)
       throw refused('the request_uri is not one of this service', { request_uri: 'malformed' }, client);
-    const found = await this.store.open(id, client.clientId, OPENED_LIFETIME);
-    return { id, parameters: RequestParameters.fromQuery(opened(found, id, client)) };
+    const found = await this.store.open(id, client.clientId, loggedIn);
+    return { id, parameters: readPushedParameters(opened(found, id, client)) };
   }
 
   /**
@@ -47,7 +47,7 @@ export class PushedRequestService {
       return await give();
     } catch (error) {
       await this.store
-        .reopen(id)
+        .reopen(id, client.clientId)
         .catch(({ message }: Error) => this.#logger.warn(`an answer was not taken back: ${message}`));
       throw error;
     }

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
-import { addressNetwork, addressSite } from './address-network.js';
+import { addressNetwork, addressSite } from '#service/http/address-network.js';
 import type { KnownDevice } from './device-cookie.js';
 import { oneSpelling } from './one-spelling.js';
 import { type Counters, type RefusingCounter, ThrottleStore } from './throttle.store.js';

@@ -30,7 +30,7 @@ export class ParController {
   @HttpCode(201)
   @Header('Pragma', 'no-cache')
   @UseGuards(DpopGuard)
-  async push(@Req() { headers, body, raw, proof }: HttpRequest): Promise<ParAnswer> {
+  async push(@Req() { headers, body, raw, ip, proof }: HttpRequest): Promise<ParAnswer> {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
@@ -38,6 +38,7 @@ export class ParController {
       client,
       body ?? {},
       await this.proofs.keyOf(proof),
+      ip,
     );
     noteOutcome(raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };

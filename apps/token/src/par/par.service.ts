@@ -1,11 +1,14 @@
+import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { checkAuthorizationRequest } from '#authorization/check-authorization-request.js';
 import { LIMITS } from '#authorization/limits.js';
-import { pushedParameters } from '#authorization/pushed-parameters.js';
-import { PushedRequestStore } from '#authorization/pushed-request.store.js';
+import { writePushedParameters } from '#authorization/pushed-parameters.js';
+import { type PushLimit, type PushRefusal, PushedRequestStore } from '#authorization/pushed-request.store.js';
 import { RequestParameters } from '#authorization/request-parameters.js';
 import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
 import type { Client } from '#directory/client.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { addressNetwork, addressSite } from '#service/http/address-network.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
@@ -17,36 +20,85 @@ export interface Pushed {
   readonly expiresIn: number;
 }
 
+/**
+ * Most requests that may be stored at a time. Each takes some 1 KB of Redis, 8 KB at most. A login of one minute has its place for
+ * two, hence they are enough for 400 logins a second of a confidential client and 80 of a public one: for floods, not for traffic.
+ */
+export const PUSH_LIMITS = {
+  /** Its secret says who fills Redis, and the operator can take it away. Its servers share few addresses, so those do not count. */
+  confidential: 50_000,
+  /** Anybody may push in its name. */
+  public: 10_000,
+  /** Public clients' pushes from one address (IPv6: its /64) in a lifetime: an office may log in 30 times a minute. */
+  address: 300,
+  /** And from one IPv6 /48: of its 65 536 networks, some 30 could shut everybody else out of a client. */
+  site: 1_000,
+} as const;
+
 /** Keeps the authorization requests that clients push. */
 @Injectable()
 export class ParService {
+  private readonly key: Buffer;
+
   constructor(
     private readonly store: PushedRequestStore,
     @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
-  ) {}
+  ) {
+    this.key = KeyRing.parse(configuration.TOKEN_KEYS).throttleKey;
+  }
 
   /**
    * RFC 9126 2.1, for a client that is authenticated by now.
    *
    * @param jkt thumbprint of the key that the request proved; null when it proved none
-   * @throws OAuthError of the authorize endpoint's own checks, or invalid_request
+   * @param address that the request came from
+   * @throws OAuthError of the authorize endpoint's own checks, invalid_request, or 429
    */
-  async push(client: Client, body: object, jkt: string | null): Promise<Pushed> {
+  async push(client: Client, body: object, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = RequestParameters.fromBody(withProvedKey(body, jkt));
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
     if (parameters.get('request_uri', LIMITS.redirect_uri) !== undefined)
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
         detail: { check: 'request_uri' },
       });
-    checkAuthorizationRequest(parameters, client, { apis: this.configuration.apis });
+    const request = checkAuthorizationRequest(parameters, client, { apis: this.configuration.apis });
     const requestUri = generateRequestUri();
     const id = pushedRequestId(requestUri);
     if (id === null) throw new Error('a request URI of ours is not read as one');
     const { clientId } = client;
     const expiresIn = this.configuration.PAR_LIFETIME;
-    await this.store.push(id, clientId, pushedParameters(parameters, clientId), expiresIn);
+    const pushed = { id, clientId, parameters: writePushedParameters(request), lifetime: expiresIn };
+    const refusal = await this.store.push(pushed, this.limits(client, address));
+    if (refusal) throw tooManyRequests(refusal);
     return { requestUri, id, expiresIn };
   }
+
+  private limits({ clientId, type }: Client, address: string): PushLimit[] {
+    const ofClient = { counter: 'client', of: clientId, most: PUSH_LIMITS[type] } as const;
+    if (type === 'confidential') return [ofClient];
+    const [network, site] = [addressNetwork(address), addressSite(address)];
+    const ofNetwork = { counter: 'address', of: this.hidden(network), most: PUSH_LIMITS.address } as const;
+    if (site === network) return [ofClient, ofNetwork];
+    return [ofClient, ofNetwork, { counter: 'site', of: this.hidden(site), most: PUSH_LIMITS.site }];
+  }
+
+  /** As in the login throttle: whoever reads Redis does not learn addresses. */
+  private hidden(network: string): string {
+    return createHmac('sha256', this.key).update(`par:${network}`).digest('base64url');
+  }
+}
+
+/**
+ * RFC 9126 2.3: "If the number of requests from a client during a particular time period exceeds the number the
+ * authorization server allows, the authorization server responds with an HTTP 429 (Too Many Requests) status code."
+ */
+function tooManyRequests({ counter, seconds }: PushRefusal): OAuthError {
+  const whose = counter === 'client' ? 'of this application' : 'from this address';
+  const description = `there are too many pushed requests ${whose}; repeat this one in ${seconds} s`;
+  return new OAuthError('temporarily_unavailable', 429, description, {
+    detail: { check: 'push_limit', counter },
+    headers: { 'Retry-After': String(seconds) },
+  });
 }
 
 /**

@@ -16,6 +16,8 @@ export interface HttpRequest extends ProvedRequest {
   readonly headers: { readonly authorization?: string };
   readonly body: unknown;
   readonly raw: IncomingMessage;
+  /** The client's address, as far as TRUSTED_PROXIES are believed. */
+  readonly ip: string;
 }
 
 /** The frame of every token request: who asks, and the answer's wire names and log line. */

@@ -1,0 +1,134 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import request, { type Response } from 'supertest';
+import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { PUSH_LIMITS } from '../src/par/par.service.js';
+import { expectStandardError } from './expect-standard-error.js';
+import { useTokenApp } from './use-token-app.js';
+
+const app = useTokenApp({ TRUSTED_PROXIES: 'loopback' });
+
+const CALLBACK = 'com.example.pocket:/callback';
+const PKCE = {
+  code_challenge: createHash('sha256').update('verifier').digest('base64url'),
+  code_challenge_method: 'S256',
+};
+
+const publicClient = () => app.publicClient(CALLBACK);
+
+/** A push of a client of either type, through a proxy that saw it come from that address. */
+function push(by: TestClient | { readonly client_id: string }, from: string): Promise<Response> {
+  const redirect_uri = 'client_secret' in by ? REDIRECT_URI : CALLBACK;
+  return request(app.server)
+    .post('/api/auth/oauth/par')
+    .set('X-Forwarded-For', from)
+    .send({ ...by, redirect_uri, state: 's', ...PKCE })
+    .then((answer) => answer);
+}
+
+/** At most 50 at a time. */
+async function pushAll(pushes: readonly (() => Promise<Response>)[]): Promise<Response[]> {
+  const answers: Response[] = [];
+  for (let start = 0; start < pushes.length; start += 50)
+    answers.push(...(await Promise.all(pushes.slice(start, start + 50).map((send) => send()))));
+  return answers;
+}
+
+const times = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+const byte = () => randomInt(1, 255);
+const ipv4 = () => `10.${byte()}.${byte()}.${byte()}`;
+const hex = () => randomBytes(2).toString('hex');
+const stored = async () => (await app.redis.keys('{par}:request:*')).length;
+
+function expectTooMany(answer: Response, whose: string): void {
+  expectStandardError(answer, 429, 'temporarily_unavailable');
+  expect(answer.body.error_description).toContain(whose);
+  const wait = Number(answer.headers['retry-after']);
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(600);
+  expect(answer.headers['cache-control']).toBe('no-store');
+}
+
+/** As if that many requests of the client waited; those of before that came to their end are among them. */
+async function fill(clientId: string, waiting: number, over = 0): Promise<void> {
+  const members = times(waiting + over, (n) => [
+    Date.now() + (n < waiting ? 300_000 : -1_000),
+    `waiting ${n}`,
+  ]);
+  const pipeline = app.redis.pipeline();
+  for (let start = 0; start < members.length; start += 1_000)
+    pipeline.zadd(`{par}:client:${clientId}`, ...members.slice(start, start + 1_000).flat());
+  await pipeline.exec();
+}
+
+describe('pushes of public clients from one address', () => {
+  it('are stored up to 300 in a lifetime, whichever clients they name, and however many come at once', async () => {
+    const [clients, from, before] = [[await publicClient(), await publicClient()], ipv4(), await stored()];
+    const answers = await pushAll(
+      times(PUSH_LIMITS.address + 40, (n) => () => push(clients[n % 2] ?? { client_id: '' }, from)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(300);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused).toHaveLength(40);
+    for (const answer of refused) expectTooMany(answer, 'from this address');
+    expect((await stored()) - before).toBe(300);
+    expect((await push(await publicClient(), ipv4())).status).toBe(201);
+  });
+
+  it('count as one of an IPv6 /64, and up to 1000 of a /48', async () => {
+    const client = await publicClient();
+    const site = `2001:${hex()}:${hex()}`;
+    const network = `${site}:${hex()}`;
+    await pushAll(times(PUSH_LIMITS.address, () => () => push(client, `${network}::${hex()}`)));
+    expectTooMany(await push(client, `${network}::${hex()}`), 'from this address');
+    const others = times(
+      1_000 - 300 + 20,
+      (n) => () => push(client, `${site}:${n.toString(16)}:${hex()}::1`),
+    );
+    const answers = await pushAll(others);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1_000 - 300);
+    expect((await push(client, `2001:${hex()}:${hex()}::1`)).status).toBe(201);
+  });
+
+  it('do not count by what a caller says beyond the trusted proxies', async () => {
+    const [client, from] = [await publicClient(), ipv4()];
+    await pushAll(times(PUSH_LIMITS.address, () => () => push(client, `${ipv4()}, ${from}`)));
+    expectTooMany(await push(client, `${ipv4()}, ${from}`), 'from this address');
+  });
+
+  it('leave no address in Redis', async () => {
+    const from = ipv4();
+    await push(await publicClient(), from);
+    expect((await app.redis.keys('*')).join()).not.toContain(from);
+  });
+});
+
+describe('pushes of one client', () => {
+  it.each(['public', 'confidential'] as const)(
+    '%s: are stored up to its bound, however many come at once',
+    async (type) => {
+      const client = type === 'public' ? await publicClient() : await app.client();
+      await fill(client.client_id, PUSH_LIMITS[type] - 5, 100);
+      const answers = await pushAll(times(20, () => () => push(client, ipv4())));
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+      for (const answer of answers.filter(({ status }) => status !== 201))
+        expectTooMany(answer, 'of this application');
+      const another = type === 'public' ? await publicClient() : await app.client();
+      expect((await push(another, ipv4())).status).toBe(201);
+    },
+  );
+
+  it('that is confidential share their servers’ address', async () => {
+    const [client, from] = [await app.client(), ipv4()];
+    const answers = await pushAll(times(PUSH_LIMITS.address + 10, () => () => push(client, from)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  });
+});
+
+it('every key of a pushed request ends by itself', async () => {
+  await push(await publicClient(), `2001:${hex()}:${hex()}::1`);
+  const keys = await app.redis.keys('{par}:*');
+  const kinds = new Set(keys.map((key) => key.split(':')[1]));
+  expect(kinds).toEqual(new Set(['request', 'client', 'address', 'site']));
+  for (const key of keys) expect([key, (await app.redis.ttl(key)) > 0]).toEqual([key, true]);
+});
