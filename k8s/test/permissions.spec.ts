@@ -169,7 +169,14 @@ describe('the users of a development installation', () => {
 
     it('token answers to inboxes only, wherever a request wants its answer', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
-      const wanted = [clientChanged, userChanged, applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
+      const wanted = [
+        clientChanged,
+        userChanged,
+        applyRevocations,
+        introspect,
+        'oauth.other',
+        '$JS.API.INFO',
+      ];
       answerer.nats.subscribe(introspect, {
         queue: 'token',
         callback: (_error, ask) => void ask.respond('yes'),
