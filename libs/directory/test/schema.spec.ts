@@ -3,10 +3,29 @@ import { Client } from 'pg';
 import { connect } from '#directory/connect.js';
 import { directoryDataSource, REQUEST_LIMITS } from '#directory/data-source.js';
 import { migrate, pendingMigrations } from '#directory/migrate.js';
+import { isSchemaName } from '#service/configuration/store-url.variables.js';
 import { emptyDatabase } from '#testing/own-database.js';
 import { testServices } from '#testing/test-services.js';
 
 const schema = 'oauth';
+
+it('a schema has a name that needs no quotes, and is none of PostgreSQL’s own', () => {
+  const good = ['oauth', '_a1', 'a'.repeat(63)];
+  const bad = [
+    '',
+    'OAuth',
+    '1a',
+    'a-b',
+    'a b',
+    'a,public',
+    "a'; --",
+    'pg_catalog',
+    'information_schema',
+    'a'.repeat(64),
+  ];
+  expect(good.filter((name) => !isSchemaName(name))).toEqual([]);
+  expect(bad.filter(isSchemaName)).toEqual([]);
+});
 
 describe('a database with tables of another application', () => {
   let url: string;
