@@ -47,11 +47,14 @@ describe('oauth.token.introspect over NATS', () => {
     const { access_token: token } = answer.body as Pair;
     const ask = (jkt?: unknown) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, jkt });
     expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
-    for (const jkt of [undefined, null, '', 'A'.repeat(43), 7, [key.jkt], { jkt: key.jkt }])
+    for (const jkt of [undefined, 'A'.repeat(43)])
       expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
+    // Not a thumbprint: the request is malformed, and gets an error.
+    for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
+      expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
     // Whatever Redis says: a key that is not known is never left out of the answer.
     await app.redis.hset(`grant:${app.grantIdOf(token)}`, 'jkt', '');
-    for (const jkt of [undefined, '', key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
+    for (const jkt of [undefined, key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
   });
 
   it('costs no Redis command for a forged or expired token', async () => {
