@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Users can be disabled, and a grant outlives the row of its user: its record is what says that its tokens are revoked. No
- * user is deleted or disabled, by plain SQL neither, while a grant of theirs is live.
+ * user is deleted or disabled, by plain SQL neither, while a grant of theirs is live. Nor is the row of a client deleted while
+ * grants to it are recorded: `operator client delete` keeps the row.
  */
 export class GoneUsers1795330000000 implements MigrationInterface {
   // Processes of the version before go on inserting: what the foreign key did for them, a trigger does.
@@ -29,9 +30,26 @@ export class GoneUsers1795330000000 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER users_inherit_no_grants AFTER INSERT OR UPDATE OF id ON users
         FOR EACH ROW EXECUTE FUNCTION users_inherit_no_grants()`);
+    await runner.query(`
+      ALTER TABLE grants
+        DROP CONSTRAINT grants_client_id_fkey,
+        ADD CONSTRAINT grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES clients ON DELETE RESTRICT`);
+    await createTriggerFunction(runner, 'clients_keep_grants', CLIENT_KEEPS_GRANTS);
+    await runner.query(`
+      CREATE TRIGGER clients_keep_grants BEFORE DELETE ON clients
+        FOR EACH ROW EXECUTE FUNCTION clients_keep_grants()`);
+    await createTriggerFunction(runner, 'clients_truncate_keep_grants', TRUNCATE_KEEPS_GRANTS);
+    await runner.query(`
+      CREATE TRIGGER clients_truncate_keep_grants BEFORE TRUNCATE ON clients
+        FOR EACH STATEMENT EXECUTE FUNCTION clients_truncate_keep_grants()`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP FUNCTION clients_keep_grants, clients_truncate_keep_grants CASCADE');
+    await runner.query(`
+      ALTER TABLE grants
+        DROP CONSTRAINT grants_client_id_fkey,
+        ADD CONSTRAINT grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES clients ON DELETE CASCADE`);
     await runner.query(
       'DROP FUNCTION grants_need_user, users_end_grants_first, users_truncate_end_grants_first, users_inherit_no_grants CASCADE',
     );
@@ -103,6 +121,20 @@ const INHERIT_NO_GRANTS = `
     END IF;
     RETURN NULL;
   END`;
+
+/** Says what to do instead. The foreign key refuses as well, and sees a grant that is being recorded meanwhile. */
+const keepGrants = (whose: string, subject: string): string => `
+  BEGIN
+    IF EXISTS (SELECT FROM grants WHERE ${whose}) THEN
+      RAISE restrict_violation USING
+        MESSAGE = ${subject} || ' grants on record, which are what revokes their tokens',
+        HINT = 'Run "operator client delete" instead: it ends the grants, and keeps the row.';
+    END IF;
+    RETURN OLD;
+  END`;
+
+const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s has', OLD.client_id)");
+const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'clients have'");
 
 /** With the rights of the tables' owner, as a foreign key has them: a role that may write users needs none on grants. */
 async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
