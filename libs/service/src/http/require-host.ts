@@ -8,6 +8,8 @@ import { OAuthError } from '../oauth/oauth-error.js';
  * host may disagree about where the request ends.
  */
 export function requireHost(fastify: FastifyInstance): void {
+  // Node hides what follows the thousandth header, a second Host too. All of them have 16 KiB.
+  fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', async ({ raw }, reply) => {
     const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
     if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) return;
