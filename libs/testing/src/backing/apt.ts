@@ -90,6 +90,14 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
+  /** What has to be unpacked to use these packages here: they and all that they need, but for what is installed. */
+  async toInstall(names: readonly string[]): Promise<string[]> {
+    const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
+    const plan = await this.read('apt-get', args);
+    const packages = plan.split('\n').flatMap((line) => /^Inst (\S+) /.exec(line)?.[1] ?? []);
+    return packages.filter((name) => !NOT_NEEDED.test(name));
+  }
+
   private async find(patterns: readonly string[]): Promise<Map<string, string>> {
     const found = patterns.map(async (pattern) => [pattern, await this.search(pattern)] as const);
     return new Map((await Promise.all(found)).flatMap(([pattern, name]) => (name ? [[pattern, name]] : [])));

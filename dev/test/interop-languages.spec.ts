@@ -1,0 +1,109 @@
+import { fileURLToPath } from 'node:url';
+import { NestFactory } from '@nestjs/core';
+import { generateClientSecret } from '#directory/client-secret.js';
+import { DirectoryModule } from '#directory/directory.module.js';
+import { ResourceServerStore } from '#directory/resource-server.store.js';
+import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';
+import { until } from '#testing/topology/until.js';
+import { allow } from './allow.js';
+import { Dialogue } from './interop/dialogue.js';
+import { type RunningProduct, startProduct } from './running-product.js';
+
+const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] = [
+  {
+    name: 'Authlib for Python',
+    program: 'interop/authlib-client.py',
+    interpreter: 'python3',
+    packages: ['python3-authlib', 'python3-requests'],
+    probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
+  },
+  {
+    name: 'oauth2 for Ruby',
+    program: 'interop/oauth2-client.rb',
+    interpreter: 'ruby',
+    packages: ['ruby-oauth2'],
+    probe: 'require "oauth2"; require "oauth2/version"; puts OAuth2::Version',
+  },
+];
+
+/** Looked for before the tests have names, so that their names say what was tried, and in which version. */
+const found = await findLibraries(LIBRARIES);
+
+/** What a library says about tokens that it has got, and of the user whose they are. */
+interface Got {
+  email: string;
+  tokens: { access_token: string };
+}
+
+let product: RunningProduct;
+let resourceServer: { id: string; secret: string };
+
+beforeAll(async () => {
+  product = await startProduct();
+  const directory = await NestFactory.createApplicationContext(
+    DirectoryModule.forRoot({ databaseUrl: product.databaseUrl }),
+    { logger: false },
+  );
+  const { secret, hash } = generateClientSecret();
+  resourceServer = { id: (await directory.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
+  await directory.close();
+});
+
+afterAll(() => product.close());
+
+/** Resolves when the API refuses it: every copy hears of a revocation soon, and would trust its cache for 30 s. */
+const refused = (accessToken: string) =>
+  until('a revoked token is refused', 20_000, async () => {
+    const headers = { Authorization: `Bearer ${accessToken}` };
+    return (await fetch(`${product.run.api_url}/v2/me`, { headers })).status === 401;
+  });
+
+for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
+  const library = found[index]!;
+  if ('missing' in library) {
+    it(`${name} WAS NOT TRIED: ${library.missing}`, () => {
+      process.stderr.write(`${name} was not tried: ${library.missing}\n`);
+      for (const wanted of packages) expect(library.missing).toContain(wanted);
+    });
+    continue;
+  }
+
+  describe(`${name}, ${library.version}`, () => {
+    let dialogue: Dialogue;
+
+    beforeEach(() => {
+      // The product is on this machine, whatever proxy leads to others.
+      const env = { ...library.env, no_proxy: 'localhost', NO_PROXY: 'localhost' };
+      const file = fileURLToPath(new URL(program, import.meta.url));
+      dialogue = new Dialogue(library.command, [file], env);
+    });
+
+    afterEach(() => dialogue.end());
+
+    it.each(['client_secret_basic', 'client_secret_post'])(
+      'with %s and PKCE gets, uses, renews, introspects and revokes tokens',
+      async (authentication) => {
+        const { run } = product;
+        dialogue.tell({ ...run, resource_server: resourceServer, authentication });
+        const { authorization_url } = await dialogue.hear<{ authorization_url: string }>();
+        expect(new URL(authorization_url).searchParams.get('code_challenge_method')).toBe('S256');
+        dialogue.tell(await allow(run, authorization_url));
+
+        const redeemed = await dialogue.hear<Got>();
+        expect(redeemed).toMatchObject({ email: run.user.email, tokens: { scope: 'profile:read' } });
+        const renewed = await dialogue.hear<Got>();
+        expect(renewed).toMatchObject({
+          email: run.user.email,
+          tokens: { scope: 'profile:read' },
+          introspection: { active: true, client_id: run.client.client_id, scope: 'profile:read' },
+        });
+        expect(renewed.tokens.access_token).not.toBe(redeemed.tokens.access_token);
+
+        expect(await dialogue.hear()).toEqual({ revocation: 200, introspection: { active: false } });
+        await refused(renewed.tokens.access_token);
+        dialogue.tell('the API refuses it');
+        expect(await dialogue.hear()).toEqual({ me: 401, refresh: 'invalid_grant' });
+      },
+    );
+  });
+}

@@ -1,0 +1,193 @@
+import { access, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Apt } from './backing/apt.js';
+import { localFolder } from './backing/local-folder.js';
+import { type Progress, progressOn } from './backing/progress.js';
+import { runCommand } from './backing/run-command.js';
+import { lastLines } from './backing/started-service.js';
+import { Workspace } from './backing/workspace.js';
+
+/** A library of another language. */
+export interface WantedLibrary {
+  interpreter: 'python3' | 'ruby';
+  /** Debian's packages. The first one names the folder that they are unpacked into. */
+  packages: readonly [string, ...string[]];
+  /** A program that loads the library and prints its version. */
+  probe: string;
+}
+
+/** An interpreter, and the environment in which it loads a library. */
+export interface FoundLibrary {
+  command: string;
+  env: NodeJS.ProcessEnv;
+  version: string;
+}
+
+/** Which packages to install, and why they could not be had without that, in one line. */
+export interface MissingLibrary {
+  missing: string;
+}
+
+/** Where libraries are looked for: PATH in the environment, and a folder that keeps what is unpacked. */
+export interface LibraryPlaces {
+  env: NodeJS.ProcessEnv;
+  folder: string;
+}
+
+const PROJECT: LibraryPlaces = {
+  env: process.env,
+  folder: fileURLToPath(new URL('../../../.local/', import.meta.url)),
+};
+
+// Against a network that answers nothing: tests go on without the libraries.
+const LONGEST_STALL_MS = 30_000;
+
+const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
+
+/** How an interpreter takes a program, and where Debian's looks for code: below /, and so below a folder of packages. */
+const INTERPRETERS = {
+  python3: { flag: '-c', paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
+  ruby: {
+    flag: '-e',
+    paths: {
+      ...SHARED_LIBRARIES,
+      RUBYLIB: [
+        'usr/lib/ruby/*',
+        'usr/lib/*/ruby/*',
+        'usr/lib/*/ruby/vendor_ruby/*',
+        'usr/lib/ruby/gems/*/gems/*/lib',
+        'usr/share/rubygems-integration/*/gems/*/lib',
+      ],
+    },
+  },
+};
+
+/**
+ * Finds libraries, each as it is installed on this machine, else in the distribution's packages, which are unpacked into
+ * `.local/packages` without root; later calls find them there.
+ */
+export async function findLibraries(
+  wanted: readonly WantedLibrary[],
+  places: LibraryPlaces = PROJECT,
+): Promise<(FoundLibrary | MissingLibrary)[]> {
+  const found = await Promise.all(wanted.map((library) => find(library, places)));
+  if (found.every((library) => 'version' in library)) return found;
+  const workspace = new Workspace(places.env);
+  const show = progressOn(process.stderr);
+  let stalled = false;
+  let timer: NodeJS.Timeout | undefined;
+  const progress: Progress = (text, passing) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      stalled = true;
+      // Its commands end with it.
+      void workspace.remove();
+    }, LONGEST_STALL_MS);
+    show(text, passing);
+  };
+  try {
+    await localFolder(places.folder);
+    const draft = await workspace.folder(join(places.folder, 'packages'));
+    const apt = new Apt(workspace, draft, places.env, progress);
+    // One after the other: package lists are fetched once.
+    for (const [index, library] of wanted.entries()) {
+      if ('version' in found[index]!) continue;
+      try {
+        await unpack(library, apt, draft, places);
+        found[index] = await loadUnpacked(library, places);
+      } catch (error) {
+        const why = stalled ? `nothing came for ${LONGEST_STALL_MS / 1000} s` : (error as Error).message;
+        found[index] = missing(library, lastLines(why, 1));
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+    return found;
+  } finally {
+    await workspace.remove();
+  }
+}
+
+/** The library as the machine has it, or as an earlier call has unpacked it. */
+async function find(library: WantedLibrary, places: LibraryPlaces): Promise<FoundLibrary | MissingLibrary> {
+  for (const command of [library.interpreter, join('/usr/bin', library.interpreter)]) {
+    const installed = await load(library, command, places.env);
+    if ('version' in installed) return installed;
+  }
+  return loadUnpacked(library, places);
+}
+
+async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: LibraryPlaces): Promise<void> {
+  const { packages } = library;
+  await apt.required();
+  const known = await apt.newest(packages);
+  const unknown = packages.filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new Error(`the distribution has no ${unknown.join(' and no ')}`);
+  const needed = await apt.toInstall(packages);
+  const files = await mkdtemp(join(draft, 'files-'));
+  const tree = await mkdtemp(join(draft, 'tree-'));
+  if (needed.length > 0) await apt.download(needed, files);
+  await apt.unpack(files, needed, tree);
+  // What is there and does not load is no use; another process may have put a good one there by now.
+  if ('version' in (await loadUnpacked(library, places))) return;
+  const place = treeOf(library, places);
+  await rm(place, { recursive: true, force: true });
+  await rename(tree, place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+}
+
+async function loadUnpacked(
+  library: WantedLibrary,
+  places: LibraryPlaces,
+): Promise<FoundLibrary | MissingLibrary> {
+  const tree = treeOf(library, places);
+  const own = join(tree, 'usr/bin', library.interpreter);
+  const command = (await exists(own)) ? own : join('/usr/bin', library.interpreter);
+  const env = { ...places.env };
+  for (const [variable, patterns] of Object.entries(INTERPRETERS[library.interpreter].paths)) {
+    const folders = await Promise.all(patterns.map((pattern) => foldersLike(tree, pattern)));
+    env[variable] = folders.flat().join(delimiter);
+  }
+  return load(library, command, env);
+}
+
+async function load(
+  library: WantedLibrary,
+  command: string,
+  env: NodeJS.ProcessEnv,
+): Promise<FoundLibrary | MissingLibrary> {
+  const { flag } = INTERPRETERS[library.interpreter];
+  const { code, stdout, stderr } = await runCommand(command, [flag, library.probe], { env, timeout: 60_000 });
+  if (code === 0) return { command, env, version: stdout.trim() };
+  return missing(library, `${command}: ${lastLines(stderr, 1) || `exit code ${code}`}`);
+}
+
+function missing({ packages }: WantedLibrary, why: string): MissingLibrary {
+  return { missing: `install ${packages.join(' and ')}, as Debian calls them (${why})` };
+}
+
+function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string {
+  return join(folder, 'packages', packages[0]);
+}
+
+/** Folders below a root whose path is the pattern, where "*" stands for any one name. */
+async function foldersLike(root: string, pattern: string): Promise<string[]> {
+  let folders = [root];
+  for (const name of pattern.split('/')) {
+    const below = folders.map(async (folder) => {
+      const names = name === '*' ? await readdir(folder).catch(() => []) : [name];
+      return names.map((entry) => join(folder, entry));
+    });
+    folders = (await Promise.all(below)).flat();
+  }
+  return folders;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
