@@ -2,6 +2,7 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
 import {
+  asksForReply,
   MalformedMessageError,
   MalformedMessageLog,
   type NatsRequest,
@@ -88,7 +89,7 @@ export class GracefulNatsServer extends ServerNats {
   }
 }
 
-/** As Nest's clients expect an answer that is the only one; nothing is sent where the message names no reply subject. */
+/** As Nest's clients expect an answer that is the only one; nothing is sent where the message names no inbox. */
 function respond(message: Msg, id: string | undefined, reply: Reply): void {
-  message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
+  if (asksForReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
 }

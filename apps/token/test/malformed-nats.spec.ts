@@ -154,6 +154,19 @@ describe('a malformed request gets an error', () => {
   });
 });
 
+it('answers to inboxes only: whoever asks chooses no broadcast that this service may make', async () => {
+  const heard: string[] = [];
+  const subscription = nats.subscribe(grantRevoked, {
+    callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
+  });
+  nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
+  nats.publish(introspect, '{', { reply: grantRevoked });
+  // It answers in the order in which it was asked.
+  await seen();
+  subscription.unsubscribe();
+  expect(heard).toEqual([]);
+});
+
 describe('a malformed message is a warning line without a stack trace that repeats nothing of it', () => {
   const secret = randomBytes(16).toString('hex');
 

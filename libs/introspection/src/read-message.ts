@@ -61,11 +61,19 @@ export class MalformedMessageError extends Error {
   }
 }
 
+/**
+ * Whether a message may be answered where it asks for. Any other subject could be one on which this service is believed: an
+ * answer to `oauth.grant.revoked` empties every cache, whoever asked for it.
+ */
+export function asksForReply({ reply = '' }: Msg): boolean {
+  return reply.startsWith('_INBOX.');
+}
+
 /** @throws MalformedMessageError, also for a request whose answer nobody would get */
 export function readRequest(subject: string, message: Msg): NatsRequest {
   const { id, data } = parse(message);
   if (!isText(id, MAX_ID)) throw new MalformedMessageError('it has no id, or one that is not a short string');
-  if (!message.reply) throw new MalformedMessageError('it names no reply subject', id);
+  if (!asksForReply(message)) throw new MalformedMessageError('its reply subject is not an inbox', id);
   if (!isValid(subject, data)) throw new MalformedMessageError('its data are not those of the contract', id);
   return { id, data };
 }
