@@ -65,10 +65,18 @@ export class UserAccountStore {
     });
   }
 
-  /** Lets a disabled user in again; what was revoked stays so. @returns false when they were not disabled; null: no such user */
+  /**
+   * Lets a disabled user in again; what was revoked stays so, and no session is good again, by whatever way they were disabled.
+   *
+   * @returns false when they were not disabled; null: no such user
+   */
   enable(id: number): Promise<boolean | null> {
     return this.withLocked(id, async (manager, disabledAt) => {
-      await manager.query('UPDATE users SET disabled_at = NULL WHERE id = $1', [id]);
+      await manager.query(
+        `UPDATE users SET disabled_at = NULL, session_generation = session_generation + 1
+         WHERE id = $1 AND disabled_at IS NOT NULL`,
+        [id],
+      );
       return disabledAt !== null;
     });
   }

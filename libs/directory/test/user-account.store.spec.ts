@@ -78,6 +78,19 @@ describe('disabling a user', () => {
     expect(await liveOf(mine)).toHaveLength(1);
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
+
+  it('by plain SQL ends the sessions as well: none is good again once the user is enabled', async () => {
+    const { mine, directory } = world;
+    const generation = async () => (await users.find(mine))?.sessionGeneration;
+    const before = await generation();
+    await directory.dataSource.query('UPDATE users SET disabled_at = now() WHERE id = $1', [mine]);
+    await accounts.enable(mine);
+    const after = await generation();
+    expect(after).not.toBe(before);
+    // Who was not disabled stays logged in.
+    await accounts.enable(mine);
+    expect(await generation()).toBe(after);
+  });
 });
 
 describe('deleting a user', () => {
