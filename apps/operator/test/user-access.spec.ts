@@ -57,6 +57,9 @@ describe('operator user list', () => {
     const { stdout } = await user('list', '--search', 'esc');
     expect(stdout).toContain('E\uFFFD[2J\uFFFD\uFFFDC\uFFFD');
     expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+    const json = await user('list', '--search', 'esc', '--json');
+    expect(json.stdout.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+    expect(jsonOf(json)).toMatchObject([{ name: 'E\u001b[2J\u009b\u202eC\n' }]);
   });
 
   it.each([

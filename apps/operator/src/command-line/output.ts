@@ -1,7 +1,17 @@
-/** Writes one JSON document, the only thing on stdout with --json. */
+/**
+ * Writes one JSON document, the only thing on stdout with --json. What could command a terminal and JSON leaves as it is (U+009B begins
+ * an escape sequence, U+202E turns the direction) is written by its code.
+ */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  const text = JSON.stringify(value, null, 2);
+  process.stdout.write(`${text.replaceAll(/[^\P{C}\n]/gu, escaped)}\n`);
 }
+
+/** Of one character: two codes for one beyond U+FFFF. */
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
+    .join('');
 
 export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
