@@ -76,6 +76,7 @@ export class AuthorizeModule {
   }
 
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
+    const timeoutMs = configuration.dependencyTimeoutMs;
     return {
       module: AuthorizeModule,
       imports: [
@@ -83,8 +84,9 @@ export class AuthorizeModule {
         DirectoryModule.forRoot({
           databaseUrl: configuration.DATABASE_URL,
           schema: configuration.DATABASE_SCHEMA,
+          timeoutMs,
         }),
-        RedisModule.forRoot(configuration.REDIS_URL),
+        RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
       ],
       controllers: [
         AuthorizeController,

@@ -21,6 +21,7 @@ export class ResourceModule {
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'resource',
+          timeoutMs: configuration.dependencyTimeoutMs,
           resourceUrl: configuration.API_URL,
           proofLifetime: configuration.DPOP_PROOF_LIFETIME,
           clockSkew: configuration.CLOCK_SKEW,

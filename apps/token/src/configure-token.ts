@@ -13,7 +13,7 @@ const OPEN_TO_BROWSERS = [PATHS.token, PATHS.refreshToken, PATHS.revoke, PATHS.p
 );
 
 /** Opens the app to browsers, and makes it answer over NATS: every request goes to one of its copies (queue group). */
-export function configureToken({ NATS_URL }: TokenConfiguration): Configure {
+export function configureToken({ NATS_URL, dependencyTimeoutMs }: TokenConfiguration): Configure {
   return async (app) => {
     await allowBrowsers(app, OPEN_TO_BROWSERS);
     const options = {
@@ -22,7 +22,7 @@ export function configureToken({ NATS_URL }: TokenConfiguration): Configure {
     } as Required<NatsOptions>['options'];
     // Deferred, because a hook must be there before the responders are bound.
     const responders = app.connectMicroservice<CustomStrategy>(
-      { strategy: new GracefulNatsServer(options) },
+      { strategy: new GracefulNatsServer(options, dependencyTimeoutMs) },
       { deferInitialization: true },
     ) as NestMicroservice;
     responders.registerPreRequestHook(announceRequests);

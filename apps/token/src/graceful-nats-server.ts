@@ -9,9 +9,6 @@ import {
   readRequest,
 } from '#introspection/read-message.js';
 
-/** Callers wait 2 s for an answer. */
-const SHUTDOWN_WITHIN_MS = 3_000;
-
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
@@ -26,6 +23,14 @@ export class GracefulNatsServer extends ServerNats {
   private readonly malformed = new MalformedMessageLog();
   private underWay = 0;
   private onIdle: () => void = () => undefined;
+
+  /** @param timeoutMs for which callers wait for an answer, in milliseconds */
+  constructor(
+    options: ConstructorParameters<typeof ServerNats>[0],
+    private readonly timeoutMs: number,
+  ) {
+    super(options);
+  }
 
   override bindEvents(client: NatsConnection): void {
     super.bindEvents({
@@ -53,7 +58,7 @@ export class GracefulNatsServer extends ServerNats {
 
   override async close(): Promise<void> {
     let late: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => (late = setTimeout(resolve, SHUTDOWN_WITHIN_MS)));
+    const over = new Promise<void>((resolve) => (late = setTimeout(resolve, this.timeoutMs + 1_000)));
     await Promise.race([this.finish().catch(() => undefined), over]);
     clearTimeout(late);
     await super.close();

@@ -40,6 +40,7 @@ import { UsageRecorder } from './usage/usage-recorder.service.js';
 @Module({})
 export class TokenModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
+    const timeoutMs = configuration.dependencyTimeoutMs;
     return {
       module: TokenModule,
       imports: [
@@ -48,9 +49,10 @@ export class TokenModule {
         DirectoryModule.forRoot({
           databaseUrl: configuration.DATABASE_URL,
           schema: configuration.DATABASE_SCHEMA,
+          timeoutMs,
         }),
-        RedisModule.forRoot(configuration.REDIS_URL),
-        ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token' }),
+        RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+        ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token', timeoutMs }),
       ],
       controllers: [
         TokenController,

@@ -27,12 +27,18 @@ export interface DirectoryLimits {
   statementTimeoutMs: number;
 }
 
-/** A request must fail before its caller gives up, and one process must not starve the others. */
-export const REQUEST_LIMITS: DirectoryLimits = {
+/**
+ * A request must fail before its caller gives up, and one process must not starve the others.
+ *
+ * @param timeoutMs that any dependency has for an answer, in milliseconds: statements may wait for each other's locks
+ */
+export const requestLimits = (timeoutMs: number): DirectoryLimits => ({
   poolSize: 10,
-  connectTimeoutMs: 3_000,
-  statementTimeoutMs: 5_000,
-};
+  connectTimeoutMs: 1.5 * timeoutMs,
+  statementTimeoutMs: 2.5 * timeoutMs,
+});
+
+export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Directory');
 const nothing = (): void => undefined;

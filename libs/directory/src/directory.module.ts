@@ -7,7 +7,7 @@ import { ClientSecretStore } from './client-secret.store.js';
 import { ClientStore } from './client.store.js';
 import { connect } from './connect.js';
 import { ConnectedAppStore } from './connected-app.store.js';
-import { directoryDataSource, REQUEST_LIMITS } from './data-source.js';
+import { directoryDataSource, REQUEST_LIMITS, requestLimits } from './data-source.js';
 import { DirectoryHealthStore } from './directory-health.store.js';
 import { GrantRecordStore } from './grant-record.store.js';
 import { ResourceServerStore } from './resource-server.store.js';
@@ -21,6 +21,8 @@ export interface DirectoryOptions {
   schema?: string;
   /** Connections one process opens at most; 10 when absent. */
   poolSize?: number;
+  /** Milliseconds that any dependency has for an answer, of which the limits are made (`requestLimits`); 2000 when absent. */
+  timeoutMs?: number;
   /** Milliseconds to keep trying to connect at start; 60 000 when absent, 0 tries once. */
   retryForMs?: number;
 }
@@ -69,10 +71,11 @@ export class DirectoryModule implements OnApplicationShutdown {
             databaseUrl,
             schema,
             poolSize = REQUEST_LIMITS.poolSize,
+            timeoutMs = 2_000,
             retryForMs = 60_000,
           }: DirectoryOptions) =>
             connect(
-              directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize }, schema),
+              directoryDataSource(databaseUrl, { ...requestLimits(timeoutMs), poolSize }, schema),
               databaseUrl,
               retryForMs,
             ),

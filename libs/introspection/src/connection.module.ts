@@ -7,6 +7,8 @@ export interface ConnectionOptions {
   readonly natsUrl: string;
   /** The connection's name in NATS's own monitoring. */
   readonly name: string;
+  /** In which time the token service must answer a request, in milliseconds; 2000 when absent. */
+  readonly timeoutMs?: number;
 }
 
 const RETRY_MS = 1_000;
@@ -16,9 +18,9 @@ const RETRY_MS = 1_000;
 export class ConnectionModule implements OnApplicationShutdown {
   constructor(private readonly connection: TokenServiceConnection) {}
 
-  static forRoot({ natsUrl, name }: ConnectionOptions): DynamicModule {
+  static forRoot({ natsUrl, name, timeoutMs }: ConnectionOptions): DynamicModule {
     const useFactory = () => {
-      const connection = new TokenServiceConnection(natsUrl, name);
+      const connection = new TokenServiceConnection(natsUrl, name, timeoutMs);
       void keepOpening(connection);
       return connection;
     };

@@ -23,7 +23,8 @@ import { IntrospectionUnavailableError } from './unavailable.error.js';
 const HEARTBEAT_MS = 1_000;
 /** For how long what is cached may be believed without word from NATS, through which revocations arrive. */
 export const TRUST_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 2_000;
+/** In which time the token app must answer, where nobody says another. */
+export const REQUEST_TIMEOUT_MS = 2_000;
 
 /** What an event makes stale; caches tag their entries with these. */
 export const tagOf = {
@@ -46,6 +47,8 @@ export class TokenServiceConnection {
   constructor(
     private readonly url: string,
     private readonly name: string,
+    /** In which time a request must be answered, in milliseconds. */
+    private readonly timeoutMs = REQUEST_TIMEOUT_MS,
   ) {}
 
   /** Connects; keeps trying until NATS is there, and again whenever it went away. @throws what no retry mends. */
@@ -87,7 +90,7 @@ export class TokenServiceConnection {
     this.#heard = sent;
   }
 
-  /** Asks one instance of the token app. @throws IntrospectionUnavailableError within about two seconds. */
+  /** Asks one instance of the token app. @throws IntrospectionUnavailableError when it does not answer in time. */
   async request<T>(subject: string, data: object, reference = ''): Promise<T> {
     const header = headers();
     header.set(REFERENCE_HEADER, reference);
@@ -108,7 +111,7 @@ export class TokenServiceConnection {
     let reply: { response?: T; err?: unknown };
     try {
       const message = await this.#nats.request(subject, packet, {
-        timeout: REQUEST_TIMEOUT_MS,
+        timeout: this.timeoutMs,
         headers: header,
       });
       reply = message.json();

@@ -27,6 +27,18 @@ export abstract class ServiceConfiguration {
   @NumberVariable(1, 10)
   TRUSTED_PROXY_HOPS = 1;
 
+  /**
+   * Seconds that a dependency has for an answer; a request that needs a late one gets 503. More than 10 would be longer
+   * than caches remember what was revoked while they were fetching (STALE_MEMORY_MS), and notes of lost grants live (NOTED).
+   */
+  @NumberVariable(1, 10)
+  DEPENDENCY_TIMEOUT = 2;
+
+  /** The same in milliseconds, which the libraries take. */
+  get dependencyTimeoutMs(): number {
+    return this.DEPENDENCY_TIMEOUT * 1_000;
+  }
+
   /** Where clients reach it. */
   abstract get publicUrl(): string;
 }

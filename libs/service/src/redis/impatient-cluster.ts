@@ -18,7 +18,7 @@ export class ImpatientCluster extends Cluster {
   ) {
     super([...nodes], {
       // A slow connection leaves time for the commands that wait for it.
-      redisOptions: { ...connection, connectTimeout: 1_500 },
+      redisOptions: { ...connection, connectTimeout: commandTimeout * 0.75 },
       ...CLUSTER_DOWN,
       // The driver cannot tell a command that was never sent from one whose answer was lost.
       retryDelayOnFailover: 0,

@@ -18,8 +18,9 @@ export class RedisModule implements OnApplicationShutdown {
     readiness.add('redis', () => connection.check());
   }
 
-  static forRoot(url: string): DynamicModule {
-    const provider = { provide: REDIS, useFactory: () => logged(redisClient(url)) };
+  /** @param timeoutMs in which time a command must be answered, in milliseconds; 2000 when absent */
+  static forRoot(url: string, timeoutMs?: number): DynamicModule {
+    const provider = { provide: REDIS, useFactory: () => logged(redisClient(url, timeoutMs)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
   }
 
