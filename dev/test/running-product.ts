@@ -10,6 +10,7 @@ import { UserStore } from '#directory/user.store.js';
 import { type Configure, createService } from '#service/http/service.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
 import { configureResource } from '../../apps/resource/src/configure-resource.js';
@@ -49,6 +50,7 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
     REDIS_URL: services.redisUrl,
     NATS_URL: services.natsUrl,
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    ...PATIENT,
   };
   const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
   const authorize = Object.assign(new AuthorizeConfiguration(), shared, { PORT: authorizePort });
@@ -106,9 +108,8 @@ export async function register(
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
   redirectUri: string,
 ): Promise<RunFile> {
-  const directory = await NestFactory.createApplicationContext(DirectoryModule.forRoot({ databaseUrl }), {
-    logger: false,
-  });
+  const module = DirectoryModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
+  const directory = await NestFactory.createApplicationContext(module, { logger: false });
   const { secret, hash } = generateClientSecret();
   const client = await directory.get(ClientStore).create({
     name: 'Calendar Connect',

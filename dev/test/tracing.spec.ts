@@ -25,6 +25,8 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      // Longer than it takes until an app that does not end is killed.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '120000',
       LOG_LEVEL: 'info',
     });
     user = new ProductUser(product.run);

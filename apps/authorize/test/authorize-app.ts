@@ -13,8 +13,11 @@ import { UserStore } from '#directory/user.store.js';
 import type { User } from '#directory/user.js';
 import { createService } from '#service/http/service.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
+import { PATIENT, PATIENT_MS } from '#testing/patience.js';
+import { until } from '#testing/topology/until.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { AuthorizeModule } from '../src/authorize.module.js';
+import { RevocationPublisher } from '../src/grant/revocation.publisher.js';
 import { Browser } from './browser.js';
 
 export const BASE_URL = 'https://base.example.com';
@@ -37,7 +40,7 @@ export async function startAuthorizeApp(
 ) {
   const services = given ?? (await isolate());
   const directory = await NestFactory.createApplicationContext(
-    DirectoryModule.forRoot({ databaseUrl: services.databaseUrl }),
+    DirectoryModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
     { logger: false },
   );
   const configuration = Object.assign(new AuthorizeConfiguration(), {
@@ -48,10 +51,14 @@ export async function startAuthorizeApp(
     NATS_URL: services.natsUrl,
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
+    ...PATIENT,
     ...settings,
   });
   const app = await createService(AuthorizeModule.forRoot(configuration), configuration);
   await app.listen(port, '127.0.0.1');
+  // It connects in the background, and says of a revocation whether it is heard everywhere.
+  if (settings.NATS_URL === undefined)
+    await until('NATS is connected', 60_000, () => app.get(RevocationPublisher).publish([]));
   const redis = new Redis(services.redisUrl);
   const cheapHash = await hash(PASSWORD, CHEAP);
 

@@ -14,7 +14,8 @@ describe('while NATS does not answer', () => {
 
   beforeAll(async () => {
     nats = await RestartableNats.start();
-    app = await startAuthorizeApp({ NATS_URL: nats.url });
+    // A click waits for NATS for half of that.
+    app = await startAuthorizeApp({ NATS_URL: nats.url, DEPENDENCY_TIMEOUT: 4 });
     browser = await app.loggedIn(await app.user());
   });
 
@@ -50,9 +51,8 @@ describe('while NATS does not answer', () => {
 
   it('does not let the user wait for one that hangs', async () => {
     nats.sleep();
-    const start = performance.now();
+    // It is answered before NATS wakes.
     expect(await said()).toBe(SOON);
-    expect(performance.now() - start).toBeLessThan(15_000);
     nats.wake();
     await becomes(AT_ONCE);
   });
@@ -67,9 +67,8 @@ describe('while NATS does not answer', () => {
       [last],
     );
     nats.sleep();
-    const start = performance.now();
-    await revoke(browser, client);
-    expect(performance.now() - start).toBeLessThan(15_000);
+    // To wait for each would take hours.
+    expect((await revoke(browser, client)).status).toBe(303);
     nats.wake();
     expect(await stateOf(app, last)).toEqual([true, 'revoked']);
     await becomes(AT_ONCE);

@@ -1,7 +1,8 @@
 import { checkScope } from '#authorization/check-scope.js';
 import { RequestParameters } from '#authorization/request-parameters.js';
 import { ClientRegistrationStore } from '#directory/client-registration.store.js';
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#directory/data-source.js';
+import { PATIENT_MS } from '#testing/patience.js';
 import { scopeWords } from '../src/language/scope-words.js';
 import { Words } from '../src/language/words.js';
 import { html } from '../src/page/html.js';
@@ -28,7 +29,10 @@ async function allowed(scopes: readonly string[], scope?: string): Promise<strin
 }
 
 async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
-  const database = await directoryDataSource(app.services.databaseUrl).initialize();
+  const database = await directoryDataSource(
+    app.services.databaseUrl,
+    requestLimits(PATIENT_MS),
+  ).initialize();
   try {
     return await database.query('SELECT scope FROM grants WHERE client_id = $1', [clientId]);
   } finally {
@@ -102,7 +106,10 @@ describe('a client that is deleted while the user looks at the consent page', ()
     const page = await browser.get(
       authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' }),
     );
-    const database = await directoryDataSource(app.services.databaseUrl).initialize();
+    const database = await directoryDataSource(
+      app.services.databaseUrl,
+      requestLimits(PATIENT_MS),
+    ).initialize();
     await new ClientRegistrationStore(database).delete(clientId);
     await database.destroy();
     const answer = await browser.submit(page, { decision: 'allow' }, AUTHORIZE);

@@ -12,8 +12,11 @@ export interface Try {
   readonly device?: string | undefined;
 }
 
-/** One try to log in by a browser that has nothing but what is given. */
-export function tryLogin(
+/**
+ * One try to log in by a browser that has nothing but what is given. What is answered 503 was no try, and is repeated: a
+ * busy machine is late with one of many.
+ */
+export async function tryLogin(
   app: AuthorizeApp,
   { username, password = 'a guess', from, device }: Try,
 ): Promise<Response> {
@@ -22,7 +25,11 @@ export function tryLogin(
   browser.cookies.set('session', cookie);
   if (device !== undefined) browser.cookies.set('device', device);
   const fields = { csrf_token: csrfToken(cookie, 'login'), username, password };
-  return browser.post('/auth/login', fields, from === undefined ? {} : { 'X-Forwarded-For': from });
+  const headers: Record<string, string> = from === undefined ? {} : { 'X-Forwarded-For': from };
+  for (let tries = 1; ; tries += 1) {
+    const answer = await browser.post('/auth/login', fields, headers);
+    if (answer.status !== 503 || tries === 10) return answer;
+  }
 }
 
 /** So many tries one after the other; their statuses. */

@@ -1,10 +1,11 @@
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#directory/data-source.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT_MS } from '#testing/patience.js';
 import { oneSpelling } from '../src/throttle/one-spelling.js';
 
 it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
   const services = await isolate();
-  const dataSource = await directoryDataSource(services.databaseUrl).initialize();
+  const dataSource = await directoryDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   try {
     const collations = await dataSource.query<{ name: string }[]>(
       `select distinct collname as name from pg_collation

@@ -5,7 +5,7 @@ import { freshAddress, statusesOf, tryLogin } from './throttle-guesser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 /** For more than a hundred logins on a machine that is busy. */
-const PATIENT_MS = 120_000;
+const PATIENT_MS = 240_000;
 
 const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let user: User;

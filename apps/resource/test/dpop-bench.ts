@@ -7,6 +7,7 @@ import { startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT } from '#testing/patience.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
 import { ResourceModule } from '../src/resource.module.js';
 
@@ -31,7 +32,7 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
     DPOP_NONCE: nonces,
   });
   const resource = async () => {
-    const settings = { BASE_URL, API_URL, NATS_URL: services.natsUrl, LOG_LEVEL: 'silent' };
+    const settings = { BASE_URL, API_URL, NATS_URL: services.natsUrl, LOG_LEVEL: 'silent', ...PATIENT };
     const configuration = Object.assign(new ResourceConfiguration(), settings);
     const app = await createService(ResourceModule.forRoot(configuration), configuration);
     await app.listen(0, '127.0.0.1');

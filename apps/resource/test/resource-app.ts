@@ -5,6 +5,7 @@ import { createService } from '#service/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT } from '#testing/patience.js';
 import { configureResource } from '../src/configure-resource.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
 import { ResourceModule } from '../src/resource.module.js';
@@ -32,6 +33,7 @@ export async function startResourceApp() {
     API_URL: 'https://api.example.com',
     NATS_URL: services.natsUrl,
     LOG_LEVEL: 'silent',
+    ...PATIENT,
   };
   const configuration = Object.assign(new ResourceConfiguration(), settings);
   const app = await createService(ResourceModule.forRoot(configuration), configuration, configureResource);

@@ -3,6 +3,7 @@ import { TokenServiceConnection } from '#introspection/token-service.connection.
 import { createService } from '#service/http/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
+import { PATIENT } from '#testing/patience.js';
 import { configureToken } from '../src/configure-token.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
 import { TokenModule } from '../src/token.module.js';
@@ -21,6 +22,9 @@ export async function startTokenApp(
     NATS_URL: services.natsUrl,
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
+    ...PATIENT,
+    // The longest there is: what is refused is not refused because the machine was slow.
+    CODE_LIFETIME: 600,
     ...(typeof settings === 'function' ? await settings(services) : settings),
   });
   const app = await createService(

@@ -7,8 +7,7 @@ type BadRequests = Readonly<Record<string, () => Test>>;
 
 /** Gives the tests of a file a token app, a code and a pair that are good, and a check on requests that are not. */
 export function useBadInput() {
-  // The longest there is: the code is good, and there, until the last test.
-  const app = useTokenApp({ CODE_LIFETIME: 600 });
+  const app = useTokenApp();
   const good = {} as Pair & { code: string };
   let state: string;
 

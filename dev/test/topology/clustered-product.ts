@@ -41,6 +41,8 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
     BASE_URL: origin(token),
     API_URL: origin(resource),
     NATS_URL: urls.NATS_URL,
+    // The default: a server that falls silent is the subject.
+    DEPENDENCY_TIMEOUT: '2',
   };
   const keys = randomBytes(32).toString('base64url');
   const stateful = { ...shared, ...urls, TOKEN_KEYS: keys };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, Logger } from 'typeorm';
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#directory/data-source.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT_MS } from '#testing/patience.js';
 
 export interface OpenDirectory {
   databaseUrl: string;
@@ -14,7 +15,7 @@ export interface OpenDirectory {
 /** A migrated database of its own, connected to as the services do. */
 export async function openDirectory(): Promise<OpenDirectory> {
   const isolated = await isolate();
-  const dataSource = await directoryDataSource(isolated.databaseUrl).initialize();
+  const dataSource = await directoryDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   return {
     databaseUrl: isolated.databaseUrl,
     dataSource,
@@ -40,10 +41,10 @@ export async function openDirectory(): Promise<OpenDirectory> {
   };
 }
 
-/** Resolves when so many statements of this database wait for a lock. @throws when they do not within half a minute */
+/** Resolves when so many statements of this database wait for a lock. @throws when they do not within a minute */
 export async function blocked({ dataSource }: OpenDirectory, count = 1): Promise<void> {
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(5))
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
     if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
   throw new Error(`in vain waited for ${count} statements that wait for a lock`);
 }

@@ -20,6 +20,7 @@ import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { natsOptions } from '#introspection/nats-options.js';
 import type { Isolated } from './isolate.js';
+import { PATIENT_MS } from './patience.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7';
 
@@ -34,7 +35,7 @@ export async function openFixture(
   tokenKeys: string,
   lifetimes: Lifetimes = DEFAULT_LIFETIMES,
 ) {
-  const module = DirectoryModule.forRoot({ databaseUrl: services.databaseUrl });
+  const module = DirectoryModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS });
   const directory = await NestFactory.createApplicationContext(module, { logger: false });
   const [clients, users, records] = [
     directory.get(ClientStore),

@@ -2,10 +2,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './backing/free-port.js';
 import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
+import { PATIENT } from './patience.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';
 
-const READY_WITHIN_MS = 60_000;
+/** Against a hang, not to measure. */
+const READY_WITHIN_MS = 100_000;
 
 export interface Launch {
   readonly name: AppName;
@@ -38,13 +40,14 @@ export async function launchApp({ name, port, env, logFile, onOutput }: Launch):
       HOST: '127.0.0.1',
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
+      DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT),
       ...env,
     },
     logFile,
     ...(onOutput && { onOutput }),
     signal: 'SIGTERM',
-    // Less than OpenTelemetry waits for a collector, 10 s.
-    grace: 8_000,
+    // Against a hang, not to measure.
+    grace: 30_000,
   });
   const failed = guarded.ended.then((how) => Promise.reject(new Error(`${name} ended (${how})`)));
   failed.catch(() => undefined);

@@ -14,6 +14,8 @@ export async function startTokenProcess() {
     REDIS_URL: services.redisUrl,
     NATS_URL: services.natsUrl,
     LOG_LEVEL: 'fatal',
+    // The longest there is: what is refused is not refused because the machine was slow.
+    RETRY_WINDOW: '3600',
     TOKEN_KEYS,
   });
   const fixture = await openFixture(services, TOKEN_KEYS);

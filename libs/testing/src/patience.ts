@@ -1,0 +1,8 @@
+/**
+ * What tests give apps whose dependencies are there: the longest DEPENDENCY_TIMEOUT. On a busy machine processes stand
+ * still for seconds, and what is tested is not how long they wait. Tests of servers that fall silent use the default.
+ */
+export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
+
+/** The same for what is made without a configuration. */
+export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;
