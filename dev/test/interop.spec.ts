@@ -14,7 +14,7 @@ import { generateClientSecret } from '#directory/client-secret.js';
 import { ClientStore } from '#directory/client.store.js';
 import { DirectoryModule } from '#directory/directory.module.js';
 import { ResourceServerStore } from '#directory/resource-server.store.js';
-import { until } from '#testing/topology/until.js';
+import { becomesRefused } from '#testing/refused-token.js';
 import { allow } from './allow.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
@@ -48,9 +48,7 @@ async function me(accessToken: unknown): Promise<unknown> {
   return ((await answer.json()) as { data?: { email?: string } }).data?.email ?? answer.status;
 }
 
-/** Resolves when the API refuses it: every copy hears of a revocation soon, and would trust its cache for 30 s. */
-const refused = (accessToken: unknown) =>
-  until('a revoked token is refused', 20_000, async () => (await me(accessToken)) === 401);
+const refused = (accessToken: unknown) => becomesRefused(product.run.api_url, String(accessToken));
 
 const discover = (clientId: string, authentication: openid.ClientAuth) =>
   openid.discovery(new URL(product.run.base_url), clientId, {}, authentication, {

@@ -1,5 +1,4 @@
 import { once, EventEmitter } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -9,6 +8,7 @@ import { pendingMigrations } from '#directory/migrate.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { runCommand } from '#testing/backing/run-command.js';
+import { becomesRefused, statusOfToken } from '#testing/refused-token.js';
 import { type Process, type Servers, startServers } from './servers.js';
 
 const ADDRESSES = {
@@ -231,14 +231,8 @@ describe('the users of a development installation', () => {
       await Promise.all(running.map((one) => one.stop()));
     });
 
-    const me = async (token: string): Promise<number> =>
-      (await fetch(`${app.resource.url}/v2/me`, { headers: { authorization: `Bearer ${token}` } })).status;
-
-    /** Resolves when the token is refused: a broadcast arrives within milliseconds, an entry lives for 30 s. */
-    async function refused(token: string): Promise<void> {
-      for (const end = Date.now() + 15_000; (await me(token)) !== 401; await sleep(50))
-        if (Date.now() > end) throw new Error('the token is good still');
-    }
+    const me = (token: string) => statusOfToken(app.resource.url, token);
+    const refused = (token: string) => becomesRefused(app.resource.url, token);
 
     async function tokenOf(client: { client_id: string; client_secret: string }, userId?: number) {
       const code = await fixture.code(client.client_id, userId ?? (await fixture.user()));

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
+import { becomesRefused, statusOfToken } from '#testing/refused-token.js';
 import { CommandHost } from './command-host.js';
 
 interface Pair {
@@ -59,14 +59,9 @@ async function pair(client: object & { client_id: string }, redirectUri = REDIRE
 const refresh = (client: object, { refresh_token }: Pair) =>
   send({ grant_type: 'refresh_token', refresh_token, ...client });
 
-const me = async ({ access_token }: Pair) =>
-  (await fetch(`${resource.url}/v2/me`, { headers: { Authorization: `Bearer ${access_token}` } })).status;
+const me = ({ access_token }: Pair) => statusOfToken(resource.url, access_token);
 
-/** Resolves when the API refuses it: a broadcast arrives within milliseconds, not told of it the cache would believe it for 30 s. */
-async function refused(pair: Pair): Promise<void> {
-  for (const end = Date.now() + 20_000; (await me(pair)) !== 401; await sleep(10))
-    if (Date.now() > end) throw new Error('a token of a deleted client is good still');
-}
+const refused = ({ access_token }: Pair) => becomesRefused(resource.url, access_token);
 
 const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
 
