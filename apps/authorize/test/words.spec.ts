@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LOCALES } from '#directory/locale.js';
+import { cpuTime } from '#testing/cpu-time.js';
 import { dateLocale } from '../src/language/date-locale.js';
 import { Words } from '../src/language/words.js';
 import { html } from '../src/page/html.js';
@@ -56,9 +57,9 @@ describe('a day', () => {
 
   it('costs no more for a header without end', () => {
     const header = `${'en-US-x-'.repeat(100_000)},en-GB`;
-    const begun = performance.now();
+    const begun = cpuTime();
     for (let times = 0; times < 1_000; times++) dateLocale('en', header);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(cpuTime() - begun).toBeLessThan(2_000);
   });
 
   it('is that of UTC when nobody knows the time zone (any more)', () => {
