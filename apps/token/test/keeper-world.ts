@@ -7,13 +7,14 @@ import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#directory/data-source.js';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { redisClient } from '#service/redis/redis-client.js';
 import { RedisConnection } from '#service/redis/redis.connection.js';
 import { openFixture } from '#testing/fixture.js';
 import { Interposer } from '#testing/interposer.js';
 import { isolate } from '#testing/isolate.js';
+import { PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
 import { RevocationKeeper } from '../src/grant/revocation-keeper.service.js';
 import { RevocationReplay } from '../src/grant/revocation-replay.service.js';
@@ -21,7 +22,7 @@ import { RevocationReplay } from '../src/grant/revocation-replay.service.js';
 /** Against a hang, not to measure. */
 const PATIENCE_MS = 60_000;
 
-/** A keeper on services of its own, whose clock can be put forward, and a user who allowed a client something. */
+/** A keeper in a hurry on services of its own, whose clock can be put forward, and a user who allowed a client something. */
 export async function openKeeperWorld(settings: { readonly redisUrl?: string } = {}) {
   const services = { ...(await isolate()), ...settings };
   const keys = randomBytes(32).toString('base64url');
@@ -30,8 +31,8 @@ export async function openKeeperWorld(settings: { readonly redisUrl?: string } =
     Interposer.to(services.redisUrl),
     Interposer.to(services.databaseUrl),
   ]);
-  const dataSource = await directoryDataSource(postgres.url).initialize();
-  const client = redisClient(redis.url);
+  const dataSource = await directoryDataSource(postgres.url, requestLimits(PATIENT_MS)).initialize();
+  const client = redisClient(redis.url, PATIENT_MS);
   client.on('error', () => undefined);
   const connection = new TokenServiceConnection(services.natsUrl, 'token');
   await connection.open();
@@ -56,7 +57,8 @@ export async function openKeeperWorld(settings: { readonly redisUrl?: string } =
   });
   const replay = new RevocationReplay(records, engine);
   const clock = () => (looks++, performance.now() + skipped);
-  const keeper = new RevocationKeeper(new RedisConnection(client), connection, replay, records, clock);
+  const pace = { every: 200, retry: 100 };
+  const keeper = new RevocationKeeper(new RedisConnection(client), connection, replay, records, clock, pace);
   const { client_id: clientId } = await fixture.client();
   const userId = await fixture.user();
   const statusOf = (id: string) => fixture.redis.hget(`grant:${id}`, 'status');

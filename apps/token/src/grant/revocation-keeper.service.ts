@@ -5,6 +5,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  Optional,
 } from '@nestjs/common';
 import { GrantRecordStore } from '#directory/grant-record.store.js';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
@@ -13,8 +14,8 @@ import { MONOTONIC_CLOCK, type MonotonicClock } from './monotonic-clock.js';
 import { ReplayWindow } from './replay-window.js';
 import { RevocationReplay } from './revocation-replay.service.js';
 
-const EVERY_MS = 5_000;
-const RETRY_MS = 1_000;
+/** Milliseconds until the next pass, and until a pass that failed is tried again. */
+const PACE = { every: 5_000, retry: 1_000 };
 
 /**
  * Sees to it that what is revoked in PostgreSQL is revoked in Redis and in every cache, though whoever recorded it died
@@ -39,6 +40,7 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
     private readonly replay: RevocationReplay,
     private readonly records: GrantRecordStore,
     @Inject(MONOTONIC_CLOCK) private readonly clock: MonotonicClock,
+    @Optional() private readonly pace = PACE,
   ) {
     this.#window = new ReplayWindow(clock());
   }
@@ -94,13 +96,13 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
       this.#announce = 'when_applied';
       if (changed > 0) this.#logger.log(`applied ${changed} revocations that Redis did not know`);
       this.#failing = false;
-      return EVERY_MS;
+      return this.pace.every;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (!this.#failing && !this.#over)
         this.#logger.error(`recent revocations could not be applied to Redis yet: ${reason}`);
       this.#failing = true;
-      return RETRY_MS;
+      return this.pace.retry;
     }
   }
 }
