@@ -11,7 +11,7 @@ import { type LostWrites, loseWrites } from './lost-writes.js';
  * A request that was under way when a NATS server fell ends with its time-out of 2 s and is made again, a Redis master is
  * replaced after 2 s of silence and an election, and we promote a standby. A busy machine takes longer.
  */
-const BACK_MS = 30_000;
+const BACK_MS = 60_000;
 
 let redis: RedisCluster;
 let nats: NatsCluster;
@@ -60,7 +60,14 @@ describe('nobody is logged out, no code is redeemed twice and the service is bac
 
   it('a master of the Redis Cluster', async () => {
     const master = await redis.masterOf('any key');
-    const report = await busy.through({ fall: () => master.kill(), missed: 'redis', withinMs: BACK_MS });
+    const replica = await redis.replicaOf(master);
+    const report = await busy.through({
+      // It takes over when everybody has seen that nobody serves: on a quick machine, or a slow one, that is soon over.
+      fall: () => (replica.signal('SIGSTOP'), master.kill()),
+      missed: 'redis',
+      rescue: async () => replica.signal('SIGCONT'),
+      withinMs: BACK_MS,
+    });
     expect(report.faults).toEqual([]);
     expect(report.delayed).toBeGreaterThan(0);
     expect(report.longest).toBeLessThan(BACK_MS);
@@ -101,7 +108,7 @@ describe('a master of the Redis Cluster fell with its last writes:', () => {
   it('a grant that was revoked there is revoked again by the token app, although its connection never broke as a whole', async () => {
     await until(
       'the access token is refused',
-      20_000,
+      BACK_MS,
       async () => (await application.me(lost.revoked)).status === 401,
     );
     expect((await application.refresh(lost.revoked)).status).toBe(400);

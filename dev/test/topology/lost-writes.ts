@@ -9,7 +9,7 @@ import type { BusyProduct } from './busy-product.js';
 import type { ClusteredProduct } from './clustered-product.js';
 import { untilReady } from './readiness-watch.js';
 
-const BACK_MS = 30_000;
+const BACK_MS = 60_000;
 
 /** What became of it on a master that fell before its replica had heard of it. */
 export interface LostWrites {
@@ -33,15 +33,16 @@ export async function loseWrites(
   const [one, other, redeemed, unredeemed] = codes as [string, string, string, string];
   const before = pairOf(await application.redeem(one));
   const revoked = pairOf(await application.redeem(other));
-  const fall = await redis.forgetful(master);
+  const replica = await redis.forgetful(master);
   const first = pairOf(await application.redeem(redeemed));
   const rotated = pairOf(await application.refresh(before));
   expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
-  await fall();
+  await master.kill();
   await until('the fall is noticed', BACK_MS, async () => {
     const answers = await Promise.all(product.apps.map(({ internalUrl }) => fetch(`${internalUrl}/readyz`)));
     return answers.some(({ ok }) => !ok);
   });
+  replica.signal('SIGCONT');
   await untilReady(product.apps, BACK_MS);
   return { redeemed, unredeemed, first, rotated, revoked };
 }

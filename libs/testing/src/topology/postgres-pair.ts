@@ -153,7 +153,11 @@ export class PostgresPair {
   async #signalPrimary(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this.primary.process;
     for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
-      process.kill(one, signal);
+      try {
+        process.kill(one, signal);
+      } catch {
+        // A session that has ended meanwhile.
+      }
   }
 
   #url({ port }: Server): string {

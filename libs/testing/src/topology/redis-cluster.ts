@@ -33,6 +33,8 @@ export class RedisCluster {
           'cluster-enabled yes',
           `cluster-config-file ${port}.nodes`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
+          // A replica that a test held back takes over however long that was.
+          'cluster-replica-validity-factor 0',
           'save ""',
           'repl-diskless-sync-delay 0',
         ]),
@@ -72,24 +74,21 @@ export class RedisCluster {
   }
 
   /**
-   * Makes a master lose what it writes from now on: its replica takes over without it.
+   * Makes a master lose what it writes from now on: its replica, which is held back, takes over without it.
    *
-   * @returns ends the master; the replica goes on
+   * @returns the replica
    */
-  async forgetful(master: RedisNode): Promise<() => Promise<void>> {
-    const replica = await this.#replicaOf(master);
+  async forgetful(master: RedisNode): Promise<RedisNode> {
+    const replica = await this.replicaOf(master);
     await until('the replica is in step', 30_000, () => master.ask(isInStep));
     replica.signal('SIGSTOP');
     // What has been sent would be read later on; what was not is gone with the connection.
     await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
-    return async () => {
-      await master.kill();
-      replica.signal('SIGCONT');
-    };
+    return replica;
   }
 
   /** Waits for it: a node that was started again takes a moment until it follows. */
-  async #replicaOf({ port }: RedisNode): Promise<RedisNode> {
+  async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
     await until(`somebody follows ${port}`, 30_000, async () => {
       const follows = await Promise.all(

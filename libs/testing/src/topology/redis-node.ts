@@ -56,7 +56,8 @@ export class RedisNode {
       password,
       host: '127.0.0.1',
       retryStrategy: () => null,
-      commandTimeout: 2_000,
+      // One that stands still never answers.
+      commandTimeout: 10_000,
     });
     redis.on('error', () => undefined);
     try {
