@@ -34,7 +34,6 @@ async function visit(
   code: () => string;
 }> {
   const context = await browser.newContext({ locale: 'en', ...options });
-  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   let code = '';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -6,8 +5,6 @@ import { type SeenProcess, survivorsOf } from '#testing/process-tree.js';
 import { ownPlace, type Run, StartedProduct } from './started-product.js';
 
 const WITHIN = 60_000;
-
-jest.setTimeout(180_000);
 
 // The order matters: each test goes on with the data that the one before left.
 describe('npm start', () => {

@@ -69,7 +69,7 @@ describe('DirectoryModule', () => {
   it('waits for a database that is not up yet', async () => {
     const { url, port, close } = await relay();
     await close();
-    const app = start({ databaseUrl: url, retryForMs: 20_000 });
+    const app = start({ databaseUrl: url, retryForMs: 60_000 });
     await new Promise((resolve) => setTimeout(resolve, 400));
     await relay(port);
     await expect((await app).get(DirectoryHealthStore).ping()).resolves.toBeUndefined();
@@ -87,9 +87,8 @@ describe('DirectoryModule', () => {
   it('does not wait for what will not pass: a database that does not exist', async () => {
     const url = new URL(isolated.databaseUrl);
     url.pathname = '/no_such_database';
-    const started = performance.now();
-    await expect(start({ databaseUrl: url.href, retryForMs: 60_000 })).rejects.toThrow('no_such_database');
-    expect(performance.now() - started).toBeLessThan(20_000);
+    // Longer than any test may take.
+    await expect(start({ databaseUrl: url.href, retryForMs: 3_600_000 })).rejects.toThrow('no_such_database');
   });
 
   it('survives cut connections: the next query opens another one', async () => {

@@ -1,5 +1,6 @@
-import { directoryDataSource } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#directory/data-source.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
+import { PATIENT_MS } from '#testing/patience.js';
 
 let services: Isolated;
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => services.close());
 
 it('a connection whose server takes no writes any more is not used again', async () => {
-  const limits = { poolSize: 1, connectTimeoutMs: 3_000, statementTimeoutMs: 5_000 };
+  const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
   const source = await directoryDataSource(services.databaseUrl, limits).initialize();
   try {
     await source.query('CREATE TABLE said (what text)');

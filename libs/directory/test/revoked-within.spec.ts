@@ -100,9 +100,11 @@ describe('what was revoked within a time', () => {
     await runner.query('SELECT 1');
     expect(await grants.longestWrite()).toBe(0);
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    // It began before this, by PostgreSQL's own clock, which may go a little otherwise than ours.
     const began = performance.now();
     await sleep(200);
-    expect(await grants.longestWrite()).toBeGreaterThanOrEqual(performance.now() - began - 100);
+    const passed = performance.now() - began;
+    expect(await grants.longestWrite()).toBeGreaterThanOrEqual(0.9 * passed);
     await runner.commitTransaction();
     await runner.release();
     expect(await grants.longestWrite()).toBe(0);

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenServiceConnection } from '#introspection/token-service.connection.js';
 import { TrustedCache } from '#introspection/trusted-cache.js';
 import { IntrospectionUnavailableError } from '#introspection/unavailable.error.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
+import { until } from '#testing/topology/until.js';
 
 interface Fetch {
   readonly key: string;
@@ -35,12 +35,8 @@ function open(max = 100) {
     ttl: (value) => (value.endsWith('inactive') ? 0 : 30_000),
   });
   const nth = async (n: number): Promise<Fetch> => {
-    for (let i = 0; i < 5_000; i++) {
-      const fetch = fetches[n];
-      if (fetch) return fetch;
-      await sleep(2);
-    }
-    throw new Error(`there was no fetch number ${n}`);
+    await until(`there is a fetch number ${n}`, 60_000, () => fetches.length > n);
+    return fetches[n] as Fetch;
   };
   return { cache, fetches, nth };
 }
@@ -140,7 +136,10 @@ describe('the cache that broadcasts evict from', () => {
     const first = await nth(1);
     await nats.kill();
     await nats.restart();
-    await untilConnected();
+    await until('the connections are back', 60_000, async () => {
+      await Promise.all([connection.ping(), others.ping()]);
+      return true;
+    });
     first.answer('g6:active');
     (await nth(2)).answer('g6:inactive');
     expect(await asking).toBe('g6:inactive');
@@ -181,15 +180,3 @@ describe('the cache that broadcasts evict from', () => {
     expect(cache.size).toEqual({ entries: 10, tags: 10 });
   });
 });
-
-async function untilConnected(): Promise<void> {
-  for (let i = 0; i < 800; i++) {
-    const connected = await Promise.all([connection.ping(), others.ping()]).then(
-      () => true,
-      () => false,
-    );
-    if (connected) return;
-    await sleep(25);
-  }
-  throw new Error('the connections did not come back');
-}

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LINGER_MS } from '#service/http/linger.js';
 import { createService } from '#service/http/service.js';
 import { LoggingModule } from '#service/logging/logging.module.js';
 
@@ -19,6 +20,8 @@ class ThingController {
 class ThingModule {}
 
 const TOO_LARGE = 200 * 1024;
+/** In which time a request has arrived. */
+const REQUEST_MS = 10_000;
 
 describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
   let app: NestFastifyApplication;
@@ -49,30 +52,48 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
       (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`,
     ],
   ])('reaches a client that is still sending one %s', async (_what, framing, framed) => {
-    const socket = await begin(framing);
-    for (let sent = 0; sent < TOO_LARGE; sent += TOO_LARGE / 4) {
-      socket.write(framed('x'.repeat(TOO_LARGE / 4)));
+    const sendAll = async () => {
+      const socket = await begin(framing);
+      for (let sent = 0; sent < TOO_LARGE; sent += TOO_LARGE / 4) {
+        socket.write(framed('x'.repeat(TOO_LARGE / 4)));
+        await sleep(20);
+      }
+      if (framing.startsWith('Transfer')) socket.write('0\r\n\r\n');
       await sleep(20);
-    }
-    if (framing.startsWith('Transfer')) socket.write('0\r\n\r\n');
-    await sleep(20);
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
+      return text(socket).catch(String);
+    };
+    // Where this machine stood still for longer than the server waits, it is another test's subject.
+    let began: number;
+    let answer: string;
+    do {
+      began = performance.now();
+      answer = await sendAll();
+    } while (!answer.startsWith('HTTP') && performance.now() - began > LINGER_MS);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
   });
 
   it('does not wait for a body that does not come', async () => {
-    const socket = await begin(`Content-Length: ${TOO_LARGE}`);
-    const asked = Date.now();
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /);
-    expect(Date.now() - asked).toBeLessThan(9_000);
+    // Without limits of the server's own nothing else would end it.
+    const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
+    Object.assign(app.getHttpServer(), { headersTimeout: 0, requestTimeout: 0 });
+    try {
+      const socket = await begin(`Content-Length: ${TOO_LARGE}`);
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /);
+    } finally {
+      Object.assign(app.getHttpServer(), limits);
+    }
   });
 
   it('is no way to hold a connection: what has not arrived in 10 s is answered with 408', async () => {
-    const begun = Date.now();
+    const { headersTimeout, requestTimeout } = app.getHttpServer();
+    expect({ headersTimeout, requestTimeout }).toEqual({
+      headersTimeout: REQUEST_MS,
+      requestTimeout: REQUEST_MS,
+    });
     const body = await begin('Content-Length: 5');
     const head = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
     head.write('POST /thing HTTP/1.1\r\nHost: loc');
     expect(await text(body)).toMatch(/^HTTP\/1\.1 408 /);
     expect(await text(head)).toMatch(/^HTTP\/1\.1 408 /);
-    expect(Date.now() - begun).toBeLessThan(20_000);
   });
 });

@@ -6,6 +6,7 @@ import { RedisModule } from '#service/redis/redis.module.js';
 import { REDIS } from '#service/redis/redis.token.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
+import { until } from '#testing/topology/until.js';
 
 @Module({})
 class Root {}
@@ -28,14 +29,12 @@ describe('the connection to Redis', () => {
     await services.close();
   });
 
+  // The kernel would go on sending for a quarter of an hour.
   it('is made anew within seconds when it falls silent without being closed', async () => {
     const redis = app.get<Redis>(REDIS);
-    expect(await redis.ping()).toBe('PONG');
+    const answers = async () => (await redis.ping()) === 'PONG';
+    await until('it answers', 60_000, answers);
     network.silence();
-    const began = Date.now();
-    let answer = '';
-    while (answer === '' && Date.now() - began < 20_000) answer = await redis.ping().catch(() => '');
-    expect(answer).toBe('PONG');
-    expect(Date.now() - began).toBeLessThan(15_000);
+    await until('another one answers', 60_000, answers);
   });
 });

@@ -18,14 +18,25 @@ export async function launchBrowser(): Promise<Browser> {
   }
 }
 
-function launch({ path, env }: Chromium): Promise<Browser> {
-  return chromium.launch({
+/** Against a hang, not to measure: for each thing that a page is waited for. */
+const PATIENCE_MS = 120_000;
+
+async function launch({ path, env }: Chromium): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: path,
     env: { ...process.env, ...env },
+    timeout: PATIENCE_MS,
     // It visits our own pages only; its sandbox needs rights that root in a container, and many machines, do not give.
     chromiumSandbox: false,
     args: ['--font-render-hinting=none'],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
+  return browser;
 }
 
 function hasFonts(): Promise<boolean> {

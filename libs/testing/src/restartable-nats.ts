@@ -10,7 +10,7 @@ import { freePort } from './backing/free-port.js';
 import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
 import { serverEnvironment } from './backing/server-environment.js';
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 
 /** A NATS server of a test's own that can be killed, started again where it was, and put to sleep. */
 export class RestartableNats {
