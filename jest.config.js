@@ -16,6 +16,9 @@ export default {
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
   // Most suites wait for servers and child processes more than they compute: one worker a core.
   maxWorkers: '100%',
+  // Node keeps every ES module that it has evaluated, some 15 MB a suite. A worker with gigabytes stands still for seconds while
+  // it collects garbage, in which commands to Redis time out, and takes longer to end than jest waits for.
+  workerIdleMemoryLimit: '512MB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
-  testTimeout: 120_000,
+  testTimeout: 240_000,
 };
