@@ -95,6 +95,14 @@ describe('operator', () => {
     }
   });
 
+  it('says to create a database that its server does not have', async () => {
+    const url = new URL(bench.databaseUrl);
+    url.pathname = '/not_there';
+    const { code, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: .*"not_there" does not exist; create it, or correct DATABASE_URL\n$/);
+  });
+
   it('migrate prints what it applied; other commands say that it is missing', async () => {
     await bench.rows('DROP SCHEMA public CASCADE');
     await bench.rows('CREATE SCHEMA public');
@@ -104,7 +112,8 @@ describe('operator', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the database is not at this version (relation "clients" does not exist): run "operator migrate"\n',
+        'error: the database is not at this version (relation "clients" does not exist): run "operator migrate", or, where its tables are ' +
+        'in a schema of their own, set DATABASE_SCHEMA first\n',
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -125,7 +134,9 @@ describe('operator', () => {
         DATABASE_URL: services.databaseUrl,
       });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^error: the database is not at this version \(.*\): run "operator migrate"\n$/);
+      expect(stderr).toMatch(
+        /^error: the database is not at this version \(.*\): run "operator migrate", or, .* set DATABASE_SCHEMA first\n$/,
+      );
       expect(stderr).toContain(name);
     } finally {
       await services.close();

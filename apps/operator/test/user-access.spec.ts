@@ -47,7 +47,7 @@ describe('operator user list', () => {
     const { stdout } = await user('list', '--search', 'page-', '--limit', '2');
     expect(stdout).toMatch(new RegExp(`^There are more: add --after ${ids[1]}$`, 'm'));
     expect((await user('list', '--search', 'page-', '--limit', '3')).stdout).not.toContain('There are more');
-    expect((await user('list', '--search', 'nobody at all')).stdout).toBe('No user is to be listed.\n');
+    expect((await user('list', '--search', 'nobody at all')).stdout).toBe('No users found.\n');
     expect(jsonOf(await user('list', '--search', 'nobody at all', '--json'))).toEqual([]);
   });
 
@@ -91,7 +91,9 @@ describe('operator user set-password', () => {
     const before = await generation(id);
     const set = (await user('set-password', 'NEW-ONE@example.com')).stdout;
     const [, password = ''] = /^ {2}([\w-]{24})$/m.exec(set) ?? [];
-    expect(set).toMatch(/^Changed the password of new-one\.\n/);
+    expect(set).toMatch(
+      /^Changed the password of new-one\. Open sessions stay open: --end-sessions ends them\.\n/,
+    );
     expect(await logsIn('new-one', password)).toBe(true);
     expect(await generation(id)).toBe(before);
     const again = jsonOf(await user('set-password', 'new-one', '--end-sessions', '--json'));
@@ -113,7 +115,7 @@ describe('operator user set-password', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stderr: '',
-      stdout: 'Changed the password of piped.\n',
+      stdout: 'Changed the password of piped. Open sessions stay open: --end-sessions ends them.\n',
     });
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
     const json = await bench.run([...args, '--json'], bench.env, 'correct horse again\n');
@@ -148,7 +150,9 @@ describe('a user command', () => {
   it('enable says whether the user was disabled', async () => {
     const id = await made('off');
     await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [id]);
-    expect((await user('enable', 'off')).stdout).toMatch(/^Enabled off, who has to log in, /);
+    expect((await user('enable', 'off')).stdout).toMatch(
+      /^Enabled off, who has to log in and allow each application again\.$/m,
+    );
     expect((await user('enable', 'off')).stdout).toBe('off was not disabled.\n');
     expect(jsonOf(await user('enable', 'off', '--json'))).toEqual({
       id,

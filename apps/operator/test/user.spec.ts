@@ -78,7 +78,7 @@ describe('operator user create', () => {
     expect(await update('LANG@example.com', '--locale', 'ar')).toEqual({
       code: 0,
       stderr: '',
-      stdout: 'Changed: the pages speak to lang in Arabic (ar).\n',
+      stdout: 'lang now sees the pages in Arabic (ar).\n',
     });
     expect(await localeOf()).toEqual({ locale: 'ar' });
     const removed = await update('lang', '--locale', 'none', '--json');

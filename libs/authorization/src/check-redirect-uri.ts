@@ -19,7 +19,7 @@ export function checkRedirectUri(parameters: RequestParameters, client: Client):
   );
   if (!matches)
     throw OAuthError.invalidRequest(
-      'the redirect_uri is not, character by character, one that is registered for this application',
+      'the redirect_uri must be one that is registered for this application, character by character',
       { detail: { ...detail, redirect_uri: redirectUri } },
     );
   return redirectUri;

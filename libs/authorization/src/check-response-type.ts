@@ -18,7 +18,7 @@ export function checkResponseType(parameters: RequestParameters): void {
 export function checkResponseMode(parameters: RequestParameters): void {
   const responseMode = parameters.get('response_mode', LIMITS.response_mode);
   if (responseMode === undefined || responseMode === 'query') return;
-  throw OAuthError.invalidRequest('the only response_mode is query', {
+  throw OAuthError.invalidRequest('the only response_mode is query: send that or none', {
     detail: { check: 'response_mode', response_mode: responseMode },
   });
 }

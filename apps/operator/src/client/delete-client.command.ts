@@ -63,7 +63,7 @@ export class DeleteClientCommand extends CommandRunner {
   @Help('after')
   examples(): string {
     return `
-Safe to repeat: when a service did not answer, run it again, and it goes on.
+Safe to repeat: when a service did not answer, run it again, and it continues.
 
 Example:
   $ ${invocation()} client delete sc_abcdefghijklmnopqrstuvwx --yes`;

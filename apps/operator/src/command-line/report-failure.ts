@@ -33,6 +33,9 @@ function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
   // What migrations alone make: tables and columns.
   if (UNDEFINED.has(driverError?.code))
-    return `the database is not at this version (${message}): run "${invocation()} migrate"`;
+    return (
+      `the database is not at this version (${message}): run "${invocation()} migrate", or, ` +
+      `where its tables are in a schema of their own, set DATABASE_SCHEMA first`
+    );
   return message || String(error);
 }

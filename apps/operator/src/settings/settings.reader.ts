@@ -24,7 +24,7 @@ export class SettingsReader {
     }
     throw new Error(
       'DATABASE_URL is missing: start the product with "npm start" and this command works on it, or set it to the ' +
-        `PostgreSQL URL of the service. No product runs that wrote ${runFile(env)}: LOCAL_DIR must be the same in both places`,
+        `PostgreSQL URL of the service. No "npm start" runs with ${runFile(env)}: LOCAL_DIR must be the same in both places`,
     );
   }
 }

@@ -52,7 +52,9 @@ export class CreateUserCommand extends CommandRunner {
       } catch (error) {
         if (!(error instanceof DuplicateUserError)) throw error;
         throw new InputError(
-          error.fields.map((field) => `--${field}: another user has the same one; choose another`),
+          error.fields.map(
+            (field) => `--${field}: another user has this ${field} already; choose another one`,
+          ),
         );
       }
     });

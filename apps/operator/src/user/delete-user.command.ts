@@ -62,14 +62,14 @@ export class DeleteUserCommand extends CommandRunner {
         revoked_grants: revokedGrants,
       });
     const grants = counted(revokedGrants, 'grant');
-    if (first) printLine(`Deleted ${username}, and revoked ${grants}: no session or token works any more.`);
-    else printLine(`${username} was deleted meanwhile; no session or token works any more.`);
+    if (first) printLine(`Deleted ${username} and revoked ${grants}: no session or token works any more.`);
+    else printLine(`${username} was deleted in the meantime; no session or token works any more.`);
   }
 
   @Help('after')
   examples(): string {
     return `
-Safe to repeat: when a service did not answer, the user is disabled and not deleted yet; run it again, and it goes on.
+Safe to repeat: when a service did not answer, the user is disabled and not deleted yet; run it again, and it continues.
 
 Example:
   $ ${invocation()} user delete ada@example.com --yes`;

@@ -12,7 +12,7 @@ import { findUser, unknownUser } from './find-user.js';
   name: 'disable',
   arguments: '<login>',
   argsDescription: { login: 'the email address or user name' },
-  description: 'end every session of a user and every access they gave, and let them log in no more',
+  description: 'end every session of a user and every access they gave, and refuse their logins',
 })
 @Flags({ '--json': 'print JSON' })
 export class DisableUserCommand extends CommandRunner {
@@ -43,14 +43,14 @@ export class DisableUserCommand extends CommandRunner {
         revoked_grants: revokedGrants,
       });
     const grants = counted(revokedGrants, 'grant');
-    if (first) printLine(`Disabled ${username}, and revoked ${grants}: no session or token works any more.`);
+    if (first) printLine(`Disabled ${username} and revoked ${grants}: no session or token works any more.`);
     else printLine(`${username} was disabled already; no session or token works any more.`);
   }
 
   @Help('after')
   examples(): string {
     return `
-Safe to repeat: when a service did not answer, run it again, and it goes on. "user enable" lets the user log in again.
+Safe to repeat: when a service did not answer, run it again, and it continues. "user enable" lets the user log in again.
 
 Example:
   $ ${invocation()} user disable ada@example.com`;

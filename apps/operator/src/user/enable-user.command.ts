@@ -9,7 +9,7 @@ import { findUser, unknownUser } from './find-user.js';
   name: 'enable',
   arguments: '<login>',
   argsDescription: { login: 'the email address or user name' },
-  description: 'let a disabled user log in again; applications have to be allowed anew',
+  description: 'let a disabled user log in again; they have to allow applications again',
 })
 @Flags({ '--json': 'print JSON' })
 export class EnableUserCommand extends CommandRunner {
@@ -26,8 +26,7 @@ export class EnableUserCommand extends CommandRunner {
       return { ...user, wasDisabled: was };
     });
     if (json) return printJson({ id, username, disabled: false, disabled_before: wasDisabled });
-    if (wasDisabled)
-      printLine(`Enabled ${username}, who has to log in, and to allow each application, anew.`);
+    if (wasDisabled) printLine(`Enabled ${username}, who has to log in and allow each application again.`);
     else printLine(`${username} was not disabled.`);
   }
 

@@ -13,7 +13,10 @@ interface Options {
   json?: boolean;
 }
 
-@SubCommand({ name: 'list', description: 'list users by their ids, a page at a time; never a password hash' })
+@SubCommand({
+  name: 'list',
+  description: 'list users in the order of their ids, a page at a time; never a password hash',
+})
 @Flags({ '--json': 'print a JSON array' })
 export class ListUsersCommand extends CommandRunner {
   constructor(private readonly directory: DirectoryConnection) {
@@ -36,7 +39,7 @@ export class ListUsersCommand extends CommandRunner {
       disabled_at: disabledAt?.toISOString() ?? null,
     }));
     if (json) return printJson(users);
-    if (users.length === 0) return printLine('No user is to be listed.');
+    if (users.length === 0) return printLine('No users found.');
     printTable(
       ['id', 'username', 'email', 'created_at', 'disabled_at', 'name'],
       users.map(({ id, username, email, name, created_at, disabled_at }) => [

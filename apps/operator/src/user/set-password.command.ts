@@ -18,7 +18,7 @@ interface Options {
   name: 'set-password',
   arguments: '<login>',
   argsDescription: { login: 'the email address or user name' },
-  description: 'replace the password of a user, by a generated one or one from stdin',
+  description: 'replace the password of a user with a generated one or one from stdin',
 })
 @Flags({
   '--password-stdin': 'read the password, 8 to 256 characters, from a line of stdin',
@@ -50,7 +50,10 @@ export class SetPasswordCommand extends CommandRunner {
     });
     const generated = given === null ? password : null;
     if (json) return printJson({ id, username, password: generated, sessions_ended: endSessions });
-    printLine(`Changed the password of ${username}${endSessions ? ', and ended every session' : ''}.`);
+    const sessions = endSessions
+      ? ' and ended every session.'
+      : '. Open sessions stay open: --end-sessions ends them.';
+    printLine(`Changed the password of ${username}${sessions}`);
     if (generated !== null)
       printLine(`\n  ${generated}\n\nIt is shown this once only: it is stored as a hash.`);
   }
@@ -58,7 +61,7 @@ export class SetPasswordCommand extends CommandRunner {
   @Help('after')
   examples(): string {
     return `
-Sessions and applications go on, unless --end-sessions or "user disable" ends them.
+Applications keep their access: "user disable" ends it. Sessions stay open without --end-sessions.
 
 Examples:
   $ ${invocation()} user set-password ada@example.com --end-sessions

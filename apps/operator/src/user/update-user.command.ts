@@ -11,7 +11,7 @@ import { UserChangesDto } from './user-changes.dto.js';
   name: 'update',
   arguments: '<login>',
   argsDescription: { login: 'the email address or user name' },
-  description: 'change the language in which the pages speak to a user',
+  description: 'set the language of the pages for a user',
 })
 @Flags({ '--json': 'print JSON' })
 export class UpdateUserCommand extends CommandRunner {
@@ -29,7 +29,7 @@ export class UpdateUserCommand extends CommandRunner {
       return user.username;
     });
     if (json) printJson({ username, locale });
-    else printLine(`Changed: the pages speak to ${username} in ${languageOf(locale)}.`);
+    else printLine(`${username} now sees the pages in ${languageOf(locale)}.`);
   }
 
   @Option({

@@ -36,7 +36,7 @@ function one(bearer: string | undefined, body: string | undefined): string {
   const token = bearer ?? body;
   if (token === undefined)
     throw OAuthError.invalidRequest(
-      'the refresh token is missing: send it as Authorization: Bearer <refresh token>',
+      'the refresh token is missing: send it as Authorization: Bearer <refresh token>, or as refresh_token in the body',
     );
   if (bearer !== undefined && body !== undefined)
     throw OAuthError.invalidRequest(
