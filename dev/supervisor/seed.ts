@@ -43,7 +43,11 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
  *
  * @throws StartError when the demo application or user is there with other credentials than ours
  */
-export async function unseeded(databaseUrl: string, account: Account, settings: Settings): Promise<string[]> {
+export async function missingSetup(
+  databaseUrl: string,
+  account: Account,
+  settings: Settings,
+): Promise<string[]> {
   const seeds = ['the demo application', 'the demo user'];
   const pending = await pendingMigrations(databaseUrl, { schema: settings.schema });
   if (pending.length > 0) return [`${pending.length} migrations`, ...seeds];

@@ -10,7 +10,7 @@ import { appCommands } from './apps.js';
 import { type Account, demoAccount } from './demo-account.js';
 import { checkGivenServices } from './given-services.js';
 import { type InternalUrls, writeRunFile } from './run-file.js';
-import { seed, unseeded } from './seed.js';
+import { seed, missingSetup } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
 import { becomeOnlyInstance, type Instance } from './single-instance.js';
 import { StartError } from './start.error.js';
@@ -60,11 +60,11 @@ export class Supervisor {
       env,
       directory: settings.directory,
       persistent: true,
-      progress: (text, passing) => this.step(text, passing),
+      progress: (text, transient) => this.step(text, transient),
     });
     this.services = services;
     const account = await demoAccount(settings);
-    await this.fillDatabase(services, account);
+    await this.prepareDatabase(services, account);
 
     this.step('starting authorize, token, resource and the demo application');
     const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
@@ -102,13 +102,13 @@ export class Supervisor {
   }
 
   /** Nothing is written into a database that is not ours until somebody says so. */
-  private async fillDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
+  private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
     const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
     const place = `the database${where}${settings.schema && `, schema ${settings.schema}`}`;
     if (env['DATABASE_URL'] && !settings.seed) {
       this.step(`looking at ${place}, which DATABASE_URL names`);
-      const missing = await unseeded(databaseUrl, account, settings);
+      const missing = await missingSetup(databaseUrl, account, settings);
       if (missing.length === 0) return;
       throw new StartError(
         `${place} lacks ${missing.join(', ')}.\nnpm start writes them there only when it is told to: npm start -- --seed\n` +
@@ -129,10 +129,10 @@ export class Supervisor {
     return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
   }
 
-  private step(text: string, passing = false): void {
+  private step(text: string, transient = false): void {
     if (this.stopping) return;
     const seconds = ((performance.now() - this.began) / 1_000).toFixed(1);
-    this.show(`[${seconds.padStart(5)} s] ${text}`, passing);
+    this.show(`[${seconds.padStart(5)} s] ${text}`, transient);
   }
 }
 

@@ -35,18 +35,18 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OriginVariable()
   BASE_URL: string;
 
-  /** Where the API is reached; clients may name it as a resource (RFC 8707). */
+  /** Origin of the API; clients may name it as a resource (RFC 8707). */
   @OriginVariable({ optional: true })
   API_URL = '';
 
-  /** Other APIs that take access tokens, comma-separated. */
+  /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable()
   OTHER_API_URLS = '';
 
   @DatabaseUrlVariable()
   DATABASE_URL: string;
 
-  /** Where its tables are, beside those of others. */
+  /** Schema of this service's tables, in a database that it shares. */
   @SchemaVariable()
   DATABASE_SCHEMA = '';
 

@@ -1,5 +1,5 @@
 import request, { type Test } from 'supertest';
-import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
+import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
@@ -110,7 +110,7 @@ describe('what is hardly HTTP', () => {
   });
 });
 
-it.each(UNCERTAIN_HOSTS)(
+it.each(AMBIGUOUS_HOSTS)(
   '%s gets a page of status 400, and the end of the connection',
   async (_name, head) => {
     const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);

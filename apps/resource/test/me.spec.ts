@@ -3,7 +3,7 @@ import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
 import type { TestClient } from '#testing/fixture.js';
 import { refusedByPreflight } from '#testing/preflight.js';
-import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
+import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
 
 const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"';
@@ -281,7 +281,7 @@ it.each(['/v2/me', '/.well-known/oauth-protected-resource', '/.well-known/oauth-
   },
 );
 
-it.each(UNCERTAIN_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3.2)', async (_name, head) => {
+it.each(AMBIGUOUS_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3.2)', async (_name, head) => {
   const token = `Authorization: Bearer ${pair.access_token}\r\n`;
   const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
   const [answered = '', json = ''] = answer.split('\r\n\r\n');

@@ -12,11 +12,11 @@ import {
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
- * Nest's server for NATS with a graceful shutdown that loses no request: one that was handed to this copy is handed to no
- * other. Nest's own `gracefulShutdown` forgets requests under way and waits for a fixed time.
+ * Nest's NATS server with a graceful shutdown that loses no request: NATS delivers a request to one queue member only, so
+ * that member must answer it. Nest's own `gracefulShutdown` waits a fixed time and ignores requests in flight.
  *
- * It answers valid requests of the contract. All else is refused before a responder sees it: Nest would take a message
- * without an id for an event, and log what it cannot parse with a stack trace.
+ * It refuses malformed messages before a responder sees them: Nest would treat a message without an id as an event, and log
+ * invalid JSON with a stack trace.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];
@@ -77,7 +77,7 @@ export class GracefulNatsServer extends ServerNats {
     }
   }
 
-  /** A responder that fails was logged by Nest, which gives an error fit for the caller. */
+  /** Nest has already logged a responder's error and turned it into one that is safe to send. */
   private async answer(handler: MessageHandler, data: unknown, context: NatsContext): Promise<Reply> {
     try {
       return { response: await lastValueFrom(this.transformToObservable(await handler(data, context))) };
@@ -87,14 +87,14 @@ export class GracefulNatsServer extends ServerNats {
   }
 
   private async finish(): Promise<void> {
-    // Resolves when the server knows, and everything it sent until then has arrived.
+    // Resolves once the server has unsubscribed us and every message it sent before has arrived.
     await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
     if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
     await this.unwrap<NatsConnection>().flush();
   }
 }
 
-/** As Nest's clients expect an answer that is the only one; nothing is sent where the message names no inbox. */
+/** Sends a single, final reply in Nest's packet format, if the message names an inbox. */
 function respond(message: Msg, id: string | undefined, reply: Reply): void {
   if (asksForReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
 }

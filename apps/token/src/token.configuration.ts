@@ -26,9 +26,9 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable() AUTH_URL: string;
   /** {base_url}: the issuer, and where this app is reached. */
   @OriginVariable() BASE_URL: string;
-  /** {api_url}: where the API is reached; clients may name it as a resource (RFC 8707). */
+  /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
   @OriginVariable({ optional: true }) API_URL = '';
-  /** Other APIs that take access tokens, comma-separated. */
+  /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = '';
@@ -39,7 +39,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   @KeysVariable() TOKEN_KEYS: string;
   /** Seconds, as all that follow. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Until the user of a pushed authorization request must have logged in (RFC 9126 2.2: 5 to 600 s). */
+  /** Seconds that the user has to log in after a push (RFC 9126 2.2: 5 to 600 s). */
   @NumberVariable(5, 600) PAR_LIFETIME = 600;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import request, { type Test } from 'supertest';
-import { exchange, UNCERTAIN_HOSTS } from '#testing/raw-http.js';
+import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
 import { useBadInput } from './use-bad-input.js';
 
 const TOKEN = '/api/auth/oauth/token';
@@ -129,7 +129,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
   });
 
-  it.each(UNCERTAIN_HOSTS)('%s (RFC 9112 3.2), and the end of the connection', async (_name, head) => {
+  it.each(AMBIGUOUS_HOSTS)('%s (RFC 9112 3.2), and the end of the connection', async (_name, head) => {
     const body = encoded(valid());
     const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
     const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;

@@ -15,12 +15,12 @@ import { RedirectableError } from './redirectable.error.js';
 import type { RequestParameters } from './request-parameters.js';
 
 /**
- * What makes an authorization request valid, wherever it came from: the authorize endpoint and the pushed one share
- * these checks (RFC 9126 2.1, step 3).
+ * Validates an authorization request. The authorize endpoint and the PAR endpoint share these checks (RFC 9126 2.1,
+ * step 3).
  *
- * @param options pushRequired: whether the request is refused because it had to be pushed and was not; apis: the origins
- * of the APIs that it may be about
- * @throws OAuthError, a RedirectableError once it is certain that the redirect URI is the client's
+ * @param options pushRequired: refuse the request, because it should have been pushed; apis: origins that the
+ * `resource` parameter may name
+ * @throws OAuthError; a RedirectableError once the redirect URI is known to be the client's
  */
 export function checkAuthorizationRequest(
   parameters: RequestParameters,
@@ -33,7 +33,7 @@ export function checkAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters, client);
   try {
     checkPushed(pushRequired);
-    // First of those that look at a value: a client that gets any later error wants its state with it.
+    // Before the other values, so that every later error carries the client's state.
     const state = checkState(parameters);
     checkResponseType(parameters);
     checkResponseMode(parameters);

@@ -30,8 +30,8 @@ const LOOPBACK =
 
 /**
  * RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". 8.3 recommends
- * against localhost, whose address is for the machine to say; native applications use it all the same, and it is as good as
- * what the operator registered. The path after the host may be left out when it is "/" (RFC 3986 6.2.3).
+ * against localhost, because each machine resolves it itself. Native applications use it anyway, so it is allowed if the
+ * operator registered it. An empty path equals "/" (RFC 3986 6.2.3).
  */
 function differInPortOnly(registered: string, requested: string): boolean {
   const ours = LOOPBACK.exec(registered)?.groups;

@@ -2,12 +2,12 @@ import { OAuthError } from '#service/oauth/oauth-error.js';
 import { LIMITS } from './limits.js';
 
 /**
- * RFC 8707 2: each value "MUST be an absolute URI […] MUST NOT include a fragment component", and may come more than once.
- * Access tokens name no audience: a resource changes nothing, and is refused where no token of ours would be taken, so
- * that nobody relies on what does not happen.
+ * RFC 8707 2: each value "MUST be an absolute URI […] MUST NOT include a fragment component", and the parameter may be
+ * repeated. Access tokens have no audience yet, so `resource` does not restrict them. Unknown resources are refused, so
+ * that no client relies on a restriction that does not exist.
  *
- * @param sent one value or a list of them, as it came
- * @param apis origins of the APIs that take access tokens
+ * @param sent one value or a list of values, unvalidated
+ * @param apis origins of the APIs that accept access tokens
  * @throws OAuthError invalid_target
  */
 export function checkResource(sent: unknown, apis: readonly string[]): void {
@@ -15,11 +15,12 @@ export function checkResource(sent: unknown, apis: readonly string[]): void {
     (value) => value !== undefined && value !== '',
   );
   if (values.every((value) => isAddressOf(apis, value))) return;
-  const known = apis.length > 0 ? `one of: ${apis.join(' ')}` : 'left out, as this service knows no API';
+  const known =
+    apis.length > 0 ? `below one of: ${apis.join(' ')}` : 'but no API is configured: leave it out';
   throw new OAuthError(
     'invalid_target',
     400,
-    `the parameter 'resource' must be the absolute URI of an API, without a fragment, ${known}`,
+    `the parameter 'resource' must be an absolute URI without a fragment, ${known}`,
     {
       detail: { check: 'resource', resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5) },
     },

@@ -12,8 +12,8 @@ export function checkResponseType(parameters: RequestParameters): void {
 }
 
 /**
- * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default of the response type code. A client that
- * asks for another waits for its answer where it will not come.
+ * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default for the response type code. Ignoring
+ * another mode would send the answer where the client does not look for it.
  */
 export function checkResponseMode(parameters: RequestParameters): void {
   const responseMode = parameters.get('response_mode', LIMITS.response_mode);

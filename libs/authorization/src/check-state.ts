@@ -10,7 +10,7 @@ export function checkState(parameters: RequestParameters): string {
   const state = parameters.get('state', LIMITS.state);
   if (state === undefined)
     throw OAuthError.invalidRequest(
-      "the parameter 'state' is missing: it shows that an answer is to your own request (RFC 6749 10.12). Send a random value and compare it; most libraries do, openid-client by randomState(), passport-oauth2 by state: true",
+      "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true",
       { detail: { check: 'state' } },
     );
   return state;

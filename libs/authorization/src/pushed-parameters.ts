@@ -1,7 +1,7 @@
 import type { AuthorizationRequest } from './authorization-request.js';
 import { RequestParameters } from './request-parameters.js';
 
-/** The parameter that each part of a request came from. Its client is known by the key under which it is stored. */
+/** The request parameter behind each field. The client is stored beside the parameters, not among them. */
 const PARAMETERS: Readonly<Record<Exclude<keyof AuthorizationRequest, 'client'>, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
@@ -14,8 +14,8 @@ const PARAMETERS: Readonly<Record<Exclude<keyof AuthorizationRequest, 'client'>,
 };
 
 /**
- * What is stored of a pushed request that passed the checks: what they made of it, and nothing else that was sent: some 200
- * bytes of UTF-8, and less than 7 KB.
+ * Serializes a validated pushed request. Only validated fields are stored, never other parameters that the client sent:
+ * about 200 bytes of UTF-8, at most 7 KB.
  */
 export function writePushedParameters(request: AuthorizationRequest): string {
   const kept: Record<string, string> = {};
@@ -27,10 +27,10 @@ export function writePushedParameters(request: AuthorizationRequest): string {
   return JSON.stringify(kept);
 }
 
-/** The parameters of a request that was pushed, to be checked again: its client may have changed since. */
+/** Reads stored parameters. They are validated again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): RequestParameters {
   const kept = JSON.parse(text) as Record<string, string>;
-  // The only method there is (RFC 7636 4.3).
+  // S256 is the only supported method (RFC 7636 4.3).
   const method = 'code_challenge' in kept && { code_challenge_method: 'S256' };
   return RequestParameters.fromBody({ ...kept, ...method });
 }

@@ -1,9 +1,9 @@
 /**
- * The steps of a pushed request. A push has to check its counters, count and store in one step: hence one hash tag for all keys,
- * `{par}`, as a script may only touch keys of one slot of a Redis Cluster.
+ * State transitions of a pushed request. A push checks its counters, counts and stores in one script. All keys share the hash
+ * tag `{par}`, because a script may touch keys of only one Redis Cluster slot.
  *
- * A counter is a sorted set of request ids by the time until which they count, on Redis' own clock. What is over falls out by
- * itself: whoever dies, and whichever request expires, no count is left behind.
+ * A counter is a sorted set of request ids, scored by the time they stop counting (Redis' clock). Expired entries drop out
+ * without a clean-up job, so a crashed client or an expired request never holds a slot.
  */
 const COUNT = `
 local time = redis.call('TIME')
@@ -15,10 +15,10 @@ end
 `;
 
 /**
- * KEYS request counter… · ARGV id client parameters ttl(ms), then the most that each counter takes. Nothing ──► pushed, if every
- * counter takes one more; else nothing changes.
+ * KEYS request counter… · ARGV id client parameters ttl(ms), then one limit per counter. Nothing ──► pushed, if every counter
+ * is below its limit; otherwise nothing changes.
  *
- * @returns 0, or the place of the full counter in KEYS from 1 on, and the milliseconds until it takes one more
+ * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
 export const PUSH = `${COUNT}
 local ttl = tonumber(ARGV[4])
@@ -38,7 +38,7 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
 `;
 
-/** KEYS request client-counter · ARGV id. Gives the request another end, up to which its client's counter has it as well. */
+/** KEYS request client-counter · ARGV id. Sets a new TTL on the request and on its entry in the client's counter. */
 const LIVE = `${COUNT}
 local function live(ttl)
   redis.call('PEXPIRE', KEYS[1], ttl)
@@ -46,7 +46,7 @@ local function live(ttl)
 end
 `;
 
-/** ARGV[2] client. A request that is missing, another client's or answered already ends the script and changes nothing. */
+/** ARGV[2] client. Returns early, without a change, if the request is missing, belongs to another client or is answered. */
 const FIND = `
 local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
 local status = request[1]
@@ -56,8 +56,8 @@ if status == 'answered' then return {'answered'} end
 `;
 
 /**
- * KEYS request client-counter · ARGV id client ttl(ms). pushed ──► opened with a new TTL, once, so that no reload makes a request
- * live for ever. With 0 as TTL it is only read.
+ * KEYS request client-counter · ARGV id client ttl(ms). pushed ──► opened with a new TTL. Only the first open extends the
+ * lifetime, so reloads cannot keep a request alive. A TTL of 0 only reads.
  */
 export const OPEN = `${LIVE}${FIND}
 local ttl = tonumber(ARGV[3])
@@ -68,14 +68,14 @@ end
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms). pushed or opened ──► answered, which stays for that long at most. */
+/** KEYS request client-counter · ARGV id client ttl(ms). pushed or opened ──► answered, kept for at most `ttl`. */
 export const ANSWER = `${LIVE}${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered')
 live(math.min(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])))
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id ttl(ms). answered ──► opened; a key that is gone stays gone. */
+/** KEYS request client-counter · ARGV id ttl(ms). answered ──► opened. Does not recreate an expired request. */
 export const REOPEN = `${LIVE}
 if redis.call('HGET', KEYS[1], 'status') == 'answered' then
   redis.call('HSET', KEYS[1], 'status', 'opened')

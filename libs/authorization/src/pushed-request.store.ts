@@ -4,7 +4,7 @@ import { REDIS } from '#service/redis/redis.token.js';
 import { PushedRequestStoreUnavailableError } from './pushed-request-store-unavailable.error.js';
 import { ANSWER, OPEN, PUSH, REOPEN } from './pushed-request.scripts.js';
 
-/** What a step found: the parameters as `pushedParameters` wrote them, or why the step was not taken. */
+/** The stored parameters, as `writePushedParameters` wrote them, or why the transition was refused. */
 export type PushedRequest =
   | { readonly outcome: 'open'; readonly parameters: string }
   | { readonly outcome: 'unknown' | 'other_client' | 'answered' };
@@ -13,30 +13,30 @@ export interface NewPushedRequest {
   readonly id: string;
   readonly clientId: string;
   readonly parameters: string;
-  /** Seconds that it waits for a browser that is logged in. */
+  /** Seconds to wait for a logged-in browser to open it. */
   readonly lifetime: number;
 }
 
 /**
- * The most requests that may count at one counter. At its client's a request counts for as long as it is stored, at the
- * others for the lifetime it is pushed with.
+ * An upper bound on stored requests. The client's counter counts a request for as long as it is stored; the other counters
+ * count it for its initial lifetime.
  */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
-  /** Whose counter it is. */
-  readonly of: string;
-  readonly most: number;
+  /** The client id, or the hashed address or site. */
+  readonly key: string;
+  readonly max: number;
 }
 
 export interface PushRefusal {
   readonly counter: PushLimit['counter'];
-  /** Until it takes one more, rounded up. */
-  readonly seconds: number;
+  /** Seconds until the counter has room, rounded up. */
+  readonly retryAfter: number;
 }
 
-/** Seconds that a user has to answer once logged in. The lifetime that the client was told (RFC 9126 2.2) is for the login. */
+/** Seconds a logged-in user has to answer. The `expires_in` that the client got (RFC 9126 2.2) covers the login. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds in which whoever comes late is told that a request was answered. */
+/** Seconds for which an answered request is kept, so that a late visitor learns that it was answered. */
 const ANSWERED_LIFETIME = 60;
 
 const SCRIPTS = { parPush: PUSH, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
@@ -57,34 +57,34 @@ export class PushedRequestStore {
     this.#scripts = redis as unknown as Record<keyof typeof SCRIPTS, Script>;
   }
 
-  /** Stores a request if every counter takes one more. @returns null then, else the counter that has to be waited for longest */
+  /** Stores a request if every counter has room. @returns null when stored, otherwise the counter with the longest wait */
   async push(
     { id, clientId, parameters, lifetime }: NewPushedRequest,
     limits: readonly PushLimit[],
   ): Promise<PushRefusal | null> {
-    const keys = [requestKey(id), ...limits.map(({ counter, of }) => counterKey(counter, of))];
-    const most = limits.map((limit) => limit.most);
-    const reply = await this.#run('parPush', keys, id, clientId, parameters, lifetime * 1000, ...most);
+    const keys = [requestKey(id), ...limits.map(({ counter, key }) => counterKey(counter, key))];
+    const maxima = limits.map(({ max }) => max);
+    const reply = await this.#run('parPush', keys, id, clientId, parameters, lifetime * 1000, ...maxima);
     const [full, wait] = reply as [number, number];
     const limit = limits[full - 1];
-    return limit ? { counter: limit.counter, seconds: Math.ceil(wait / 1000) } : null;
+    return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
   }
 
   /**
-   * Reads a request that nobody has answered yet; any number of times.
+   * Reads an unanswered request. May be called any number of times.
    *
-   * @param loggedIn whether the browser is: the first one that is gets time to answer. Anybody else extends nothing
+   * @param loggedIn whether the browser is logged in: the first such open extends the lifetime, others do not
    */
   open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
     return this.#step('parOpen', id, clientId, loggedIn ? ANSWER_LIFETIME : 0);
   }
 
-  /** Of any number of calls for one request exactly one is told `open`. */
+  /** Of any number of concurrent calls for one request, exactly one gets `open`. */
   answer(id: string, clientId: string): Promise<PushedRequest> {
     return this.#step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }
 
-  /** Takes back an answer that could not be carried out, so that it can be repeated. For who was told `open` by `answer` only. */
+  /** Undoes an answer that could not be completed, so that the user can retry. Call only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
     await this.#run('parReopen', keysOf(id, clientId), id, ANSWER_LIFETIME * 1000);
   }
@@ -121,6 +121,6 @@ function requestKey(id: string): string {
   return `{par}:request:${id}`;
 }
 
-function counterKey(counter: PushLimit['counter'], of: string): string {
-  return `{par}:${counter}:${of}`;
+function counterKey(counter: PushLimit['counter'], key: string): string {
+  return `{par}:${counter}:${key}`;
 }

@@ -1,38 +1,37 @@
 import { OAuthError } from '#service/oauth/oauth-error.js';
 
-/** A value that is no string: `state[a]=b`, or bytes that are not percent-encoded UTF-8. */
+/** A value that is not a usable string: `state[a]=b`, or invalid percent-encoded UTF-8. */
 type Unreadable = { readonly problem: string };
 
-/** Far more than any client sends. To decode thousands, above all those that cannot be, would take 0.1 s of the process. */
-const MOST_PARAMETERS = 200;
+/** Far more than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
+const MAX_PARAMETERS = 200;
 
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
 /**
- * The parameters of an authorization request, from a query or from a pushed body. Reading does not judge: what is
- * wrong with a parameter comes out when it is asked for, since some problems may be told to the client by a redirect
- * and some may not.
+ * The parameters of an authorization request, from a query or from a pushed body. Parsing never fails on a single
+ * parameter: `get` reports its problem, because some errors go back to the client by redirect and some must not.
  */
 export class RequestParameters {
   readonly #values = new Map<string, (string | Unreadable)[]>();
 
   /**
-   * @param query as it came in a URL, without the '?'
-   * @throws OAuthError that is not redirected, for more parameters than can be read
+   * @param query raw query string, without the '?'
+   * @throws OAuthError that is not redirected, when there are too many parameters
    */
   static fromQuery(query: string): RequestParameters {
     const parameters = new RequestParameters();
-    const pairs = query.split('&', MOST_PARAMETERS + 1);
-    if (pairs.length > MOST_PARAMETERS)
-      throw OAuthError.invalidRequest(`there are more than ${MOST_PARAMETERS} parameters`, {
+    const pairs = query.split('&', MAX_PARAMETERS + 1);
+    if (pairs.length > MAX_PARAMETERS)
+      throw OAuthError.invalidRequest(`there are more than ${MAX_PARAMETERS} parameters`, {
         detail: { check: 'parameters' },
       });
     for (const pair of pairs) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-      if (typeof name !== 'string') continue; // no name of ours, and unknown parameters are ignored
+      if (typeof name !== 'string') continue; // an undecodable name is unknown, and unknown parameters are ignored
       const [plain = '', nested] = name.split('[', 2);
       parameters.#add(
         plain,
@@ -42,7 +41,7 @@ export class RequestParameters {
     return parameters;
   }
 
-  /** @param body a form or JSON object as the service reads bodies: what came more than once is an array */
+  /** @param body parsed form or JSON object; a repeated parameter is an array */
   static fromBody(body: object): RequestParameters {
     const parameters = new RequestParameters();
     for (const [name, value] of Object.entries(body))
@@ -51,15 +50,15 @@ export class RequestParameters {
     return parameters;
   }
 
-  /** The values of a parameter that may come more than once; what is no string cannot be a value of any. */
+  /** Every value of a parameter that may be repeated. Entries that are not strings are invalid values. */
   all(name: string): readonly unknown[] {
     return this.#values.get(name) ?? [];
   }
 
   /**
-   * The value of a parameter; undefined when there is none. "Parameters sent without a value MUST be treated as if
-   * they were omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and
-   * response parameters MUST NOT be included more than once" (RFC 6749 3.1): that holds for those that are asked for.
+   * The value of a parameter; undefined when there is none. RFC 6749 3.1: "Parameters sent without a value MUST be treated
+   * as if they were omitted from the request. The authorization server MUST ignore unrecognized request parameters.
+   * Request and response parameters MUST NOT be included more than once." Only parameters that are read are checked.
    *
    * @param max longest value in characters
    * @throws OAuthError invalid_request that names the parameter and never quotes its value
@@ -81,7 +80,7 @@ export class RequestParameters {
 }
 
 const NESTED: Unreadable = { problem: 'must be a single string, not an array or an object' };
-// JSON can escape half of a character, which no URL can give back.
+// JSON can contain a lone surrogate (\ud800), which cannot be encoded in a redirect URL.
 const UNENCODABLE: Unreadable = { problem: 'is not valid Unicode' };
 const UNDECODABLE: Unreadable = { problem: 'is not valid percent-encoded UTF-8' };
 

@@ -33,7 +33,7 @@ const request = (clientId: string, lifetime = LIFETIME): NewPushedRequest => ({
   parameters: '{}',
   lifetime,
 });
-const limit = (counter: PushLimit['counter'], of: string, most: number): PushLimit => ({ counter, of, most });
+const limit = (counter: PushLimit['counter'], key: string, max: number): PushLimit => ({ counter, key, max });
 const stored = (id: string) => redis.exists(`{par}:request:${id}`);
 const left = (id: string) => redis.pttl(`{par}:request:${id}`);
 /** Milliseconds for which it counts at its client's counter. */
@@ -53,8 +53,8 @@ describe('of pushes that come at once', () => {
       expect(answers.filter((refusal) => refusal === null)).toHaveLength(20);
       for (const refusal of answers.filter((answer) => answer !== null)) {
         expect(refusal.counter).toBe(which);
-        expect(refusal.seconds).toBeGreaterThan(0);
-        expect(refusal.seconds).toBeLessThanOrEqual(LIFETIME);
+        expect(refusal.retryAfter).toBeGreaterThan(0);
+        expect(refusal.retryAfter).toBeLessThanOrEqual(LIFETIME);
       }
       const kept = await Promise.all(pushes.map(({ id }) => stored(id)));
       expect(kept).toEqual(answers.map((refusal) => (refusal === null ? 1 : 0)));
@@ -69,8 +69,8 @@ describe('of pushes that come at once', () => {
     await store.push(request(unique(), 500), [limit('address', address, 1)]);
     await store.push(request(client, 100), [limit('client', client, 1)]);
     const refusal = await store.push(request(client), limits);
-    expect(refusal).toEqual({ counter: 'address', seconds: expect.any(Number) });
-    expect(refusal?.seconds).toBeGreaterThan(100);
+    expect(refusal).toEqual({ counter: 'address', retryAfter: expect.any(Number) });
+    expect(refusal?.retryAfter).toBeGreaterThan(100);
     expect(await redis.zcard(`{par}:client:${client}`)).toBe(1);
     expect(await redis.zcard(`{par}:address:${address}`)).toBe(1);
   });

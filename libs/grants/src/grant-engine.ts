@@ -2,7 +2,7 @@ import type { AnnounceRevocation, DurableGrants } from './durable-grants.js';
 import type {
   ActiveGrant,
   Granted,
-  KeyMisfit,
+  KeyRefusal,
   Redemption,
   Refusal,
   RefusalReason,
@@ -78,9 +78,9 @@ export class GrantEngine {
   }
 
   /**
-   * Exchanges a refresh token for the next pair, or for the same one inside the retry window. Reuse revokes, whatever
-   * key is proved: the key is asked for when it is known that the token is due, and by who does not prove it nothing is
-   * rotated, bound or restored.
+   * Exchanges a refresh token for the next pair, or for the same pair inside the retry window. Reuse revokes the grant,
+   * whatever key the request proves: the script checks the generation before the key. A request with the wrong key
+   * rotates, binds and restores nothing.
    */
   async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
     const token = this.#authentic(refreshToken, 'refresh');
@@ -89,8 +89,8 @@ export class GrantEngine {
     if (this.#expired(token)) return { outcome: 'expired', grantId: id };
     const { codec, store, lifetimes } = this.parts;
     const proved = codec.decode(refreshToken, renewal.jkt);
-    const misfit = keyMisfit(proved, renewal.jkt);
-    const presented = { generation: token.generation, jkt: proved?.jkt ?? null, misfit };
+    const keyRefusal = keyRefusalOf(proved, renewal.jkt);
+    const presented = { generation: token.generation, jkt: proved?.jkt ?? null, keyRefusal };
     let now = 0;
     const refresh = () => {
       now = this.parts.clock();
@@ -98,17 +98,17 @@ export class GrantEngine {
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
       return store.refresh(id, renewal, presented, times);
     };
-    const transition = await (proved && !misfit ? this.#restorer.run(proved, refresh) : refresh());
-    if (misfit && transition.outcome === 'unknown') return { outcome: misfit, grantId: id };
-    // What rotated earlier is a retry; one within the same millisecond counts as a refresh.
+    const transition = await (proved && !keyRefusal ? this.#restorer.run(proved, refresh) : refresh());
+    if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
+    // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
     if (transition.outcome === 'active')
       this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
     return this.#conclude(token, transition, now);
   }
 
   /**
-   * Says what an access or refresh token is good for, in the hands of whoever proved the key `jkt` (null: nothing
-   * proved). Malformed, forged and expired ones cost no I/O.
+   * Introspects an access or refresh token presented with a proof of the key `jkt` (null: no proof). Malformed, forged and
+   * expired tokens cost no I/O.
    */
   async look(text: string, jkt: string | null): Promise<LiveToken | Refusal> {
     const token = this.parts.codec.decode(text, jkt);
@@ -125,17 +125,17 @@ export class GrantEngine {
   }
 
   /**
-   * As look, for who asks about a token without having been shown its key (RFC 7662): the key is the one that Redis
-   * knows. A bound token whose grant Redis has lost is unknown until its key is proved again.
+   * As look, for a caller that has not seen a proof of the token's key (RFC 7662): uses the key stored in Redis. A bound
+   * token whose grant Redis has lost is unknown until a request proves its key again.
    */
   async inspect(text: string): Promise<LiveToken | Refusal> {
-    const token = this.parts.codec.decodeUnproved(text);
+    const token = this.parts.codec.decodeWithoutKey(text);
     return this.look(text, token?.bound ? await this.parts.store.keyOf(grantId(token.handle)) : null);
   }
 
   /**
-   * Ends a grant and every token of it: first durably, then in Redis, then in everybody's cache. An error means
-   * that it may not hold yet; calling again is safe.
+   * Revokes a grant and all its tokens: first in PostgreSQL, then in Redis, then in every cache. After an error the
+   * revocation may be incomplete; calling again is safe.
    */
   async revoke(id: string): Promise<void> {
     await this.parts.durable.revoke(id);
@@ -144,12 +144,12 @@ export class GrantEngine {
   }
 
   /**
-   * Ends the grant of a token on the word of its client. An expired token will do as well as a live one, and so will
-   * one bound to a key that is not proved: to hold it is enough to end it. Redis is asked whose it is only where there is
-   * no record, which a fail-over of PostgreSQL may have lost: else a revocation is durable even while Redis is away.
+   * Revokes the grant of a token at its client's request. Accepts expired tokens, and bound tokens without a proof: holding
+   * the token is enough. Asks Redis for the owner only when PostgreSQL has no record (a fail-over may have lost it), so that
+   * a revocation is durable even while Redis is down.
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
-    const token = this.parts.codec.decodeUnproved(text);
+    const token = this.parts.codec.decodeWithoutKey(text);
     if (!token || token.kind === 'code') return { outcome: 'not_ours' };
     const id = grantId(token.handle);
     const record = await this.parts.durable.find(id);
@@ -188,7 +188,7 @@ export class GrantEngine {
   }
 
   #authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
-    const token = this.parts.codec.decodeUnproved(text);
+    const token = this.parts.codec.decodeWithoutKey(text);
     if (!token) return { outcome: 'not_ours' };
     return token.kind === kind
       ? token
@@ -196,7 +196,7 @@ export class GrantEngine {
   }
 
   #undecodable(text: string): Refusal {
-    return { outcome: this.parts.codec.decodeUnproved(text) ? 'key_mismatch' : 'not_ours' };
+    return { outcome: this.parts.codec.decodeWithoutKey(text) ? 'key_mismatch' : 'not_ours' };
   }
 
   /** @param now when Redis was asked: a new access token has its whole lifetime, though a second may have ended since */
@@ -219,7 +219,7 @@ export class GrantEngine {
 }
 
 /** RFC 9449 5: "such a client MUST present a DPoP proof for the same key that was used to obtain the refresh token". */
-function keyMisfit(token: Token | null, jkt: string | null): KeyMisfit | null {
+function keyRefusalOf(token: Token | null, jkt: string | null): KeyRefusal | null {
   if (!token) return 'key_mismatch';
   return token.jkt === jkt ? null : 'key_unexpected';
 }

@@ -15,18 +15,18 @@ export interface GrantRestorerParts {
   readonly observe?: ObserveTransition;
 }
 
-/** How often a grant that Redis does not have is put back in one request. */
+/** How many times one request restores a grant. */
 const TRIES = 4;
 
-/** Puts back what Redis has lost, from the record in PostgreSQL and what an authentic token says (DESIGN 3). */
+/** Restores a grant that Redis has lost, from its record in PostgreSQL and an authentic token. */
 export class GrantRestorer {
   constructor(private readonly parts: GrantRestorerParts) {}
 
   /**
-   * Runs a transition; when Redis has lost the grant, restores it from its record and runs it once more. When Redis
-   * loses it again and again nothing is known, and nobody is logged out because of it.
+   * Runs a transition. If Redis has lost the grant, restores it from its record and runs the transition again. If Redis
+   * keeps losing it, fails with an error that clients retry, so that nobody is logged out.
    *
-   * @param token read with the key that it is bound to, if any: what is restored has that binding, and no other
+   * @param token decoded with a proof of its key, if bound: the restored grant gets exactly this binding
    * @throws GrantStoreUnavailableError when Redis keeps losing the grant
    */
   async run(token: Token, transition: () => Promise<Transition>): Promise<Transition> {
@@ -37,7 +37,7 @@ export class GrantRestorer {
       if (result.outcome !== 'unknown') return result;
       const note = await store.miss(id);
       if (note === null) {
-        // It is there: put back meanwhile, or it is the token's narrowed scope alone that Redis has lost.
+        // The grant exists: another request restored it, or Redis lost only the token's narrowed scope.
         if (token.narrowed) return result;
         continue;
       }
@@ -51,6 +51,6 @@ export class GrantRestorer {
       await store.restore(id, lost, note, grantTtl(this.parts.lifetimes));
       this.parts.observe?.('restored');
     }
-    throw new GrantStoreUnavailableError('it loses grants faster than they are put back');
+    throw new GrantStoreUnavailableError('Redis loses grants faster than they are restored');
   }
 }

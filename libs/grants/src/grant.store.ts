@@ -4,7 +4,7 @@ import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
 import type { ObserveTransition } from './grant-transition.js';
 import type {
   ActiveGrant,
-  KeyMisfit,
+  KeyRefusal,
   PendingGrant,
   Redemption,
   Renewal,
@@ -50,11 +50,11 @@ export interface RedeemTimes {
   readonly ttl: number;
 }
 
-/** What a refresh token says, and the key that it is bound to; or why that key was not proved. */
+/** The refresh token's generation, and the key it is bound to or why the request's key is refused. */
 export interface PresentedToken {
   readonly generation: number;
   readonly jkt: string | null;
-  readonly misfit: KeyMisfit | null;
+  readonly keyRefusal: KeyRefusal | null;
 }
 
 /** Times of a refresh: now, retry window and the expiry of a new access token in milliseconds, the TTL in seconds. */
@@ -131,7 +131,7 @@ export class GrantStore {
   refresh(
     id: string,
     { clientId, scope }: Renewal,
-    { generation, jkt, misfit }: PresentedToken,
+    { generation, jkt, keyRefusal }: PresentedToken,
     { now, window, ttl, accessExpiry }: RefreshTimes,
   ): Promise<Transition> {
     return this.#transition(
@@ -143,18 +143,18 @@ export class GrantStore {
       window,
       ttl,
       jkt ?? '',
-      misfit ?? '',
+      keyRefusal ?? '',
       scope ?? '',
       accessExpiry,
     );
   }
 
-  /** Reads a grant on the word of an authentic token, and learns from it when Redis has lost a rotation. */
+  /** Reads a grant for an authentic token. A token of a later generation moves the state forward: Redis lost a rotation. */
   look(id: string, { generation, narrowed, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
     return this.#transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0, jkt ?? '');
   }
 
-  /** The key a grant's tokens are bound to; null when they are not bound, or Redis does not know the grant. */
+  /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
   async keyOf(id: string): Promise<string | null> {
     const jkt = await this.#available(this.redis.hget(keyOf(id), 'jkt'));
     return jkt || null;

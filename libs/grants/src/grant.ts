@@ -55,11 +55,11 @@ export interface Renewal {
   readonly scope: string | null;
 }
 
-/** Why a token and the key that a request proved do not belong together (RFC 9449). */
-export type KeyMisfit =
-  /** The token is bound to a key, and the request proved another one or none. */
+/** Why the key of a request's DPoP proof does not fit its refresh token (RFC 9449 5). */
+export type KeyRefusal =
+  /** The token is bound to a key, and the request proved another key or none. */
   | 'key_mismatch'
-  /** The request proved a key, and the refresh token is not bound: the redemption binds, a refresh never does. */
+  /** The request proved a key, but the token is not bound: a code exchange can bind a grant, a refresh cannot. */
   | 'key_unexpected';
 
 /** Why a grant was refused; the token app maps each to one OAuth error. */
@@ -75,10 +75,10 @@ export type RefusalReason =
   | 'history_lost'
   | 'revoked'
   | 'other_client'
-  | KeyMisfit
+  | KeyRefusal
   /** A refresh asked for more than the user granted (RFC 6749 6). */
   | 'scope_exceeds'
-  /** A retry asked for another narrower scope than an answer to the same refresh token has. */
+  /** A retry asked for a narrower scope other than the one already issued for the same refresh token. */
   | 'scope_differs'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'

@@ -5,8 +5,8 @@ export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
 /**
- * What a MAC of a token proves: that a bearer token of a kind is ours, that one bound to a key is ours, or that it is
- * bound to this key (RFC 9449). A MAC of one domain says nothing in another.
+ * Domain separation for token MACs: the authenticity of a bearer token, the authenticity of a bound token, and the binding
+ * to a key (RFC 9449). A MAC of one domain never verifies in another.
  */
 export type MacDomain = TokenKind | `${TokenKind}:bound` | `${TokenKind}:binding`;
 
@@ -25,8 +25,8 @@ const KEY_BYTES = 32;
  * is replaced in two deployments (add it last, then move it first) and no one is logged out.
  *
  * A key's id is derived from the key (SHA-256, 32 bits), so ids cannot be mixed up in
- * configuration. Each kind of token has its own subkeys (HKDF, RFC 5869), and what is bound to a key has others than
- * what is not: a code can never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
+ * configuration. Each kind of token has its own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can
+ * never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
  */
 export class KeyRing {
   readonly #signing: RingKey;
@@ -51,7 +51,7 @@ export class KeyRing {
     return this.#signing.id;
   }
 
-  /** The MAC key of a domain under a key id; undefined when the ring does not hold that key. */
+  /** The MAC key of a domain; undefined when the ring has no key with this id. */
   subkey(keyId: number, domain: MacDomain): Buffer | undefined {
     return this.#byId.get(keyId)?.subkeys.get(domain);
   }

@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
-/** What an authentic token says. It was written by this service; who presents it may have stolen it. */
+/** The fields of an authentic token. This service issued it, but its bearer may have stolen it. */
 export interface AuthenticToken {
   readonly kind: TokenKind;
-  /** 128 random bits that name the grant; known only to who holds one of its tokens. */
+  /** 128 random bits that identify the grant, known only to holders of its tokens. */
   readonly handle: Buffer;
-  /** 0 for a code, then counted up by every refresh. */
+  /** 0 for a code; each refresh adds one. */
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
-  /** Whether only the holder of a key may use it (RFC 9449). */
+  /** Whether it is bound to a DPoP key (RFC 9449). */
   readonly bound: boolean;
   /** Whether its scope is narrower than its grant's (RFC 6749 6); Redis knows how narrow. */
   readonly narrowed: boolean;
 }
 
-/** A token, and the key that it is bound to: there is no bound token without one. */
+/** A token whose binding, if any, has been verified. */
 export interface Token extends Omit<AuthenticToken, 'bound'> {
-  /** Thumbprint (RFC 7638) of the key that alone may use it; null for a bearer token. */
+  /** Thumbprint (RFC 7638) of the key it is bound to; null for a bearer token. */
   readonly jkt: string | null;
 }
 
@@ -27,9 +27,9 @@ const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 's
 const VERSION = 2;
 export const HANDLE_BYTES = 16;
 const BINDING_BYTES = 18;
-// What a token says: version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5. Then a MAC of 32 bytes, and
-// of a bound token one of 18 bytes that takes its key in. 63 and 81 are multiples of three, so that base64url has no
-// spare bits: each token has exactly one spelling.
+// version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ MAC 32, and for a bound token ‖ binding 18, a MAC
+// that covers the key's thumbprint. 63 and 81 bytes are multiples of three, so base64url has no spare bits and each token
+// has exactly one spelling.
 const AT = {
   version: 0,
   keyId: 1,
@@ -40,9 +40,9 @@ const AT = {
   mac: 31,
   binding: 63,
 } as const;
-// The kind's byte carries two flags.
+// Flags in the kind byte.
 const FLAGS = { bound: 0x80, narrowed: 0x40 } as const;
-// A code is never bound: who redeems it proves a key by then.
+// A code is never bound: the client proves its key when it redeems the code.
 const TOKEN_TEXT = /^(?:s(?:ac|at|rt)_[A-Za-z0-9_-]{84}|s(?:at|rt)_[A-Za-z0-9_-]{108})$/;
 
 /** Writes and reads `<prefix>_<base64url>` tokens (docs/adr/0002). Pure: it does no I/O and keeps no state. */
@@ -50,12 +50,12 @@ export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 
   /**
-   * The same token always has the same text: a retry is answered by computing it again.
-   * @throws RangeError for a token that is bound to an empty thumbprint, and for a bound code
+   * Deterministic, so that a retry gets the same token without storing it.
+   * @throws RangeError for an empty thumbprint, and for a bound code
    */
   encode(token: Token): string {
     const { kind, jkt } = token;
-    if (jkt === '') throw new RangeError('a bound token needs the thumbprint of its key, this one is empty');
+    if (jkt === '') throw new RangeError('the thumbprint of a bound token must not be empty');
     if (jkt !== null && kind === 'code') throw new RangeError('a code cannot be bound to a key');
     const bytes = Buffer.alloc(jkt === null ? AT.binding : AT.binding + BINDING_BYTES);
     bytes.writeUInt8(VERSION, AT.version);
@@ -71,10 +71,9 @@ export class TokenCodec {
   }
 
   /**
-   * Null unless this service wrote the text: malformed, forged and unknown-key tokens are one answer, given
-   * without I/O. So is a bound token without its key. Expiry is the caller's to judge, because it knows what an
-   * expired token still tells.
-   * @param jkt thumbprint of the key that whoever presents the token has proved; null when none was proved
+   * Returns null unless this service issued the token: a malformed, forged or unknown-key token, or a bound token without
+   * its key. No I/O. The caller checks the expiry, because some callers accept an expired token.
+   * @param jkt thumbprint of the key that the request proved; null when it proved none
    */
   decode(text: string, jkt: string | null = null): Token | null {
     const read = this.#authentic(text);
@@ -86,8 +85,8 @@ export class TokenCodec {
     return binding && timingSafeEqual(binding, read.bytes.subarray(AT.binding)) ? { ...token, jkt } : null;
   }
 
-  /** As decode, but says nothing of the key that a bound token is bound to: who presents it may have stolen it. */
-  decodeUnproved(text: string): AuthenticToken | null {
+  /** As decode, but does not verify the binding of a bound token: its bearer may have stolen it. */
+  decodeWithoutKey(text: string): AuthenticToken | null {
     return this.#authentic(text)?.token ?? null;
   }
 
@@ -114,9 +113,8 @@ export class TokenCodec {
   }
 
   /**
-   * HMAC-SHA-256 of what the token says, and of its key's thumbprint where one is given. Each of the three uses has a
-   * subkey of its own: the authenticity of a bearer token, that of a bound one, and the binding. No MAC that a token
-   * shows is one of another use, however its bytes are moved.
+   * HMAC-SHA-256 over the fields, and the key's thumbprint if given. Each domain has its own subkey, so copying one MAC of a
+   * token over another never verifies.
    */
   #mac(bytes: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);

@@ -16,7 +16,7 @@ export function exchange(url: string, text: string): Promise<string> {
 }
 
 /** Headers of an HTTP/1.1 request that do not say to which host it goes (RFC 9112 3.2). */
-export const UNCERTAIN_HOSTS: readonly (readonly [name: string, head: string])[] = [
+export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[] = [
   ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
   ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],
   ['two Host headers, one of them empty', 'Host:\r\nHost: a.example\r\n'],

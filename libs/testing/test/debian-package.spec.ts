@@ -84,7 +84,7 @@ if (isDebian) {
   describe("the distribution's package", () => {
     let folder: string;
     let mirror: DebianMirror;
-    let told: { text: string; passing: boolean }[];
+    let told: { text: string; transient: boolean }[];
 
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'package-test-'));
@@ -102,9 +102,9 @@ if (isDebian) {
       return debianServer('nats-server', join(folder, 'local'), {
         user: undefined,
         env,
-        progress: (text, passing = false) => {
-          told.push({ text, passing });
-          if (passing) for (const send of mirror.halves.splice(0)) send();
+        progress: (text, transient = false) => {
+          told.push({ text, transient });
+          if (transient) for (const send of mirror.halves.splice(0)) send();
         },
       });
     }
@@ -112,8 +112,8 @@ if (isDebian) {
     it('comes with its size, and with how far it is while it comes', async () => {
       mirror.how = 'halved';
       expect(await unpack()).toMatchObject({ version: 'nats-server: v999' });
-      expect(told).toContainEqual({ text: 'downloading 1.0 MB: nats-server', passing: false });
-      expect(told).toContainEqual({ text: expect.stringMatching(/^0\.\d of 1\.0 MB$/), passing: true });
+      expect(told).toContainEqual({ text: 'downloading 1.0 MB: nats-server', transient: false });
+      expect(told).toContainEqual({ text: expect.stringMatching(/^0\.\d of 1\.0 MB$/), transient: true });
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 

@@ -15,19 +15,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Characters that turn the direction of all that follows them (UAX 9 2), or an isolate that is whole, as `isolated` makes it. */
-const TURNING = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
+const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * The text with no character that could turn what stands behind it: one that is not ended reaches beyond its element,
  * and the end of an isolate that it did not begin ends the one around it.
  */
-function unturned(text: string): string {
-  return text.replaceAll(TURNING, (found) => (found.length > 1 ? found : '\ufffd'));
+function neutralizeBidi(text: string): string {
+  return text.replaceAll(BIDI_CONTROLS, (found) => (found.length > 1 ? found : '\ufffd'));
 }
 
 /** A text among others where there is no markup, as `<bdi>` is where there is: first strong isolate (UAX 9 2.4). */
 export function isolated(text: string): string {
-  return `\u2068${unturned(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
+  return `\u2068${neutralizeBidi(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
 }
 
 /**
@@ -43,6 +43,6 @@ function render(value: Fragment): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'string' || typeof value === 'number')
-    return unturned(String(value)).replaceAll(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+    return neutralizeBidi(String(value)).replaceAll(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
   return value.map(render).join('');
 }

@@ -8,12 +8,12 @@ import {
   SUBJECTS,
 } from '#introspection/contract.js';
 
-/** At once: each is a round trip to Redis and a broadcast. */
+/** Grants to revoke in parallel: each costs a Redis round trip and a broadcast. */
 const BATCH = 500;
 
 /**
- * Answers `oauth.grant.apply_revocations`: makes Redis and every cache know what PostgreSQL says is revoked of a client or
- * user. The request alone revokes nothing, so that nobody can do harm with it, and repeating it is safe.
+ * Answers `oauth.grant.apply_revocations`: applies to Redis and to every cache the revocations of a client or user that
+ * PostgreSQL records. It revokes nothing by itself, so a forged request does no harm, and repeating it is safe.
  */
 @Controller()
 export class RevocationResponder {
@@ -26,7 +26,7 @@ export class RevocationResponder {
 
   @MessagePattern(SUBJECTS.applyRevocations)
   async apply(@Payload() request: ApplyRevocationsRequest): Promise<ApplyRevocationsReply> {
-    // Only the field of the contract: a request may have others, and the log repeats none of them.
+    // Copies the contract's field only, so that unknown fields do not reach the log.
     const named = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
     const ids = await this.records.revokedOf(
       'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },

@@ -11,7 +11,7 @@ import {
 import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
-/** Answers `oauth.token.introspect`: what an access token is good for. Forged ones cost no Redis call. */
+/** Answers `oauth.token.introspect`: whether an access token is active, and for what. A forged token costs no Redis call. */
 @Controller()
 export class IntrospectionResponder {
   readonly #logger = new Logger(IntrospectionResponder.name);
@@ -51,7 +51,7 @@ export class IntrospectionResponder {
     return { active: false };
   }
 
-  /** Only for a token that is good with the proof's key, so that nobody fills Redis with proofs of other keys. */
+  /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
   async #spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
   }

@@ -12,7 +12,7 @@ import { addressNetwork, addressSite } from '#service/http/address-network.js';
 import { OAuthError } from '#service/oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** A request that waits to be opened; the id is for the log. */
+/** A stored request. The id is for the log. */
 export interface Pushed {
   readonly requestUri: string;
   readonly id: string;
@@ -21,21 +21,25 @@ export interface Pushed {
 }
 
 /**
- * Most requests that may be stored at a time. Each takes some 1 KB of Redis, 8 KB at most. A login of one minute has its place for
- * two, hence they are enough for 400 logins a second of a confidential client and 80 of a public one: for floods, not for traffic.
+ * Upper bounds on stored requests. Each takes about 1 KB of Redis, at most 8 KB. A one-minute login holds its place for two
+ * minutes, so the bounds allow 400 logins per second for a confidential client and 80 for a public one: they stop floods,
+ * not traffic.
  */
 export const PUSH_LIMITS = {
-  /** Its secret says who fills Redis, and the operator can take it away. Its servers share few addresses, so those do not count. */
+  /**
+   * The secret identifies the client, and the operator can revoke it. Its servers share few addresses, so addresses are not
+   * counted.
+   */
   confidential: 50_000,
-  /** Anybody may push in its name. */
+  /** Anybody can push for a public client. */
   public: 10_000,
-  /** Public clients' pushes from one address (IPv6: its /64) in a lifetime: an office may log in 30 times a minute. */
+  /** Pushes for public clients from one address (IPv6: one /64) per lifetime: an office may log in 30 times a minute. */
   address: 300,
-  /** And from one IPv6 /48: of its 65 536 networks, some 30 could shut everybody else out of a client. */
+  /** From one IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could lock everybody out of a client. */
   site: 1_000,
 } as const;
 
-/** Keeps the authorization requests that clients push. */
+/** Validates and stores the authorization requests that clients push. */
 @Injectable()
 export class ParService {
   private readonly key: Buffer;
@@ -48,11 +52,11 @@ export class ParService {
   }
 
   /**
-   * RFC 9126 2.1, for a client that is authenticated by now.
+   * RFC 9126 2.1, for an authenticated client.
    *
-   * @param jkt thumbprint of the key that the request proved; null when it proved none
-   * @param address that the request came from
-   * @throws OAuthError of the authorize endpoint's own checks, invalid_request, or 429
+   * @param jkt thumbprint of the key of the request's DPoP proof; null without a proof
+   * @param address of the caller
+   * @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429
    */
   async push(client: Client, body: object, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = RequestParameters.fromBody(withProvedKey(body, jkt));
@@ -64,7 +68,7 @@ export class ParService {
     const request = checkAuthorizationRequest(parameters, client, { apis: this.configuration.apis });
     const requestUri = generateRequestUri();
     const id = pushedRequestId(requestUri);
-    if (id === null) throw new Error('a request URI of ours is not read as one');
+    if (id === null) throw new Error('generateRequestUri returned a URI that pushedRequestId rejects');
     const { clientId } = client;
     const expiresIn = this.configuration.PAR_LIFETIME;
     const pushed = { id, clientId, parameters: writePushedParameters(request), lifetime: expiresIn };
@@ -74,16 +78,16 @@ export class ParService {
   }
 
   private limits({ clientId, type }: Client, address: string): PushLimit[] {
-    const ofClient = { counter: 'client', of: clientId, most: PUSH_LIMITS[type] } as const;
+    const ofClient = { counter: 'client', key: clientId, max: PUSH_LIMITS[type] } as const;
     if (type === 'confidential') return [ofClient];
     const [network, site] = [addressNetwork(address), addressSite(address)];
-    const ofNetwork = { counter: 'address', of: this.hidden(network), most: PUSH_LIMITS.address } as const;
+    const ofNetwork = { counter: 'address', key: this.hashed(network), max: PUSH_LIMITS.address } as const;
     if (site === network) return [ofClient, ofNetwork];
-    return [ofClient, ofNetwork, { counter: 'site', of: this.hidden(site), most: PUSH_LIMITS.site }];
+    return [ofClient, ofNetwork, { counter: 'site', key: this.hashed(site), max: PUSH_LIMITS.site }];
   }
 
-  /** As in the login throttle: whoever reads Redis does not learn addresses. */
-  private hidden(network: string): string {
+  /** As in the login throttle: Redis holds no plain addresses. */
+  private hashed(network: string): string {
     return createHmac('sha256', this.key).update(`par:${network}`).digest('base64url');
   }
 }
@@ -92,12 +96,12 @@ export class ParService {
  * RFC 9126 2.3: "If the number of requests from a client during a particular time period exceeds the number the
  * authorization server allows, the authorization server responds with an HTTP 429 (Too Many Requests) status code."
  */
-function tooManyRequests({ counter, seconds }: PushRefusal): OAuthError {
-  const whose = counter === 'client' ? 'of this application' : 'from this address';
-  const description = `there are too many pushed requests ${whose}; repeat this one in ${seconds} s`;
+function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
+  const source = counter === 'client' ? 'for this application' : 'from this address';
+  const description = `too many pushed requests ${source}; retry in ${retryAfter} s`;
   return new OAuthError('temporarily_unavailable', 429, description, {
     detail: { check: 'push_limit', counter },
-    headers: { 'Retry-After': String(seconds) },
+    headers: { 'Retry-After': String(retryAfter) },
   });
 }
 

@@ -16,7 +16,7 @@ export interface HttpRequest extends ProvedRequest {
   readonly headers: { readonly authorization?: string };
   readonly body: unknown;
   readonly raw: IncomingMessage;
-  /** The client's address, as far as TRUSTED_PROXIES are believed. */
+  /** The client's address, resolved through TRUSTED_PROXIES. */
   readonly ip: string;
 }
 
@@ -37,7 +37,7 @@ export class TokenRequest {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     noteOutcome(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
-    // RFC 8707 2.2, of codes and refresh tokens alike.
+    // RFC 8707 2.2, for codes and refresh tokens.
     checkResource(resourceOf(body), this.configuration.apis);
     // After the client is known, so that nobody else fills Redis.
     const jkt = await this.proofs.keyOf(proof);
@@ -53,7 +53,7 @@ export class TokenRequest {
   }
 }
 
-/** A parameter that may come more than once, which the DTOs know none of. */
+/** `resource` may be repeated, which the DTOs' single-string parameters cannot express. */
 function resourceOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'resource' in body ? body.resource : undefined;
 }

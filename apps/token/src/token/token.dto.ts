@@ -1,6 +1,6 @@
 import { Parameter } from '#service/oauth/parameter.decorator.js';
 
-/** Longest values this service takes; its own codes and tokens have 88 characters, those bound to a key 112. */
+/** Longest accepted values. Codes and tokens have 88 characters, tokens bound to a key 112. */
 export const LIMITS = {
   clientId: 255,
   clientSecret: 255,

@@ -3,8 +3,9 @@ import { NARROWED } from './narrowed.script.js';
 /**
  * KEYS grant · ARGV generation issued_at(ms) ttl(s) narrowed(0|1) jkt. Reads a grant for an authentic access or refresh
  * token. A later generation than the stored one moves the state forward, as in the refresh script. A narrowed access
- * token whose scope Redis has lost is unknown: it must not widen. A token with another key than its grant's is refused,
- * a bearer token of a bound grant too. The redemption binds a grant: where Redis has lost it, the token tells the key.
+ * token whose scope Redis has lost is unknown, because its scope must not widen. A token whose key differs from its
+ * grant's is refused, and so is a bearer token of a bound grant. The code exchange binds the grant; if Redis lost that
+ * write (the status is still pending), the key comes from the token.
  */
 export const LOOK = `${NARROWED}
 local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')

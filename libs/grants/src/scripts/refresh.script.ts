@@ -1,19 +1,19 @@
 import { NARROWED } from './narrowed.script.js';
 
 /**
- * KEYS grant · ARGV client generation now(ms) window(ms) ttl(s) jkt misfit scope access_expiry(ms).
+ * KEYS grant · ARGV client generation now(ms) window(ms) ttl(s) jkt key_refusal scope access_expiry(ms).
  * active ──► active, generation + 1.
  *
  * - the stored generation: rotate.
- * - the one before, inside the retry window: the same pair again, or the same refresh token with an access token of the
- *   scope that this request asks for. Using the successor moves the stored generation on, which closes the window by itself.
- * - any older one: reuse, the caller revokes (RFC 9700 4.14.2). This comes before the key: else a thief's key, or none,
- *   would keep reuse from being seen.
- * - a later one: authentic, so Redis lost writes; take it for the stored one (also when the redemption was lost).
+ * - the previous one, inside the retry window: the same pair again, or the same refresh token and an access token with the
+ *   requested scope. Using the successor advances the stored generation, which closes the window.
+ * - any older one: reuse, and the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide
+ *   reuse by presenting a key of their own, or none.
+ * - a later one: the token is authentic, so Redis lost writes; treat it as the stored one (also if the exchange was lost).
  *
- * A key or a scope that does not fit changes nothing. `misfit` is what the caller answers to a key that does not fit the
- * token. The redemption binds a grant: where Redis has lost it, the token tells the key. A generation has access tokens of
- * two scopes at most: its grant's, and one that is narrower.
+ * A wrong key or scope changes nothing. `key_refusal` is the outcome for a key that does not fit the token; empty if it fits.
+ * The code exchange binds the grant; if Redis lost that write (the status is still pending), the key comes from the token.
+ * A generation has access tokens of at most two scopes: its grant's, and one that is narrower.
  */
 export const REFRESH = `${NARROWED}
 local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt', 'narrowed')
