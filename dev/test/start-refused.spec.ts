@@ -63,7 +63,7 @@ describe('npm start refuses', () => {
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('TOKEN_PORT must be a port');
     expect(product.output).toContain(`RESOURCE_PORT and DEMO_PORT are both ${resourcePort}`);
-    expect(product.output).toContain('DATABASE_SCHEMA must be the name of a schema');
+    expect(product.output).toContain('DATABASE_SCHEMA must be a schema name');
     expect(product.output).toContain('npm start knows no "--sed", only --seed');
   });
 });

@@ -211,12 +211,12 @@ describe('--logo', () => {
       [await file('b.png', `\uFEFF<?xml version="1.0"?>\n${svg}`), /is an SVG/],
       [await file('c.png', `<!-- a -->${svg}${' '.repeat(20_000)}`), /is an SVG/],
       [await file('d.png', png(64, 64, { padding: 12_288 })), /larger than 12 KiB/],
-      [await file('e.png', png(513, 8)), /is 513 by 8 pixels: 512 by 512 is the most/],
+      [await file('e.png', png(513, 8)), /is 513 by 8 pixels: scale it to 512 by 512 at most/],
       [await file('f.png', png(8, 513)), /is 8 by 513 pixels/],
-      [await file('g.png', png(8, 0)), /no complete PNG, JPEG or WebP/],
-      [await file('h.png', png(8, 8).subarray(0, 12)), /no complete PNG, JPEG or WebP/],
-      [await file('i.png', 'GIF89a\u0001\u0000\u0001\u0000'), /no complete PNG, JPEG or WebP/],
-      [await file('j.png', ''), /no complete PNG, JPEG or WebP/],
+      [await file('g.png', png(8, 0)), /not a complete PNG, JPEG or WebP/],
+      [await file('h.png', png(8, 8).subarray(0, 12)), /not a complete PNG, JPEG or WebP/],
+      [await file('i.png', 'GIF89a\u0001\u0000\u0001\u0000'), /not a complete PNG, JPEG or WebP/],
+      [await file('j.png', ''), /not a complete PNG, JPEG or WebP/],
       [join(folder, 'nothing.png'), /cannot be read/],
       [folder, /cannot be read/],
     ];
@@ -251,7 +251,7 @@ describe('a logo that begins like an image', () => {
   ])('is refused where browsers could not show it: %s', async (_, image) => {
     const id = await create();
     const path = await file('broken.png', image);
-    expectRefused(await client('update', id, '--logo', path), /no complete PNG, JPEG or WebP/);
+    expectRefused(await client('update', id, '--logo', path), /not a complete PNG, JPEG or WebP/);
     expect((await show(id))['logo']).toBeNull();
   });
 });

@@ -141,7 +141,7 @@ describe('operator client delete', () => {
     expect(await fixture.clients.find(client.client_id)).toBeNull();
     const again = await remove(client.client_id, '--yes');
     expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(again.stdout).toMatch(/^sc_\w+ was deleted already; none of its tokens works any more\.$/m);
+    expect(again.stdout).toMatch(/^sc_\w+ was already deleted; none of its tokens works any more\.$/m);
     expect(again.stdout).not.toContain('Deleted');
     await refused(got);
     const { stdout } = await remove(client.client_id, '--yes', '--json');

@@ -45,7 +45,7 @@ describe('operator user list', () => {
     expect(await page('--limit', '2')).toEqual(ids.slice(0, 2));
     expect(await page('--limit', '2', '--after', String(ids[1]))).toEqual(ids.slice(2));
     const { stdout } = await user('list', '--search', 'page-', '--limit', '2');
-    expect(stdout).toMatch(new RegExp(`^There are more: add --after ${ids[1]}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^For the next page, add --after ${ids[1]}$`, 'm'));
     expect((await user('list', '--search', 'page-', '--limit', '3')).stdout).not.toContain('There are more');
     expect((await user('list', '--search', 'nobody at all')).stdout).toBe('No users found.\n');
     expect(jsonOf(await user('list', '--search', 'nobody at all', '--json'))).toEqual([]);

@@ -105,9 +105,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     async (_name, sending) => {
       const answer = await sending();
       expect(answer.headers['accept-encoding']).toBe('identity');
-      expect(answer.body.error_description).toBe(
-        'the body is compressed (Content-Encoding): send it as it is',
-      );
+      expect(answer.body.error_description).toBe('the body has a Content-Encoding: send it uncompressed');
     },
   );
 

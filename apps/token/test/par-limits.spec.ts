@@ -112,7 +112,7 @@ describe('pushes of one client', () => {
       const answers = await pushAll(times(20, () => () => push(client, ipv4())));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
       for (const answer of answers.filter(({ status }) => status !== 201))
-        expectTooMany(answer, 'of this application');
+        expectTooMany(answer, 'for this application');
       const another = type === 'public' ? await publicClient() : await app.client();
       expect((await push(another, ipv4())).status).toBe(201);
     },

@@ -56,8 +56,8 @@ const QUIET: TypeOrmLogger = {
 /**
  * A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only.
  *
- * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the one that takes writes is used
- * @param schema where the tables are; when empty, where the role's `search_path` begins
+ * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the primary is used
+ * @param schema of the tables; if empty, the first of the role's `search_path`
  */
 export function directoryDataSource(
   databaseUrl: string,
@@ -110,7 +110,7 @@ export function directoryDataSource(
   return schema ? new SchemaDataSource(options, schema) : new DataSource(options);
 }
 
-/** Never works on the tables of another schema: something between us and the server may drop what a connection asks for. */
+/** Refuses to run on another schema: a pooler may drop the `search_path` that the connection requests. */
 class SchemaDataSource extends DataSource {
   constructor(
     options: DataSourceOptions,
@@ -126,8 +126,8 @@ class SchemaDataSource extends DataSource {
     if (path === this.schema) return this;
     await this.destroy();
     throw new Error(
-      `its connections have the search_path ${path} and not DATABASE_SCHEMA: a pooler in between, or options in the URL, ` +
-        `override it (ALTER ROLE … SET search_path = ${this.schema} works with every pooler)`,
+      `the search_path is ${path}, not DATABASE_SCHEMA: a connection pooler or the options in the URL override it. ` +
+        `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
     );
   }
 }

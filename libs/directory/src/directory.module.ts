@@ -17,7 +17,7 @@ import { UserStore } from './user.store.js';
 export interface DirectoryOptions {
   /** PostgreSQL connection URL of a migrated database. */
   databaseUrl: string;
-  /** Where its tables are; when empty, where the role's `search_path` begins. */
+  /** Schema of the tables; if empty, the first of the role's `search_path`. */
   schema?: string;
   /** Connections one process opens at most; 10 when absent. */
   poolSize?: number;

@@ -7,10 +7,10 @@ import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-gran
 
 export type { NewGrantRecord };
 
-/** So many revoked grants a query. */
+/** Revoked grants per query. */
 const PAGE = 5_000;
 
-/** Grants as rows. Times are the database's, so that the copies of a service need no common clock. */
+/** Grant records. Uses the database's clock, so that replicas need no synchronized clocks. */
 @Injectable()
 export class GrantRecordStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -20,25 +20,25 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records a grant, and in the same round trip deletes the same user's expired ones, and some of anybody: storage bounds
-   * itself without a clean-up job. Those revoked in the last day stay: whoever has to carry that out finds them here.
+   * Records a grant. The same statement deletes the user's expired grants and a few old ones of other users, so storage is
+   * bounded without a clean-up job. It keeps grants revoked in the last day, whose revocation may still have to reach Redis.
    *
-   * @returns false, and nothing is recorded, when the client was deleted or the user deleted or disabled in the meantime, or
-   *   with `carriesOn` when the user revoked or declined a part of it. The share locks make one of the two wait for the
-   *   other: a deletion or revocation that comes later sees the grant and revokes it. Client, user, grant is the order in
-   *   which everybody locks; expired grants that somebody else has locked are left to the next call.
+   * All code locks client, user, grant in this order. The share locks make a concurrent delete or revocation wait: it then
+   * sees the new grant and revokes it. Expired grants that are locked are left to the next call.
+   *
+   * @returns false, recording nothing, if the client was deleted, the user deleted or disabled, or (with `carriesOn`) a
+   *   continued scope was revoked or declined in the meantime
    */
   create(record: NewGrantRecord): Promise<boolean> {
     return recordGrant(this.dataSource, record);
   }
 
   /**
-   * As `create`, and ends the older grants to the client that hold what the user declined: both or neither, whatever
-   * becomes of the answer. They would outlive the decision else: their tokens go on, and once the client has revoked the
-   * newer grant they would be what counts.
+   * As `create`, and in the same transaction revokes older grants to the client that hold a declined scope. Otherwise their
+   * tokens would stay valid, and they would count as consent once the newer grant is revoked.
    *
-   * @param declined scopes that are not in the record's
-   * @returns what to revoke in Redis, as `revokeOf` does; null when nothing is recorded, nor ended
+   * @param declined scopes that the record does not include
+   * @returns ids to revoke in Redis, as `revokeOf`; null if nothing was recorded or revoked
    */
   createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
     const { userId, clientId } = record;
@@ -53,12 +53,12 @@ export class GrantRecordStore {
     });
   }
 
-  /** Takes back a record whose code was never handed out: it counts for no decision of the user's. */
+  /** Deletes a record whose code was never issued, so that it does not count as consent. */
   async withdraw(id: string): Promise<void> {
     await this.grants.delete({ id });
   }
 
-  /** The record, revoked and expired ones too; null when there is none. */
+  /** Finds a record, also a revoked or expired one; null if there is none. */
   async find(id: string): Promise<GrantRecord | null> {
     const found = await this.grants.findOneBy({ id });
     if (!found) return null;
@@ -66,17 +66,17 @@ export class GrantRecordStore {
     return { id, userId, clientId, scope, createdAt, revokedAt };
   }
 
-  /** Revokes once, for good. @returns false when the grant was revoked before, or is unknown */
+  /** Revokes a grant. @returns false if it was already revoked or is unknown */
   async revoke(id: string): Promise<boolean> {
     const { affected } = await this.grants.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
     return affected === 1;
   }
 
   /**
-   * Revokes every grant of a user to a client, for good: also one that is just being recorded without the user.
+   * Revokes every grant of a user to a client, including one being recorded concurrently.
    *
-   * @returns the ids of those, and of the ones revoked in the last ten minutes: nobody can know whether their
-   *   revocation reached Redis, so that calling this again after a failure repairs it
+   * @returns their ids, and those revoked in the last ten minutes, whose revocation may not have reached Redis: calling
+   *   this again after a failure repairs it
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.#revoke('user_id = $1 AND client_id = $2', [userId, clientId]);
@@ -88,13 +88,13 @@ export class GrantRecordStore {
   }
 
   /**
-   * Ids of the grants that were revoked at most so many milliseconds ago, newest first, a page at a time: nobody waits for
-   * the newest because there are many. An age, since the clock of who asks may differ from the database's; it is asked for
-   * each page, as time passes between them. One that is revoked meanwhile is left to the next call.
+   * Ids of grants revoked at most `age()` milliseconds ago, newest first, in pages, so that the newest are not delayed by a
+   * long list. An age, because the caller's clock may differ from the database's; read again for each page, as time passes.
+   * Leaves grants revoked during the call to the next one.
    */
   async *revokedWithin(age: () => number): AsyncGenerator<string[], void, void> {
     for (let last = { id: '', at: 'infinity' }; ;) {
-      // A text, since a Date lacks the microseconds.
+      // As text, because a Date has no microseconds.
       const page = await this.dataSource.query<{ id: string; at: string }[]>(
         `SELECT id, revoked_at::text AS at FROM grants
          WHERE revoked_at >= now() - $1::float8 * interval '1 millisecond'
@@ -110,9 +110,9 @@ export class GrantRecordStore {
   }
 
   /**
-   * For how many milliseconds the transaction has been under way that is the oldest of those that have written something and
-   * are not committed: what they revoked cannot be seen yet, and will have the time of their beginning. One that waits for
-   * a standby goes on when its client has given up. Those of other roles are seen with `pg_read_all_stats` only.
+   * Age in milliseconds of the oldest uncommitted transaction that has written. Its revocations are not visible yet and will
+   * carry its start time. A transaction that waits for a standby continues after its client has given up. Sees transactions
+   * of other roles only with `pg_read_all_stats`.
    */
   async longestWrite(): Promise<number> {
     const [row] = await this.dataSource.query<{ ms: number }[]>(
@@ -124,8 +124,8 @@ export class GrantRecordStore {
   }
 
   /**
-   * Ids of every revoked grant of a client or user, who may be gone, that could still have had live tokens. Expired ones
-   * too that were revoked just now: a use before may not have been noted.
+   * Ids of the revoked grants of a client or user that may still have live tokens; the client or user may be deleted.
+   * Includes expired grants revoked in the last day, because a recent use may not have been recorded.
    */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
     const revoked = { ...whose, revokedAt: Not(IsNull()) };
@@ -140,15 +140,15 @@ export class GrantRecordStore {
   }
 
   /**
-   * Notes the day of last use of many grants by one statement. A day before the noted one changes nothing, so
-   * batches may arrive in any order and more than once; unknown and revoked grants are left out.
+   * Records the day of last use of many grants in one statement. An earlier day changes nothing, so batches may arrive in
+   * any order and more than once. Skips unknown and revoked grants.
    *
    * @param uses `day` is a UTC date, YYYY-MM-DD
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // Rows are locked in the order of their ids: two batches that overlap cannot deadlock. The use may have
-    // been at the very end of its day, hence the day more.
+    // Locks rows in id order, so that overlapping batches cannot deadlock. Adds one day, because the use may have been at
+    // the end of its day.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id

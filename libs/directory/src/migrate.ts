@@ -9,20 +9,19 @@ const UNDEFINED_TABLE = '42P01';
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 export interface MigrateOptions {
-  /** For how long to wait for the database to come up, in milliseconds; 10 000 when absent. */
+  /** Milliseconds to wait for the database to come up; default 10 000. */
   retryForMs?: number;
-  /** Where the tables are, made when it is not there; when empty, where the role's `search_path` begins. */
+  /** Schema of the tables, created if missing; if empty, the first of the role's `search_path`. */
   schema?: string;
 }
 
 /**
- * Brings the database's schema up to date. A step of its own, safe to run from several places at once: one
- * transaction holds an advisory lock and every pending migration, so the others wait and find nothing left,
- * and a failed migration leaves no trace.
+ * Applies every pending migration. Safe to run concurrently: one transaction holds an advisory lock and applies them all,
+ * so other runs wait and find nothing left, and a failed migration leaves no trace.
  *
  * @param databaseUrl PostgreSQL connection URL of a role that may create tables
  * @returns the names of the migrations applied by this call, oldest first
- * @throws DatabaseUnavailableError when the database cannot be reached; Error when tables of somebody else are there
+ * @throws DatabaseUnavailableError when the database cannot be reached; Error if another application's tables are there
  */
 export async function migrate(
   databaseUrl: string,
@@ -57,8 +56,8 @@ export async function migrate(
 }
 
 /**
- * The migrations of this version that the database lacks, oldest first. Changes nothing, and needs a role that may only
- * read: how a process finds out whether it may start.
+ * The migrations of this version that the database lacks, oldest first. Changes nothing and needs read access only: a
+ * process checks with it whether it may start.
  *
  * @throws DatabaseUnavailableError when the database cannot be reached
  */
@@ -78,25 +77,25 @@ export async function pendingMigrations(
   }
 }
 
-/** The migrations of this version that a connected database lacks, oldest first. Changes nothing; those of later versions do not count. */
+/** As pendingMigrations, on an open connection. Ignores migrations of later versions. */
 export async function pendingOf(dataSource: DataSource): Promise<string[]> {
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
     return pending.map(({ name }) => name);
   } catch (error) {
-    // No migration has ever been applied: there is not even the table that names them.
+    // A new database: the table of applied migrations does not exist yet.
     if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
     return dataSource.migrations.map((migration) => migration.constructor.name);
   }
 }
 
 async function makeSchema({ manager }: QueryRunner, schema: string): Promise<void> {
-  // Not IF NOT EXISTS, which asks for the right to make one even where it is there.
+  // Not IF NOT EXISTS: that requires the CREATE right even if the schema exists.
   const found = await manager.query<unknown[]>('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (found.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/** What has the name of a table of ours, and was made by none of our migrations, belongs to another application. */
+/** A table with one of our names that our migrations did not create belongs to another application. */
 async function refuseForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const found = await manager.query<{ schema: string; name: string }[]>(
     `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -116,7 +115,7 @@ async function refuseForeignTables({ manager }: QueryRunner, dataSource: DataSou
   if (foreign.size === 0) return;
   throw new Error(
     `the schema ${found[0]?.schema} of this database has tables of another application (${[...foreign].join(', ')}): this ` +
-      'service needs a database of its own, or a schema of its own in this one. For that set DATABASE_SCHEMA, for every app ' +
-      'and command, to a name that is new there, such as oauth: migrate makes it',
+      'service needs a database or a schema of its own. Use another database, or set DATABASE_SCHEMA for every app and ' +
+      'command to a new name, such as oauth: migrate creates the schema',
   );
 }

@@ -6,20 +6,20 @@ export interface NewGrantRecord {
   clientId: string;
   /** What the user allowed. */
   scope: string;
-  /** What the client had asked for; what of it is not in `scope`, the user declined. */
+  /** What the client requested; the user declined whatever is missing from `scope`. */
   askedScope: string;
-  /** When the grant ends unless it is used; the time from now until then slides with its use. */
+  /** When an unused grant expires. Each use extends the expiry by the same lifetime. */
   expiresAt: Date;
   /**
-   * Whether it only carries on what the user allowed before, without being asked: then it is not recorded when one of
-   * its scopes is in no live grant to the client any more.
+   * Whether it continues an earlier consent without asking the user again. Then it is recorded only if every scope is still
+   * in a live grant to the client.
    */
   carriesOn?: boolean;
 }
 
 /**
- * What a grant that carries on is joined with: of each scope the newest grant that holds it, locked after client and user
- * in the order of ids, as everybody locks grants.
+ * The check for `carriesOn`: for each scope the newest live grant that holds it, locked after client and user and in id
+ * order, as all code does.
  */
 const CARRIED = `
   CROSS JOIN LATERAL (
@@ -39,8 +39,7 @@ const CARRIED = `
   WHERE string_to_array($4, ' ') <@ string_to_array(carried.scope, ' ')`;
 
 /**
- * Locks a client, and the user who decides about it, in the order in which everybody does; no row when one is not there, or
- * the user is disabled.
+ * Locks client, then user, in the order that all code uses. Returns no row if either is missing or the user is disabled.
  */
 export const CLIENT_AND_USER = `
   SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND deleted_at IS NULL FOR SHARE) client
@@ -50,8 +49,8 @@ export const CLIENT_AND_USER = `
   ) account`;
 
 /**
- * Those of anybody that were revoked first: nobody else deletes what a user left who is gone. More than one, so that they
- * become fewer.
+ * The oldest revoked grants of any user, so that a deleted user's grants are cleaned up as well. Several per insert, so that
+ * their number shrinks.
  */
 const LONGEST_REVOKED = `SELECT id FROM grants WHERE revoked_at IS NOT NULL ORDER BY revoked_at LIMIT 10`;
 

@@ -12,32 +12,32 @@ export interface UserAccount {
   readonly disabledAt: Date | null;
 }
 
-/** What a call of `disable` did. */
+/** Result of `disable`. */
 export interface Disabling {
-  /** False when the user was disabled before. */
+  /** False if the user was already disabled. */
   readonly first: boolean;
   readonly revokedGrants: number;
 }
 
 export interface UserFilter {
-  /** A part of the email, username or name, in any letter case; empty: everybody. */
+  /** Substring of the email, username or name, case-insensitive; empty matches everyone. */
   readonly search?: string | undefined;
-  /** Only users with a greater id. */
+  /** Returns only users with a greater id. */
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
 /**
- * What the operator does to users. Whoever ends grants here locks the user first: a grant that is just being recorded is
- * seen and revoked, and one that comes later is refused.
+ * The operator's changes to users. Methods that revoke grants lock the user first: they see and revoke a grant that is being
+ * recorded concurrently, and a later one is refused.
  */
 @Injectable()
 export class UserAccountStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Users in the order of their ids. */
+  /** Lists users in id order. */
   list({ search = '', after, limit }: UserFilter): Promise<UserAccount[]> {
-    // No LIKE: a percent sign or an underscore is one. NUL, which PostgreSQL cannot store, is in nobody's name.
+    // strpos, not LIKE: % and _ match themselves. PostgreSQL cannot store NUL, so no name contains it.
     if (search.includes('\0')) return Promise.resolve([]);
     return this.dataSource.query<UserAccount[]>(
       `SELECT id, username, email, name, created_at AS "createdAt", disabled_at AS "disabledAt" FROM users
@@ -48,10 +48,9 @@ export class UserAccountStore {
   }
 
   /**
-   * Disables a user: every session is over, every grant is revoked durably, and neither begins anew. Calling it again ends
-   * what is left.
+   * Disables a user: ends every session, revokes every grant, and blocks new ones, in one transaction. Safe to repeat.
    *
-   * @returns null when there is no such user
+   * @returns null if there is no such user
    */
   disable(id: number): Promise<Disabling | null> {
     return this.withLocked(id, async (manager, disabledAt) => {
@@ -66,9 +65,10 @@ export class UserAccountStore {
   }
 
   /**
-   * Lets a disabled user in again; what was revoked stays so, and no session is good again, by whatever way they were disabled.
+   * Allows a disabled user to log in again. Revoked grants stay revoked and old sessions stay invalid, however the user was
+   * disabled.
    *
-   * @returns false when they were not disabled; null: no such user
+   * @returns whether they were disabled; null if there is no such user
    */
   enable(id: number): Promise<boolean | null> {
     return this.withLocked(id, async (manager, disabledAt) => {
@@ -82,10 +82,10 @@ export class UserAccountStore {
   }
 
   /**
-   * Deletes a user's row, and with it all that is known of the person; every grant is revoked durably before. The records of
-   * the grants stay until they have expired: a Redis that fails over has to be told of them.
+   * Revokes every grant of a user, then deletes the row with all personal data. Grant records stay until they expire, because
+   * a Redis that fails over must learn of the revocations.
    *
-   * @returns how many grants were revoked; null when there is no such user
+   * @returns the number of grants revoked; null if there is no such user
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.withLocked(id, async (manager) => {
@@ -96,9 +96,9 @@ export class UserAccountStore {
   }
 
   /**
-   * @param passwordHash by `hashPassword`
-   * @param endSessions whether every session that was made before is over
-   * @returns false when there is no such user
+   * @param passwordHash from `hashPassword`
+   * @param endSessions whether to end every existing session
+   * @returns false if there is no such user
    */
   async setPassword(id: number, passwordHash: string, endSessions: boolean): Promise<boolean> {
     const [, changed] = await this.dataSource.query<[unknown, number]>(
@@ -108,7 +108,7 @@ export class UserAccountStore {
     return changed === 1;
   }
 
-  /** READ COMMITTED, whatever the server's default is: the statements after the lock see what it waited for. */
+  /** READ COMMITTED, whatever the server's default: statements after the lock see what its previous holder committed. */
   private withLocked<T>(
     id: number,
     act: (manager: EntityManager, disabledAt: Date | null) => Promise<T>,
@@ -123,7 +123,7 @@ export class UserAccountStore {
   }
 }
 
-/** Expired ones too: a use just before may not be noted yet. In the order of ids, as everybody locks grants. */
+/** Revokes expired grants too, because a recent use may not be recorded yet. Locks in id order, as all code does. */
 async function revokeGrants(manager: EntityManager, userId: number): Promise<number> {
   const [, revoked] = await manager.query<[unknown, number]>(
     `WITH live AS (

@@ -102,7 +102,7 @@ describe('a database with tables of another application', () => {
     // As a pooler that ignores startup parameters does.
     const overridden = `${url}?options=-c%20search_path%3Dpublic`;
     const open = connect(directoryDataSource(overridden, REQUEST_LIMITS, schema), overridden, 5_000);
-    await expect(open).rejects.toThrow('connections have the search_path public and not DATABASE_SCHEMA');
+    await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');
     await expect(migrate(overridden, { schema })).rejects.toThrow('not DATABASE_SCHEMA');
     expect(await tablesOf('public')).toEqual([]);
   });

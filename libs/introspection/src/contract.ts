@@ -1,9 +1,9 @@
 /**
- * What the token app and those who ask it say to each other over NATS. Payloads are JSON. Requests are Nest packets
+ * The NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets
  * (`{pattern, data, id}`, answered `{response}` or `{err}`), because a Nest microservice answers them.
  *
- * Two versions meet in every roll-out, in either role. From one to the next only fields are added that the other side does not
- * need, and each side ignores those it does not know; a new subject is asked from the version after on.
+ * Compatibility: during a rollout, either side may be one version ahead. A new version only adds optional fields, and each
+ * side ignores unknown fields. Callers use a new subject only from the version after the one that serves it.
  */
 export const SUBJECTS = {
   /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
@@ -46,9 +46,9 @@ export interface ActiveIntrospection {
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
-  /** The key the token is bound to (RFC 9449 6.2): of a bound token always there, absent for bearer tokens. */
+  /** The key that the token is bound to (RFC 9449 6.2). Always present for a bound token, absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };
-  /** What became of the request's proof. */
+  /** Result for the request's proof. */
   readonly proof?: SpendReply;
 }
 
@@ -77,11 +77,11 @@ export interface ProfileReply {
   readonly user: Readonly<Record<string, unknown>> | null;
 }
 
-/** Asks that every revocation PostgreSQL has of a client's or of a user's grants takes effect. */
+/** Asks the token app to apply every revocation that PostgreSQL records for a client or a user. */
 export type ApplyRevocationsRequest = { readonly client_id: string } | { readonly user_id: number };
 
 export interface ApplyRevocationsReply {
-  /** How many grants that were. */
+  /** Number of grants. */
   readonly applied: number;
 }
 

@@ -91,7 +91,7 @@ function live(info: TokenInfo | null): TokenInfo | null {
 function read(reply: IntrospectionReply): TokenInfo | null {
   if (!reply.active) return null;
   const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
-  // A token that is bound to a key of which nobody knows is no bearer token.
+  // Fail closed: a bound token without its thumbprint must not pass as a bearer token.
   if ('cnf' in reply && !cnf?.jkt) return null;
   const [scopes, expiresAt] = [scope.split(' '), exp * 1000];
   return { grantId, clientId, userId: Number(sub), scopes, expiresAt, jkt: cnf?.jkt ?? null };

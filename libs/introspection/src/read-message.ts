@@ -2,11 +2,11 @@ import type { Msg } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 import { type Broadcasts, SUBJECTS } from './contract.js';
 
-/** Largest payload that is parsed. Those of the contract have 4 KB at most. */
+/** Largest payload that is parsed. Valid messages have at most 4 KB. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const MAX_TOKEN = 1024;
-/** As the claims of a DPoP proof are limited when it is verified. */
+/** The same limit as for the claims of a DPoP proof. */
 const MAX_CLAIM = 256;
 
 const LOG_INTERVAL_MS = 10_000;
@@ -16,9 +16,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
-/** Of a grant or a client. */
+/** Id of a grant or a client. */
 const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
-/** PostgreSQL's `integer`. */
+/** A PostgreSQL `integer`. */
 const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
 const isProof = ({ jkt, jti, nonce, expires_at: expiresAt }: Fields): boolean =>
@@ -28,7 +28,7 @@ const isProof = ({ jkt, jti, nonce, expires_at: expiresAt }: Fields): boolean =>
   (nonce === undefined || isText(nonce, MAX_CLAIM)) &&
   Number.isFinite(expiresAt);
 
-/** Whether fields have the types and lengths of the subject's interface in contract.ts. Unknown fields are ignored. */
+/** Validates the payload of each subject against its interface in contract.ts. Unknown fields are ignored. */
 const CHECKS: Readonly<Record<string, (fields: Fields) => boolean>> = {
   [SUBJECTS.introspect]: ({ token, jkt, proof }) =>
     isText(token, MAX_TOKEN) &&
@@ -43,15 +43,15 @@ const CHECKS: Readonly<Record<string, (fields: Fields) => boolean>> = {
   [SUBJECTS.userChanged]: ({ user_id: id }) => isUserId(id),
 };
 
-/** A request that was read: its data are what contract.ts says of its subject. */
+/** A request whose data match its subject's interface in contract.ts. */
 export interface NatsRequest {
   readonly id: string;
   readonly data: unknown;
 }
 
-/** A message that is not what contract.ts says. The error says what is wrong with it, and quotes nothing of it. */
+/** A message that violates contract.ts. The error text never quotes the message. */
 export class MalformedMessageError extends Error {
-  /** @param id of the request, where it could be read */
+  /** @param id of the request, if it has one */
   constructor(
     problem: string,
     readonly id?: string,
@@ -62,19 +62,20 @@ export class MalformedMessageError extends Error {
 }
 
 /**
- * Whether a message may be answered where it asks for. Any other subject could be one on which this service is believed: an
- * answer to `oauth.grant.revoked` empties every cache, whoever asked for it.
+ * Whether the reply subject is an inbox. A reply to any other subject could pass for a broadcast of this service: one to
+ * `oauth.grant.revoked` would empty every cache, whoever requested it.
  */
 export function asksForReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
 }
 
-/** @throws MalformedMessageError, also for a request whose answer nobody would get */
+/** @throws MalformedMessageError, also for a request whose reply subject is not an inbox */
 export function readRequest(subject: string, message: Msg): NatsRequest {
   const { id, data } = parse(message);
-  if (!isText(id, MAX_ID)) throw new MalformedMessageError('it has no id, or one that is not a short string');
+  if (!isText(id, MAX_ID))
+    throw new MalformedMessageError(`its id is missing or not a string of at most ${MAX_ID} characters`);
   if (!asksForReply(message)) throw new MalformedMessageError('its reply subject is not an inbox', id);
-  if (!isValid(subject, data)) throw new MalformedMessageError('its data are not those of the contract', id);
+  if (!isValid(subject, data)) throw new MalformedMessageError('its data do not match the contract', id);
   return { id, data };
 }
 
@@ -85,15 +86,15 @@ export function readBroadcast<Subject extends keyof Broadcasts>(
 ): Broadcasts[Subject] {
   const event: unknown = parse(message);
   if (isValid(subject, event)) return event as Broadcasts[Subject];
-  throw new MalformedMessageError('it is not the event of the contract');
+  throw new MalformedMessageError('it does not match the contract');
 }
 
-/** Logs refused messages: the first at once, later ones at most every 10 s for each subject, so that a flood fills no log. */
+/** Logs refused messages: at most one line per subject every 10 s, so that a flood does not fill the log. */
 export class MalformedMessageLog {
   private readonly logger = new Logger('NATS');
   private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
 
-  /** @param subject that this process subscribed to: there are few */
+  /** @param subject a subject this process subscribed to, so that the map stays small */
   warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
     const now = performance.now();
     const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };

@@ -141,7 +141,7 @@ export class TokenServiceConnection {
         if (!(error instanceof MalformedMessageError)) throw error;
         this.#malformed.warn(subject, message, error);
       }
-      // Something was revoked or changed: where it cannot be read what, everything is forgotten.
+      // Something was revoked or changed. If the message does not say what, evict everything (null).
       this.#stale(stale);
     };
     nats.subscribe(subject, { callback });

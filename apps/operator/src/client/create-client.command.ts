@@ -146,5 +146,5 @@ function print(name: string, registered: Record<string, string | null>): void {
   printLine(`Registered ${JSON.stringify(name)}. Hand these to the owner of the application:\n`);
   printFields({ ...registered, client_secret: secret });
   if (registered.client_secret)
-    printLine('\nThe client secret is shown this once only: it is stored as a hash.');
+    printLine('\nThe client secret is shown only once: the service stores its hash.');
 }

@@ -44,7 +44,7 @@ export class DeleteClientCommand extends CommandRunner {
       stores.get(ClientRegistrationStore).delete(clientId),
     );
     if (!deletion) throw unknownClient(clientId);
-    // In this order: from the broadcast on no token is issued, and then those that were issued end.
+    // In this order: the broadcast stops new tokens, then existing tokens are revoked.
     await this.changed.publish(NATS_URL, clientId);
     await this.revocations.apply(NATS_URL, { client_id: clientId }, 'the client is deleted');
     const { first, revokedGrants } = deletion;
@@ -56,8 +56,8 @@ export class DeleteClientCommand extends CommandRunner {
         revoked_grants: revokedGrants,
       });
     const grants = counted(revokedGrants, 'grant');
-    if (first) printLine(`Deleted ${clientId}, and revoked ${grants}: none of its tokens works any more.`);
-    else printLine(`${clientId} was deleted already; none of its tokens works any more.`);
+    if (first) printLine(`Deleted ${clientId} and revoked ${grants}: none of its tokens works any more.`);
+    else printLine(`${clientId} was already deleted; none of its tokens works any more.`);
   }
 
   @Help('after')

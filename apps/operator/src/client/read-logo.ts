@@ -8,7 +8,7 @@ const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
-/** What libvips calls its decoders of these formats. It has many more, which a file could ask for. */
+/** libvips' decoders for these formats. All others are blocked, because the file's content selects the decoder. */
 const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 
 interface Picture {
@@ -17,15 +17,15 @@ interface Picture {
   readonly height: number;
 }
 
-/** What `--logo` names, or what is wrong with it. */
+/** The logo that `--logo` names, or the problems with it. */
 export interface GivenLogo {
   readonly logo?: ClientLogo;
   readonly problems: readonly string[];
 }
 
 /**
- * Reads the file that `--logo` names, and decodes all of it, as browsers will. What it is, its first bytes say and not
- * its name: browsers are told so, and shall not guess.
+ * Reads the file that `--logo` names and decodes it completely, as browsers will. The media type comes from the content,
+ * not from the file name, because browsers get it with `nosniff`.
  */
 export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   if (file === undefined) return { problems: [] };
@@ -34,18 +34,18 @@ export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
     return problem('is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP');
   if (image.length > MAX_BYTES)
-    return problem('is larger than 12 KiB: make it smaller, users wait for it on every page');
+    return problem('is larger than 12 KiB: make it smaller, since every page loads it');
   const picture = await decode(image);
-  if (!picture) return problem('is no complete PNG, JPEG or WebP: convert it');
+  if (!picture) return problem('is not a complete PNG, JPEG or WebP image: convert it');
   const { mediaType, width, height } = picture;
   if (width > MAX_PIXELS || height > MAX_PIXELS)
-    return problem(`is ${width} by ${height} pixels: ${MAX_PIXELS} by ${MAX_PIXELS} is the most`);
+    return problem(`is ${width} by ${height} pixels: scale it to ${MAX_PIXELS} by ${MAX_PIXELS} at most`);
   return { logo: { mediaType, image }, problems: [] };
 }
 
 const problem = (what: string): GivenLogo => ({ problems: [`--logo ${what}`] });
 
-/** No more than that is read, whatever it is. */
+/** Reads at most `bytes`, so that a huge file or a device cannot fill memory. */
 async function readFirst(file: string, bytes: number): Promise<Buffer> {
   const handle = await open(file);
   try {
@@ -57,18 +57,18 @@ async function readFirst(file: string, bytes: number): Promise<Buffer> {
 }
 
 /**
- * What the image is, null for what no browser can show in full. The library is loaded when it is needed, as the stores
- * are: most commands have no logo.
+ * Decodes an image; null when it is not a complete PNG, JPEG or WebP. Loads sharp on demand, because most commands have no
+ * logo.
  */
 async function decode(image: Buffer): Promise<Picture | null> {
   const { default: sharp } = await import('sharp');
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: DECODERS });
   try {
-    // A picture that is cut off is a warning only.
+    // sharp reports a truncated image as a warning only.
     const decoder = sharp(image, { failOn: 'warning' });
     const { format, width, height } = await decoder.metadata();
-    // The pixels of a small file can fill any memory.
+    // Check the dimensions before decoding: a small file can expand to gigabytes of pixels.
     if (width <= MAX_PIXELS && height <= MAX_PIXELS) await decoder.raw().toBuffer();
     const mediaType = MEDIA_TYPES.get(format);
     return mediaType ? { mediaType, width, height } : null;

@@ -21,7 +21,7 @@ export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
 
 /** Between 1 and 100 characters, none of which is a control or format character, and no space at either end. */
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
-/** What shows something by itself: no mark, no space, nothing that Unicode wants ignored, no Braille pattern without dots. */
+/** A character with a glyph of its own: no mark, no space, no default-ignorable character, and not the blank Braille pattern. */
 const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** @param subject what users see by this name, and when */
@@ -42,13 +42,13 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
   });
 }
 
-/** What to say of addresses that are registered all the same. */
+/** Hints about redirect URIs that are accepted but not recommended. */
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
   return uris
     .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
     .map(
       (uri) =>
-        `${quoted(uri)} may be asked for with any port; 127.0.0.1 or [::1] in place of localhost is safer where the application can use it, as each device decides where localhost leads (RFC 8252 8.3)`,
+        `${quoted(uri)} matches any port. Use 127.0.0.1 or [::1] instead of localhost if the application can: each device resolves localhost itself (RFC 8252 8.3)`,
     );
 }
 

@@ -7,19 +7,19 @@ import {
 } from '#introspection/contract.js';
 import { withNats } from '../settings/nats.connection.js';
 
-/** Long enough for a client that everybody uses. */
+/** Long enough for a client that every user has allowed. */
 const TIMEOUT_MS = 60_000;
 
 type Nats = Parameters<Parameters<typeof withNats>[1]>[0];
 
-/** Makes the token app end every token whose grant is revoked in PostgreSQL, of a client or of a user. */
+/** Asks the token app to apply the revocations that PostgreSQL records for a client or a user. */
 @Injectable()
 export class RevocationApplier {
   /**
-   * Resolves once none of these tokens is good any more. What services cached of a user is stale from then on, too.
+   * Resolves once none of these tokens is accepted any more and, for a user, every cached profile is evicted.
    *
-   * @param done what holds already, as "the client is deleted"
-   * @throws Error that says what to do
+   * @param done what has already happened, for the error message: "the client is deleted"
+   * @throws Error that tells the operator how to continue
    */
   async apply(natsUrl: string, whose: ApplyRevocationsRequest, done: string): Promise<void> {
     try {
@@ -27,14 +27,14 @@ export class RevocationApplier {
     } catch (cause) {
       throw new Error(
         `${done}, but the token service did not answer over NATS (NATS_URL): ` +
-          'tokens may work until it runs, and end within seconds then; run this command again',
+          'tokens may work until it is back, and stop within seconds after that. Run this command again',
         { cause },
       );
     }
   }
 
   private async ask(nats: Nats, whose: ApplyRevocationsRequest): Promise<void> {
-    // Before the request: where no token app answers, nobody trusts a cache for longer than has to be.
+    // Before the request, so that caches are evicted even if no token app answers.
     if ('user_id' in whose) nats.publish(SUBJECTS.userChanged, JSON.stringify(whose));
     const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: whose, id: randomUUID() });
     const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout: TIMEOUT_MS });

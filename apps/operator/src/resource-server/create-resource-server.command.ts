@@ -28,7 +28,7 @@ export class CreateResourceServerCommand extends CommandRunner {
     if (json) return printJson(made);
     printLine(`Made an account for ${JSON.stringify(name)}:\n`);
     printFields(made);
-    printLine('\nThe secret is shown this once only: it is stored as a hash. Send both by HTTP Basic.');
+    printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
   }
 
   @Option({ flags: '--name <name>', description: 'which API it is' })

@@ -34,7 +34,7 @@ export class CreateUserCommand extends CommandRunner {
     if (json) return printJson(created);
     printLine('Created the user:\n');
     printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
-    if (generated) printLine('\nThe password is shown this once only: it is stored as a hash.');
+    if (generated) printLine('\nThe password is shown only once: the service stores its hash.');
   }
 
   private async create(input: NewUserDto, password: string): Promise<User> {

@@ -18,7 +18,7 @@ interface Options {
   name: 'delete',
   arguments: '<login>',
   argsDescription: { login: 'the email address or user name' },
-  description: 'delete a user, and end every session of theirs and every access they gave',
+  description: 'delete a user, end their sessions and revoke every access they granted',
 })
 @Flags({ '--yes': 'yes, delete them', '--json': 'print JSON' })
 export class DeleteUserCommand extends CommandRunner {
@@ -33,7 +33,7 @@ export class DeleteUserCommand extends CommandRunner {
   async run([login = '']: string[], { yes = false, json = false }: Options): Promise<void> {
     if (!yes) {
       throw new InputError([
-        '--yes is missing: this removes the user, ends every access they gave, and cannot be undone',
+        '--yes is missing: this deletes the user, revokes every access they granted, and cannot be undone',
       ]);
     }
     const { NATS_URL } = this.settings.read(ChangeSettings);
@@ -42,12 +42,12 @@ export class DeleteUserCommand extends CommandRunner {
       const accounts = stores.get(UserAccountStore);
       const user = await findUser(stores, login);
       const whose = { user_id: user.id };
-      // The row goes last: whatever fails before, the login still names whose deletion to go on with.
+      // Delete the row last: after a failure before that, the login still finds the user and the command can be repeated.
       const disabled = await accounts.disable(user.id);
       const state = disabled ? 'is disabled, and not deleted yet' : 'is deleted';
       await this.revocations.apply(NATS_URL, whose, `${user.username} ${state}`);
       const deleted = await accounts.delete(user.id);
-      // Somebody enabled them in between, and they allowed something.
+      // The user was enabled and allowed something between the two steps.
       if (deleted?.revokedGrants)
         await this.revocations.apply(NATS_URL, whose, `${user.username} is deleted`);
       const revoked = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);

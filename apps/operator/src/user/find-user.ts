@@ -4,7 +4,7 @@ import { InputError } from '../command-line/input.error.js';
 import { invocation } from '../command-line/invocation.js';
 import type { Stores } from '../settings/directory.connection.js';
 
-/** The user whom the operator named. @throws InputError when there is none */
+/** Finds a user by email address or user name. @throws InputError when there is none */
 export async function findUser(stores: Stores, login: string): Promise<User> {
   const { UserStore } = await import('#directory/user.store.js');
   const found = await stores.get(UserStore).findByLogin(login);

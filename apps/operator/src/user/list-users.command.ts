@@ -27,7 +27,7 @@ export class ListUsersCommand extends CommandRunner {
     const { search, after, limit } = validated(UserListDto, options);
     const { UserAccountStore } = await import('#directory/user-account.store.js');
     const found = await this.directory.use((stores) =>
-      // One more tells whether there are more.
+      // One extra row shows whether there is another page.
       stores.get(UserAccountStore).list({ search, after, limit: limit + 1 }),
     );
     const users = found.slice(0, limit).map(({ id, username, email, name, createdAt, disabledAt }) => ({
@@ -51,7 +51,7 @@ export class ListUsersCommand extends CommandRunner {
         printable(name),
       ]),
     );
-    if (found.length > limit) printLine(`\nThere are more: add --after ${users.at(-1)?.id}`);
+    if (found.length > limit) printLine(`\nFor the next page, add --after ${users.at(-1)?.id}`);
   }
 
   @Option({ flags: '--search <text>', description: 'part of the email address, user name or name' })
@@ -78,7 +78,7 @@ Examples:
   }
 }
 
-/** Names come from the product, and must not command the terminal. */
+/** Names are untrusted: their control characters must not reach the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\uFFFD');
 }

@@ -55,7 +55,7 @@ export class SetPasswordCommand extends CommandRunner {
       : '. Open sessions stay open: --end-sessions ends them.';
     printLine(`Changed the password of ${username}${sessions}`);
     if (generated !== null)
-      printLine(`\n  ${generated}\n\nIt is shown this once only: it is stored as a hash.`);
+      printLine(`\n  ${generated}\n\nIt is shown only once: the service stores its hash.`);
   }
 
   @Help('after')

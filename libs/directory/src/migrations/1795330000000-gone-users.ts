@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Users can be disabled, and a grant outlives the row of its user: its record is what says that its tokens are revoked. No
- * user is deleted or disabled, by plain SQL neither, while a grant of theirs is live. Nor is the row of a client deleted while
- * grants to it are recorded: `operator client delete` keeps the row.
+ * Adds disabled users, and lets grants outlive their user's row, because the grant's record is what revokes its tokens.
+ * Triggers refuse to delete or disable a user with a live grant, also by plain SQL.
+ * Likewise, a client's row stays while grants to it are recorded: `operator client delete` keeps the row.
  */
 export class GoneUsers1795330000000 implements MigrationInterface {
-  // Processes of the version before go on inserting: what the foreign key did for them, a trigger does.
+  // Processes of the previous version keep inserting grants, so a trigger replaces the foreign key's check.
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE users ADD COLUMN disabled_at timestamptz');
-    // A session names user and generation: that of a deleted user must not be good for another one with the same id.
+    // Sessions store user id and generation. A random start keeps a deleted user's session invalid if the id is reused.
     await runner.query(
       'ALTER TABLE users ALTER COLUMN session_generation SET DEFAULT floor(random() * 1000000000)',
     );
@@ -62,7 +62,7 @@ export class GoneUsers1795330000000 implements MigrationInterface {
   }
 }
 
-/** The share lock makes a deletion or a disabling that comes later wait, and see the grant; an earlier one is seen here. */
+/** The share lock makes a later delete or disable wait and see the grant; an earlier one is visible here. */
 const NEED_USER = `
   BEGIN
     PERFORM FROM users WHERE id = NEW.user_id AND disabled_at IS NULL FOR SHARE;
@@ -74,10 +74,10 @@ const NEED_USER = `
   END`;
 
 /**
- * Refuses while a grant is live. What has expired by its record is revoked: a use just before may not be noted yet, and
- * then it is alive in Redis.
+ * Refuses while a grant is live. Revokes grants whose record has expired, because a recent use may not be recorded yet and
+ * the grant may be live in Redis.
  *
- * @param whose a condition on grants
+ * @param whose SQL condition on grants
  */
 const endGrantsFirst = (whose: string, subject: string, command: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
@@ -96,7 +96,7 @@ const endGrantsFirst = (whose: string, subject: string, command: string): string
     END IF;
     RETURN NULL;`;
 
-/** After the row is locked and changed: each statement sees the grants that were committed while that had to wait. */
+/** Runs after the row is locked and changed, so that it sees grants committed while the statement waited for the lock. */
 const ROW_ENDS_GRANTS_FIRST = `
   BEGIN
     IF TG_OP = 'UPDATE' AND NEW.id = OLD.id AND (NEW.disabled_at IS NULL OR OLD.disabled_at IS NOT NULL) THEN
@@ -111,7 +111,7 @@ const ROW_ENDS_GRANTS_FIRST = `
 
 const TRUNCATE_ENDS_GRANTS_FIRST = `BEGIN ${endGrantsFirst('true', "'users have'", "'delete'")} END`;
 
-/** After the row is there, which waits for a deletion of the one before. */
+/** Runs after the insert, which waits for a concurrent delete of the previous row with this id. */
 const INHERIT_NO_GRANTS = `
   BEGIN
     IF NEW.id IS DISTINCT FROM OLD.id AND EXISTS (SELECT FROM grants WHERE user_id = NEW.id) THEN
@@ -122,7 +122,7 @@ const INHERIT_NO_GRANTS = `
     RETURN NULL;
   END`;
 
-/** Says what to do instead. The foreign key refuses as well, and sees a grant that is being recorded meanwhile. */
+/** Adds a hint. The foreign key also refuses, and sees a grant that is being recorded concurrently. */
 const keepGrants = (whose: string, subject: string): string => `
   BEGIN
     IF EXISTS (SELECT FROM grants WHERE ${whose}) THEN
@@ -136,7 +136,7 @@ const keepGrants = (whose: string, subject: string): string => `
 const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s has', OLD.client_id)");
 const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'clients have'");
 
-/** With the rights of the tables' owner, as a foreign key has them: a role that may write users needs none on grants. */
+/** SECURITY DEFINER, as a foreign key works: a role that may write users needs no rights on grants. */
 async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
   const [{ schema } = { schema: 'public' }] = (await runner.query(
     'SELECT quote_ident(current_schema()) AS schema',

@@ -28,7 +28,7 @@ function isDatabase(value: string): boolean {
   );
 }
 
-/** A schema of PostgreSQL by a name that needs no quotes; none: where the role's `search_path` begins. */
+/** A PostgreSQL schema whose name needs no quotes; empty selects the first of the role's `search_path`. */
 export function SchemaVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'schema',
@@ -39,9 +39,9 @@ export function SchemaVariable(): PropertyDecorator {
   });
 }
 
-/** What such a name has to be. */
+/** The rule of `isSchemaName`, for error messages. */
 export const SCHEMA_RULE =
-  "the name of a schema: 1 to 63 of a to z, 0 to 9 and _, no digit first, and none of PostgreSQL's own";
+  'a schema name: 1 to 63 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
 
 export function isSchemaName(value: string): boolean {
   return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/.test(value);

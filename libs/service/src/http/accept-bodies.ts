@@ -30,10 +30,8 @@ export function acceptBodies(
  */
 function checkCoding(coding = ''): void {
   if (coding === '' || coding.toLowerCase() === 'identity') return;
-  throw new OAuthError(
-    'invalid_request',
-    415,
-    'the body is compressed (Content-Encoding): send it as it is',
-    { headers: { 'Accept-Encoding': 'identity' }, detail: { check: 'content_encoding' } },
-  );
+  throw new OAuthError('invalid_request', 415, 'the body has a Content-Encoding: send it uncompressed', {
+    headers: { 'Accept-Encoding': 'identity' },
+    detail: { check: 'content_encoding' },
+  });
 }

@@ -1,22 +1,22 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The network whose tries are counted together: an IPv4 address, or an IPv6 network of 64 bits, which is what one
- * customer has at least (RFC 6177 2) and may pick any address of. What is no address, from a proxy that does not know
- * its client, is all one: a counter that everybody could have for themselves would count nothing.
+ * The network that rate limits count as one caller: an IPv4 address or an IPv6 /64, the smallest network a customer gets
+ * (RFC 6177 2) and can choose any address from. Invalid addresses all share one counter: otherwise a caller could invent a
+ * new counter for each request.
  */
 export function addressNetwork(address: string | undefined): string {
   return networkOf(address, 64);
 }
 
-/** The site that such a network belongs to: of IPv6 48 bits, which whoever asks for them gets (RFC 6177 2). */
+/** The site of that network: an IPv6 /48, which customers get on request (RFC 6177 2). */
 export function addressSite(address: string | undefined): string {
   return networkOf(address, 48);
 }
 
 function networkOf(address: string | undefined, bits: 48 | 64): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
-  // An IPv4 address that arrived at an IPv6 socket is an IPv4 address (RFC 4291 2.5.5.2).
+  // Unwraps IPv4-mapped IPv6 addresses (RFC 4291 2.5.5.2).
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   return parsed.parts

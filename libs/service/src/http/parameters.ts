@@ -1,20 +1,21 @@
 import { OAuthError } from '../oauth/oauth-error.js';
 
 /**
- * Request parameters by name. An array has the values of one that came more than once; any other value that is no string
- * stands for one that cannot be (`scope[a]=b`, `{"code":{}}`).
+ * Request parameters by name. A repeated parameter is an array of its values. Any other value that is not a string stands
+ * for an invalid one (`scope[a]=b`, `{"code":{}}`).
  */
 export type Parameters = Record<string, unknown>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads `application/x-www-form-urlencoded` text (a body or a query string). A parameter without a value counts as
- * absent, unless it comes again: which may (RFC 8707 2), whoever reads it knows (RFC 6749 3.1, 3.2).
+ * Parses `application/x-www-form-urlencoded` text (a body or a query string). A parameter without a value counts as absent
+ * (RFC 6749 3.1, 3.2). Repeated parameters are kept: the reader of a parameter decides whether it may be repeated
+ * (RFC 8707 2).
  */
 export function parseForm(text: string): Parameters {
   const values = new Map<string, unknown[]>();
-  // Some programs end a body as they end a line; no value has a line break that is not encoded.
+  // Some clients append a line break to the body. Line breaks in values are always percent-encoded.
   for (const pair of text.replace(/\r?\n$/, '').split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -33,7 +34,10 @@ export function parseForm(text: string): Parameters {
   return parameters;
 }
 
-/** Reads a JSON body: one object, no name twice, lists of strings for what may come more than once. Nulls and empty strings count as absent. */
+/**
+ * Parses a JSON body: one object without duplicate names. A repeated parameter is a list of strings. Null and the empty
+ * string count as absent.
+ */
 export function parseJson(text: string): Parameters {
   let body: unknown;
   try {
@@ -48,7 +52,7 @@ export function parseJson(text: string): Parameters {
     throw OAuthError.invalidRequest('a parameter is repeated');
   const present = Object.entries(body)
     .filter(([, value]) => value !== null && value !== '')
-    // What is nested otherwise is wrong at any depth: nobody needs to go down there.
+    // Any other nested value is invalid, whatever it contains.
     .map(([name, value]) => [name, typeof value === 'object' && !isList(value) ? {} : value] as const);
   return Object.assign(Object.create(null) as Parameters, Object.fromEntries(present));
 }
@@ -73,7 +77,7 @@ function decode(text: string): string {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Of names and values. Without recursion: 64 KiB of brackets nest deeper than the stack is. */
+/** Counts names and values. Iterative, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {
   let count = 0;
   const left: unknown[] = [body];

@@ -3,9 +3,9 @@ import { OAuthError } from '../oauth/oauth-error.js';
 
 /**
  * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a
- * Host header field and to any request message that contains more than one Host header field line". Node takes the first
- * of several, where a proxy may have gone by the last. The connection ends with the answer: who disagrees with us about the
- * host may disagree about where the request ends.
+ * Host header field and to any request message that contains more than one Host header field line". Node uses the first of
+ * several, but a proxy may use the last. Closes the connection, because a proxy that disagrees about the host may also
+ * disagree about where the request ends (request smuggling).
  */
 export function requireHost(fastify: FastifyInstance): void {
   // Node hides what follows the thousandth header, a second Host too. All of them have 16 KiB.

@@ -54,7 +54,7 @@ export async function createService(
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node allows the longer of the two for a body, and looks every 30 s.
-    // A request without Host is `requireHost`'s to refuse: Node's answer has no body, and nobody logs it.
+    // `requireHost` refuses requests without Host: Node's own response has no body and is not logged.
     http: {
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,

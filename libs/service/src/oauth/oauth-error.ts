@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 4.1.2.1 and 5.2, of RFC 8707 2, of RFC 9449 5 and 8 and of OpenID Connect Core 3.1.2.6 that this service answers, and what its own transport adds to them. */
+/** Error codes from RFC 6749 4.1.2.1 and 5.2, RFC 8707 2, RFC 9449 5 and 8, and OpenID Connect Core 3.1.2.6, and the HTTP errors of this service. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'

@@ -37,7 +37,7 @@ export class RotateSecretCommand extends CommandRunner {
     const made = { client_id: clientId, client_secret: secret, secret_id: secretId };
     if (json) printJson({ ...made, secrets: live.map(describeSecret) });
     else {
-      printLine('Made a new secret. It is shown this once only: it is stored as a hash.\n');
+      printLine('Created a new secret. It is shown only once: the service stores its hash.\n');
       printFields(made);
       const [old] = live;
       if (old && old.id !== secretId)
