@@ -39,9 +39,9 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
 }
 
 /**
- * What migrating and seeding would write. Writes nothing.
+ * Lists what migrating and seeding would write. Writes nothing.
  *
- * @throws StartError when the demo application or user is there with other credentials than ours
+ * @throws StartError if the demo application or user exists with other credentials
  */
 export async function missingSetup(
   databaseUrl: string,

@@ -14,9 +14,9 @@ export interface Ports {
 export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;
-  /** DATABASE_SCHEMA; empty: where the role's `search_path` begins. */
+  /** DATABASE_SCHEMA; if empty, the first of the role's `search_path`. */
   schema: string;
-  /** Whether to migrate and seed a database that DATABASE_URL names. */
+  /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
   authUrl: string;
@@ -41,7 +41,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
   }
   const problems = args
     .filter((argument) => argument !== SEED)
-    .map((argument) => `npm start knows no "${argument}", only ${SEED}`);
+    .map((argument) => `unknown argument "${argument}": npm start takes only ${SEED}`);
   const schema = env['DATABASE_SCHEMA'] || '';
   if (schema && !isSchemaName(schema)) problems.push(`DATABASE_SCHEMA must be ${SCHEMA_RULE}`);
   const ports = { ...DEFAULTS };

@@ -101,7 +101,7 @@ export class Supervisor {
     await this.instance.release();
   }
 
-  /** Nothing is written into a database that is not ours until somebody says so. */
+  /** Writes to the developer's own database (DATABASE_URL) only with --seed. */
   private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
     const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
@@ -111,7 +111,7 @@ export class Supervisor {
       const missing = await missingSetup(databaseUrl, account, settings);
       if (missing.length === 0) return;
       throw new StartError(
-        `${place} lacks ${missing.join(', ')}.\nnpm start writes them there only when it is told to: npm start -- --seed\n` +
+        `${place} lacks ${missing.join(', ')}.\nTo let npm start add them, run: npm start -- --seed\n` +
           'Or unset DATABASE_URL: then npm start brings a database of its own.',
       );
     }
@@ -136,7 +136,7 @@ export class Supervisor {
   }
 }
 
-/** Which servers are started, and which are somebody's. */
+/** The progress line that tells started servers from configured ones. */
 function serversStep(env: NodeJS.ProcessEnv): string {
   const servers = { DATABASE_URL: 'PostgreSQL', REDIS_URL: 'Redis', NATS_URL: 'NATS' };
   const list = (names: string[]): string => new Intl.ListFormat('en-GB').format(names);

@@ -64,6 +64,6 @@ describe('npm start refuses', () => {
     expect(product.output).toContain('TOKEN_PORT must be a port');
     expect(product.output).toContain(`RESOURCE_PORT and DEMO_PORT are both ${resourcePort}`);
     expect(product.output).toContain('DATABASE_SCHEMA must be a schema name');
-    expect(product.output).toContain('npm start knows no "--sed", only --seed');
+    expect(product.output).toContain('unknown argument "--sed": npm start takes only --seed');
   });
 });

@@ -39,7 +39,13 @@ describe('every other error goes back to the client', () => {
   const base = () => `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
 
   it.each<[string, string, string, RegExp, string | null]>([
-    ['state is missing', '', 'invalid_request', /'state' is missing: .*RFC 6749 10\.12.*libraries/, null],
+    [
+      'state is missing',
+      '',
+      'invalid_request',
+      /'state' is missing: .*RFC 6749 10\.12.*passport-oauth2/,
+      null,
+    ],
     ['state is empty', '&state=', 'invalid_request', /'state' is missing/, null],
     ['state is too long', `&state=${'x'.repeat(1025)}`, 'invalid_request', /longer than 1024/, null],
     ['state is an array', '&state[]=x', 'invalid_request', /'state' must be a single string/, null],

@@ -61,8 +61,8 @@ describe('a database with tables of another application', () => {
   ])('is not migrated: %s by %s', async (names, statement) => {
     await admin.query(statement);
     await expect(migrate(url)).rejects.toThrow(
-      `the schema public of this database has tables of another application (${names}): this service needs a database of ` +
-        'its own, or a schema of its own in this one. For that set DATABASE_SCHEMA',
+      `the schema public of this database has tables of another application (${names}): this service needs a database or ` +
+        'a schema of its own. Use another database, or set DATABASE_SCHEMA',
     );
     expect(await tablesOf('public')).toEqual(names.split(', '));
   });

@@ -1,15 +1,15 @@
-/** How a token begins that says what it stands for: version, key id, handle, kind, generation and expiry. */
+/** The fields before the MACs: version, key id, handle, kind, generation and expiry. */
 const SAID_BYTES = 31;
 const KIND_AT = 21;
 const BOUND_FLAG = 0x80;
-/** Where a MAC, or a part of one, begins or ends in this format or in the one before; and how long such parts are. */
+/** Offsets and lengths of MACs and their halves, in this token format and the previous one. */
 const OFFSETS = [0, 16, 18, 32];
 const PART_BYTES = [16, 18, 32];
 const MAC_BYTES = [32, 50];
 
 /**
- * What a thief without the key can make of a bound token by its bytes alone: what it says, as it is or as a bearer
- * token would say it, followed by a part of its MACs that is repeated until the length is that of a token.
+ * Forgeries of a bound token that need no key: the fields, as they are or with the bound flag cleared, followed by a part of
+ * the MACs, repeated to the length of a token's MACs.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];

@@ -8,12 +8,12 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-/** A new database, copied from the run's migrated template, and its end. */
+/** Creates a database from the run's migrated template. */
 export async function ownDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf(await templateDatabase(services), services);
 }
 
-/** A new database that nobody has migrated. */
+/** Creates an empty database, without migrations. */
 export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf('template0', services);
 }

@@ -1,12 +1,12 @@
 import request from 'supertest';
 
 /**
- * Headers that clients in a browser send to these endpoints beyond those that need no leave (Fetch, "CORS-safelisted").
- * The SDKs of the Model Context Protocol send theirs with both kinds of metadata.
+ * Headers that browser clients send and that are not CORS-safelisted (Fetch). Model Context Protocol SDKs send theirs with
+ * both metadata requests.
  */
 export const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
 
-/** Asks as a browser does before a script's request. @returns those of the headers that the script may not send */
+/** Sends a CORS preflight request. @returns the headers that it refuses */
 export async function refusedByPreflight(
   server: Parameters<typeof request>[0],
   method: 'GET' | 'POST',

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
 /**
- * Sends text as it is, one byte a character, where a client's library would not let it through.
+ * Sends raw bytes (Latin-1), for requests that an HTTP library refuses to send.
  *
- * @returns all that comes until the server ends the connection
+ * @returns everything received until the server closes the connection
  */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -15,7 +15,7 @@ export function exchange(url: string, text: string): Promise<string> {
   });
 }
 
-/** Headers of an HTTP/1.1 request that do not say to which host it goes (RFC 9112 3.2). */
+/** Headers of an HTTP/1.1 request without exactly one Host (RFC 9112 3.2). */
 export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[] = [
   ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
   ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],

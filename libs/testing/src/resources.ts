@@ -4,7 +4,7 @@ export const APIS = {
   OTHER_API_URLS: ' https://bookings.example.com:8443,',
 };
 
-/** `resource` parameters (RFC 8707) that name only these, as they stand in a query or form. */
+/** Encoded `resource` parameters (RFC 8707) that name only these APIs. */
 export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['the API itself', 'resource=https%3A%2F%2Fapi.example.com'],
   ['the API with a slash, as URL classes write it', 'resource=https%3A%2F%2Fapi.example.com%2F'],
@@ -17,7 +17,7 @@ export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['one value, and no value', 'resource=&resource=https://api.example.com'],
 ];
 
-/** Those that do not. */
+/** Encoded `resource` parameters that do not. */
 export const UNKNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['another server', 'resource=https://other.example.com'],
   ['another port', 'resource=https://api.example.com:8443'],

@@ -126,7 +126,7 @@ export class AuthorizeController {
     return cookie !== null && session !== null && this.sessions.spendLogin(cookie, session, query);
   }
 
-  /** @returns where the code goes, or to this request again when there is none */
+  /** @returns the redirect with the code, or back to this request if the consent ended meanwhile */
   async #grant(
     raw: FastifyRequest['raw'],
     request: IncomingRequest,

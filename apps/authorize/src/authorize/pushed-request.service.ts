@@ -21,7 +21,7 @@ export class PushedRequestService {
   /**
    * The parameters that the client pushed, and their id. One script in Redis.
    *
-   * @param loggedIn whether the browser is: else anybody could make requests stay
+   * @param loggedIn whether the browser is logged in: only then is the request's lifetime extended
    * @throws OAuthError that cannot be redirected: where to is in the request that is not to be had
    */
   async open(

@@ -1,6 +1,6 @@
 /**
- * What a request was to be answered by ended while it was: the user took the consent back, or the user or the application
- * is not there any more. Read again, the request tells.
+ * The consent ended while the request was being answered: the user revoked it, or the user or the application is gone.
+ * Reloading the request shows the reason.
  */
 export class ConsentEndedError extends Error {
   constructor() {

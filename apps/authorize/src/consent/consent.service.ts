@@ -33,8 +33,8 @@ export class ConsentService {
    * @param scope what of the request the user allows
    * @param carriesOn whether the user allowed it before and was not asked now
    * @throws UnfinishedRevocationError when Redis did not hear what ended; nothing is allowed then
-   * @throws ConsentEndedError when the client was deleted, the user deleted or disabled, or what is carried on has ended since
-   *   the request was checked
+   * @throws ConsentEndedError if, since the request was checked, the client was deleted, the user deleted or disabled, or
+   *   the continued consent revoked
    * @returns the code for the client, and the grant's id for the log
    */
   async allow(

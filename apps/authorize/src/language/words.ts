@@ -12,7 +12,7 @@ const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
 
-/** The blocks of scripts that are written from right to left, Hebrew to Adlam. */
+/** Unicode blocks of right-to-left scripts, Hebrew to Adlam. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Regions times time zones are more than are ever read at once. */
@@ -31,8 +31,8 @@ export class Words {
   }
 
   /**
-   * As plain text, for titles and attributes. Texts among the values are isolated by characters where one direction of
-   * writing meets the other.
+   * Formats a message as plain text, for titles and attributes. Wraps values in bidi isolates where left-to-right and
+   * right-to-left text meet.
    */
   text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
     const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);

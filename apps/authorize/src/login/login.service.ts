@@ -50,10 +50,9 @@ export class LoginService {
   ) {}
 
   /**
-   * Unknown user and wrong password get the same answer after the same time, and so does a disabled user's wrong password:
-   * that an account is disabled is told to who has proved to be its owner. Redis is asked once before, and for a
-   * login that works once after, by commands that are sent at once with those of the new session; a refused try costs
-   * one script and nothing else.
+   * An unknown user, a wrong password and a disabled user's wrong password get the same answer after the same time. Only the
+   * right password reveals that an account is disabled. Costs one Redis round trip before the check, and for a successful
+   * login one after it, pipelined with the commands for the new session; a throttled attempt costs one script only.
    */
   async authenticate(
     { username, password }: FormFields,

@@ -14,26 +14,25 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Characters that turn the direction of all that follows them (UAX 9 2), or an isolate that is whole, as `isolated` makes it. */
+/** Bidi control characters (UAX 9 2), or a complete isolate as `isolated` makes it. */
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * The text with no character that could turn what stands behind it: one that is not ended reaches beyond its element,
- * and the end of an isolate that it did not begin ends the one around it.
+ * Replaces bidi controls, so that a value cannot reorder the text around it: an unterminated control reaches beyond its
+ * element, and a stray terminator closes the enclosing isolate. Keeps complete isolates.
  */
 function neutralizeBidi(text: string): string {
   return text.replaceAll(BIDI_CONTROLS, (found) => (found.length > 1 ? found : '\ufffd'));
 }
 
-/** A text among others where there is no markup, as `<bdi>` is where there is: first strong isolate (UAX 9 2.4). */
+/** Wraps plain text in a first strong isolate (UAX 9 2.4), as `<bdi>` does in markup. */
 export function isolated(text: string): string {
   return `\u2068${neutralizeBidi(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
 }
 
 /**
- * Renders a page's markup. Every value is escaped for element content and for quoted attributes, and turns nothing but
- * itself, unless it is markup that this function made; there is no way to ask for raw text. Attribute values are always
- * quoted.
+ * Renders a page's markup. Every value is escaped for element content and quoted attributes, and its bidi controls are
+ * replaced, unless this function made it; there is no way to insert raw text. Always quote attribute values.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));

@@ -19,8 +19,8 @@ export class CurrentAccountService {
   ) {}
 
   /**
-   * One command in Redis and one query. A session whose user is gone or disabled, or logged out everywhere since,
-   * is ended: the login page would send it back here, in a circle.
+   * One Redis command and one query. Deletes a session whose user is deleted, disabled or has logged out everywhere:
+   * otherwise the login page would redirect back here in a loop.
    *
    * @returns null when nobody is logged in
    */

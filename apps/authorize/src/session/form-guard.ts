@@ -18,7 +18,7 @@ export class FormGuard {
 
   /**
    * @returns the browser's cookie
-   * @throws OAuthError with status 403, or 400 for a form that is none of ours
+   * @throws OAuthError with status 403, or 400 for a form with repeated fields, which our pages never send
    */
   check(headers: IncomingHttpHeaders, fields: FormFields, purpose: FormPurpose): string {
     if (Object.values(fields).some(Array.isArray))

@@ -8,28 +8,28 @@ import type { Workspace } from './workspace.js';
 const RECURSIVE = ['--recurse', '--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks'];
 const ONLY_DEPENDS = [...RECURSIVE, '--no-replaces', '--no-enhances'];
 
-// Never unpacked: the machine's own C library has to fit its loader, and PostgreSQL loads LLVM only for its JIT, which is off.
+// Never unpacked: the C library must match the machine's loader, and PostgreSQL needs LLVM only for JIT, which is off.
 const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 
 const OPTIONS = [
-  // As root apt would drop to a user that cannot write into our folder.
+  // When run as root, apt switches to the user _apt, who cannot write to our folder.
   'APT::Sandbox::User=root',
-  // Without a network a person waits for nothing.
+  // Fail fast without a network.
   'Acquire::Retries=1',
 ];
 
-// What the lists name is no longer, or not yet, what the mirror has.
+// apt's errors when the package lists do not match the mirror.
 const OUTDATED = /404|mismatch|unexpected size|find a source to download/i;
 
 const PROGRESS_EVERY_MS = 250;
 
-/** Debian's package tools, used without root: nothing is installed, and no list of the machine is changed. */
+/** Debian's package tools without root: installs nothing and leaves the machine's package lists alone. */
 export class Apt {
   private options = OPTIONS;
 
   /**
-   * @param folder of the workspace: package lists go there, where the machine has none or old ones
-   * @param env where PATH leads to the tools
+   * @param folder of the workspace, for package lists if the machine's are missing or outdated
+   * @param env whose PATH finds the tools
    */
   constructor(
     private readonly workspace: Workspace,
@@ -38,15 +38,15 @@ export class Apt {
     private readonly progress: Progress,
   ) {}
 
-  /** Throws where there are no such tools. */
+  /** @throws Error if the machine has no apt-get */
   async required(): Promise<void> {
     const { code } = await runCommand('apt-get', ['--version'], { env: this.env });
-    if (code !== 0) throw new Error('only Debian and Ubuntu have them: there is no apt-get here');
+    if (code !== 0) throw new Error('there is no apt-get here: only Debian and Ubuntu have it');
   }
 
   /**
-   * By each pattern the newest package whose name it matches as a whole; those that the distribution has not are left out.
-   * Fetches package lists when those of the machine lack one.
+   * Maps each pattern to the newest package whose whole name matches; omits patterns without a match. Fetches package lists
+   * if the machine's lack a package.
    */
   async newest(patterns: readonly string[]): Promise<Map<string, string>> {
     const found = await this.find(patterns);
@@ -57,7 +57,7 @@ export class Apt {
     return again;
   }
 
-  /** Puts the packages' files into the folder; with fresh lists when the mirror no longer has what the lists name. */
+  /** Downloads the packages into a folder. Updates the package lists if they no longer match the mirror. */
   async download(packages: readonly string[], into: string): Promise<void> {
     const first = await this.tryDownload(packages, into);
     if (first.code === 0) return;
@@ -68,7 +68,7 @@ export class Apt {
     throw new Error((OUTDATED.test(second.stdout) && trouble) || complaint(second));
   }
 
-  /** Unpacks those packages' files that the folder has into a tree. */
+  /** Unpacks the packages that the folder contains into a tree. */
   async unpack(folder: string, packages: readonly string[], tree: string): Promise<void> {
     const files = (await readdir(folder)).filter((file) => packages.includes(file.replace(/_.*/, '')));
     const script = 'tree=$1; shift; for file; do dpkg -x "$file" "$tree"; done';
@@ -77,7 +77,7 @@ export class Apt {
     if (code !== 0) throw new Error(`dpkg could not unpack them: ${lastLines(stdout, 3)}`);
   }
 
-  /** The shared-library packages that this package needs, directly or not, and that are not installed. */
+  /** The shared-library packages that this package depends on, directly or not, and that are not installed. */
   async missingLibraries(name: string): Promise<string[]> {
     const [needed, listed] = await Promise.all([
       this.read('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
@@ -109,7 +109,7 @@ export class Apt {
     return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
   }
 
-  /** @returns what went wrong; apt itself is content when no list could be fetched */
+  /** @returns the error, if any: apt-get exits with 0 even if it could fetch no list */
   private async update(): Promise<string | undefined> {
     const [state, cache] = [join(this.folder, 'state'), join(this.folder, 'cache')];
     const lists = join(state, 'lists');
@@ -147,7 +147,7 @@ export class Apt {
     );
   }
 
-  /** Tells how much a folder holds while work fills it. */
+  /** Reports a folder's growing size while `work` runs. */
   private async watch<T>(folder: string, tell: (bytes: number) => string, work: Promise<T>): Promise<T> {
     let [over, before] = [false, 0];
     const timer = setInterval(() => {
@@ -167,7 +167,7 @@ export class Apt {
     return [...this.options.flatMap((option) => ['-o', option]), ...args];
   }
 
-  /** The answer of a tool that only looks at what the machine knows. */
+  /** Output of a tool that only reads local state. */
   private async read(tool: string, args: readonly string[]): Promise<string> {
     const env = { ...this.env, LC_ALL: 'C' };
     const result = await runCommand(tool, tool.startsWith('apt') ? this.withOptions(...args) : args, { env });
@@ -178,7 +178,7 @@ export class Apt {
 
 const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
 
-/** What a tool says is wrong, each cause once: "deb.debian.org: Could not resolve 'deb.debian.org'". */
+/** The distinct causes in a tool's output: "deb.debian.org: Could not resolve 'deb.debian.org'". */
 function complaint({ code, stdout, stderr }: CommandResult): string {
   const lines = `${stdout}\n${stderr}`.split('\n');
   const fetches = lines.flatMap((line) => {

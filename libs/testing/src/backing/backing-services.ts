@@ -16,20 +16,20 @@ export interface BackingOptions {
   directory: string;
   /** Keep the data (npm start), or throw it away at the end (tests). */
   persistent: boolean;
-  /** Told what takes time, in words for a person. */
+  /** Reports slow steps to the user. */
   progress: Progress;
-  /** Where to look for servers; this machine's places when absent. */
+  /** Where to look for servers; default: the usual places of this machine. */
   lookup?: Lookup;
 }
 
-/** URLs of three services that answer, and the end of those that we started. */
+/** URLs of three running services, and a handle on those that were started here. */
 export interface BackingServices {
   databaseUrl: string;
   redisUrl: string;
   natsUrl: string;
-  /** Ends what was started here and deletes what was to be thrown away. */
+  /** Stops what was started here and deletes data that is not persistent. */
   stop(): Promise<void>;
-  /** Resolves with a sentence when a service that we started ends without `stop`. */
+  /** Resolves with a sentence when a service started here ends without `stop`. */
   died: Promise<string>;
 }
 
@@ -57,8 +57,10 @@ const SERVICES = [
 type Service = (typeof SERVICES)[number];
 
 /**
- * Finds or starts PostgreSQL, Redis and NATS, all at once: each from its URL in the environment, else from its server on
- * this machine, else from the Debian package unpacked without root; else an error says what is missing and what to do.
+ * Finds or starts PostgreSQL, Redis and NATS in parallel. For each it uses the URL in the environment, else the server
+ * installed on this machine, else the Debian package, unpacked without root.
+ *
+ * @throws Error that names all missing servers and how to install them
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
   const wanted = SERVICES.filter(({ variable }) => !options.env[variable]);
@@ -105,7 +107,7 @@ function firstDeath(
   });
 }
 
-/** The programs of each server: this machine's, else the distribution's packages of all that are missing. */
+/** Finds the programs of each server: installed ones, else from the distribution's packages, all missing ones in one go. */
 async function findAll(
   services: readonly Service[],
   options: BackingOptions,
@@ -139,6 +141,6 @@ function advice(missing: readonly Service[]): string {
     `  Debian, Ubuntu   sudo apt install ${packages('apt')}`,
     `  Fedora           sudo dnf install ${packages('dnf')}`,
     `  macOS            brew install ${packages('brew')}`,
-    `Or set ${variables} to servers of yours. Or run all of it in containers: docker compose up --build --wait`,
+    `Or set ${variables} to your own servers. Or run everything in containers: docker compose up --build --wait`,
   ].join('\n');
 }

@@ -25,22 +25,22 @@ const NAMES = {
   openssl: 'openssl',
 };
 
-/** A server, the folder for its package, and the user who has to be able to run it. */
+/** A server, the folder for its package, and the user who must be able to run it. */
 export interface WantedServer {
   server: FoundServer['name'];
   folder: string;
   user: SystemUser | undefined;
 }
 
-/** Where PATH leads to Debian's tools, and who is told that it takes a while. */
+/** `env` has the PATH to Debian's tools. */
 export interface PackageOptions {
   env: NodeJS.ProcessEnv;
   progress: Progress;
 }
 
 /**
- * Servers from the distribution's packages, unpacked into `<folder>/packages` without root; later calls find them there.
- * Throws an error that names all of them when this is no Debian or Ubuntu, or when the packages cannot be had.
+ * Unpacks servers from the distribution's packages into `<folder>/packages` without root; later calls find them there.
+ * @throws Error that names all missing servers, if this is not Debian or Ubuntu or a package cannot be downloaded
  */
 export async function debianServers(
   wanted: readonly WantedServer[],
@@ -51,7 +51,7 @@ export async function debianServers(
   if (missing.length > 0) {
     const absent = `${listed(missing)} ${missing.length > 1 ? 'are' : 'is'} not on this machine`;
     await unpackAll(missing, options, absent).catch((cause: Error) => {
-      throw new Error(`${absent}, and the distribution's packages cannot be had:\n  ${cause.message}`, {
+      throw new Error(`${absent}, and the distribution's packages are not available:\n  ${cause.message}`, {
         cause,
       });
     });
@@ -75,16 +75,16 @@ export function listed(servers: readonly Pick<WantedServer, 'server'>[]): string
   return new Intl.ListFormat('en-GB').format(servers.map(({ server }) => NAMES[server]));
 }
 
-/** What becomes `<folder>/packages/<server>`, in a draft that goes when this process does. */
+/** The future `<folder>/packages/<server>`, in a temporary folder that is deleted when this process ends. */
 interface Tree extends WantedServer {
   draft: string;
   path: string;
 }
 
-/** A tree, and packages to be unpacked into it. */
+/** A tree and the packages to unpack into it. */
 type Filling = readonly [tree: Tree, packages: readonly string[]];
 
-/** Each tree appears in its place whole or not at all. */
+/** Moves each tree into place atomically: complete or not at all. */
 async function unpackAll(
   wanted: readonly WantedServer[],
   { env, progress }: PackageOptions,
@@ -133,7 +133,7 @@ async function librariesOf([tree, packages]: Filling, apt: Apt): Promise<Filling
 
 async function putInPlace(tree: Tree): Promise<void> {
   const place = placeOf(tree);
-  // What is there and does not run is no use; another start may have put a good one there by now.
+  // A concurrent start may have installed a working tree; replace one that does not run.
   if (await unpacked(tree)) return;
   await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -146,7 +146,7 @@ async function putInPlace(tree: Tree): Promise<void> {
 async function runnable(wanted: WantedServer): Promise<FoundServer> {
   const found = await unpacked(wanted);
   if (found) return found;
-  throw new Error(`what was unpacked into ${placeOf(wanted)} does not run: a shared library is missing`);
+  throw new Error(`the server in ${placeOf(wanted)} does not run: a shared library is missing`);
 }
 
 function placeOf({ server, folder }: WantedServer): string {

@@ -3,13 +3,13 @@ import { clearLine, cursorTo } from 'node:readline';
 const PLAIN_EVERY_MS = 5_000;
 
 /**
- * Tells a person what takes time.
+ * Reports slow steps to the user.
  *
- * @param transient whether the text only says how far it is, so that the next one replaces it
+ * @param transient whether the text is a progress counter that the next text replaces
  */
 export type Progress = (text: string, transient?: boolean) => void;
 
-/** Progress on a stream: transient texts replace each other on a terminal; elsewhere one is written every five seconds. */
+/** Progress on a stream. Transient texts replace each other on a terminal; elsewhere, one is written every five seconds. */
 export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.now): Progress {
   let replaceable = false;
   let written = now();

@@ -7,7 +7,7 @@ import type { CommandResult } from './run-command.js';
 const NAME = /^draft-(\d+)-(.+)-\w+$/;
 
 /**
- * Folders for one piece of work, and the commands that fill them. When this process ends, by SIGKILL too, guards end the
+ * Temporary folders and the commands that fill them. When this process ends, even by SIGKILL, guard processes stop the
  * commands and delete the folders.
  */
 export class Workspace {
@@ -17,7 +17,7 @@ export class Workspace {
   /** @param env of every command */
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** A new folder in `parent`, which every user may enter. Deletes those of processes that ended with their guards. */
+  /** Creates a folder in `parent` that every user may enter. Deletes folders left by processes whose guards died as well. */
   async folder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     await chmod(parent, 0o755);
@@ -28,7 +28,7 @@ export class Workspace {
     return folder;
   }
 
-  /** Runs a command in one of the folders, to its end, however long it takes. Both of its outputs are in `stdout`. */
+  /** Runs a command in one of the folders, without a timeout. `stdout` of the result includes stderr. */
   async run(folder: string, command: string, args: readonly string[]): Promise<CommandResult> {
     const logFile = join(this.folders[0] ?? folder, `command-${this.commands.length}.log`);
     const running = startGuarded({
@@ -54,7 +54,7 @@ export class Workspace {
   }
 }
 
-/** What is left when the machine, or the container, ended: nobody was there to delete it. */
+/** Deletes what a stopped machine or container left behind: its guards could not. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid, start] = NAME.exec(name) ?? [];
