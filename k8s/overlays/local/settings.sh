@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes passwords, a token key and a certificate (deploy/settings.sh), once, and Secrets of them:
+# Generates passwords, a token key and a certificate once (deploy/settings.sh), and writes Secrets from them:
 #   sh k8s/overlays/local/settings.sh
-# Kustomize's generator breaks long values into lines, which kubectl takes for a change at every apply.
+# Not Kustomize's generator: it wraps long values, which kubectl reports as a change on every apply.
 set -eu
 umask 077
 cd "$(dirname "$0")"
 sh ../../../deploy/settings.sh generated
 cd generated
 
-# A Secret: its name, its type and its files. Of one that ends in .env the variable and its value, else name and content.
+# secret NAME TYPE FILE...: prints a Secret. A .env file gives its variable and value; any other file its name and content.
 secret() {
   printf '%s\n' --- 'apiVersion: v1' 'kind: Secret' 'metadata:' "  name: $1" "type: $2" 'data:'
   shift 2

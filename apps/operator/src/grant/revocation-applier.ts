@@ -27,7 +27,7 @@ export class RevocationApplier {
     } catch (cause) {
       throw new Error(
         `${done}, but the token service did not answer over NATS (NATS_URL): ` +
-          'tokens may work until it is back, and stop within seconds after that. Run this command again',
+          'tokens may work until it is back, and stop within seconds after that; run this command again',
         { cause },
       );
     }
