@@ -95,7 +95,7 @@ describe('every other error goes back to the client', () => {
           `response_mode is ${mode}`,
           `&state=s&response_mode=${mode}`,
           'invalid_request',
-          /the only response_mode is 'query'/,
+          /the only response_mode is query/,
           's',
         ] as [string, string, string, RegExp, string],
     ),
