@@ -56,7 +56,7 @@ describe('operator client', () => {
     for (const name of ['client_id', 'client_secret', 'authorization_url', 'token_url', 'refresh_url']) {
       expect(stdout).toMatch(new RegExp(`^${name} +\\S+$`, 'm'));
     }
-    expect(stdout).toContain('this once only');
+    expect(stdout).toContain('only once');
     expect(stdout).not.toContain('\u001b');
   });
 
