@@ -128,6 +128,11 @@ it.each(LOCALES)('an address without a page leads to the account, in words of %s
   expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
 });
 
+it('an address that reads as the pattern of a route is one without a page', async () => {
+  const page = await app.browser().get('/:a(');
+  expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
+});
+
 it('a page that failed may be opened again at its own address', async () => {
   const browser = await app.loggedIn(user);
   cables.redis.cut();

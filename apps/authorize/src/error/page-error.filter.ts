@@ -68,7 +68,7 @@ export class PageErrorFilter implements ExceptionFilter {
   /** The page to open again. What a form was sent to may answer no GET: then the app's front page. */
   #again({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
-    if (!server.hasRoute({ method: 'GET', url: path })) return '/auth/';
+    if (!allowedMethods.answers(server, 'GET', path)) return '/auth/';
     return query === '' ? path : `${path}?${query}`;
   }
 }

@@ -2,6 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.js';
 
+/** As on the public port: in which time a request has arrived, looked at each second. Node would give it five minutes. */
+const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+
 /**
  * Serves the internal port: `/healthz` is 200 as long as the process runs, `/readyz` 200 or 503 with the names of
  * the missing dependencies, `/metrics` what Prometheus reads.
@@ -12,7 +15,7 @@ export async function serveHealth(
   host: string,
   port: number,
 ): Promise<Server> {
-  const server = createServer((request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
     answer(request.url, readiness, metrics).then(
       ([status, type, body]) => send(response, status, type, body),
       () => send(response, 500, 'text/plain', ''),

@@ -7,6 +7,12 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
  */
 export async function allowBrowsers(app: NestFastifyApplication, paths: readonly string[]): Promise<void> {
   const allowed = new Set(paths);
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRoute', (route) => {
+    // The plugin's own route is made before Nest's error handler is there, and would keep Fastify's.
+    if (route.method === 'OPTIONS')
+      route.errorHandler = (error, request, reply) => fastify.errorHandler(error, request, reply);
+  });
   await app.register(cors, {
     delegator: ({ url }, callback) => {
       const open = allowed.has(url.split('?', 1)[0] ?? '');

@@ -14,8 +14,16 @@ function refine(error: OAuthError, request: FastifyRequest): OAuthError {
   });
 }
 
-function methodsOf(server: FastifyInstance, url: string): HTTPMethods[] {
-  return METHODS.filter((method) => server.hasRoute({ method, url }));
+function methodsOf(server: FastifyInstance, path: string): HTTPMethods[] {
+  return METHODS.filter((method) => answers(server, method, path));
 }
 
-export const allowedMethods = { refine };
+/**
+ * Whether a path without parameters answers a method. Fastify's `hasRoute` takes the pattern of a route, and throws for one
+ * that is malformed: a path with characters of its syntax is none of ours.
+ */
+function answers(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
+  return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });
+}
+
+export const allowedMethods = { refine, answers };

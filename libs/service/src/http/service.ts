@@ -75,6 +75,8 @@ export async function createService(
   requireHost(fastify);
   acceptBodies(fastify);
   answerUnreadable(fastify);
+  // RFC 9110 10.1.1: an unknown expectation MAY be answered 417. Node would, without a body and our headers.
+  fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   // Before the wait for the last requests: who asks meanwhile is told.
   fastify.addHook('preClose', async () => ground.readiness.stop());
   drain(fastify, REQUEST_TIMEOUT_MS);
@@ -93,15 +95,22 @@ export async function createService(
   return app;
 }
 
-/** The router answers a path that it cannot decode in words of its own, which quote it. No path of ours is like that: 404. */
+/**
+ * The path and query of a request's target, which may be in absolute form (RFC 9112 3.2.2). The router answers what is no path, or
+ * one that it cannot decode, in words of its own, which quote it. No path of ours is like that: 404.
+ */
 function rewriteUrl({ url = '/' }: { readonly url?: string | undefined }): string {
+  const target = url.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
   try {
-    decodeURI(url.split('?', 1)[0] ?? '');
-    return url;
+    decodeURI(target.split('?', 1)[0] ?? '');
   } catch {
-    return '/%25';
+    return NOWHERE;
   }
+  return target.startsWith('/') ? target : NOWHERE;
 }
+
+/** A path that nobody has. */
+const NOWHERE = '/%25';
 
 /** A process: what it is called, what it needs, and the app it runs. */
 export interface Service {
