@@ -1,0 +1,62 @@
+import { ME_METADATA_PATH, METADATA_PATH } from '../../../apps/resource/src/metadata/metadata.controller.js';
+import { APPS } from '../world.js';
+import { bit, draft, type Endpoint } from './endpoint.js';
+import { PAGE_ENDPOINTS } from './page-endpoints.js';
+import { TOKEN_ENDPOINTS } from './token-endpoints.js';
+
+const get = (path: string): Endpoint => ({
+  name: `GET ${path}`,
+  app: 'resource',
+  internal: false,
+  good: [200],
+  build: async (actor) => draft(actor, 'resource', ['GET', path]),
+});
+
+const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    ...get('/v2/me'),
+    build: async (actor, variant) => {
+      const bound = bit(variant, 1);
+      const { access } = await actor.pair({ isPublic: bit(variant, 0), bound }, 'look');
+      const uri = `${actor.urls.resource}/v2/me`;
+      const headers = bound
+        ? {
+            Authorization: `DPoP ${access}`,
+            DPoP: await actor.key.proof('GET', uri, { accessToken: access }),
+          }
+        : { Authorization: `Bearer ${access}` };
+      return draft(actor, 'resource', ['GET', '/v2/me'], { headers });
+    },
+  },
+  get(`/${METADATA_PATH}`),
+  get(`/${ME_METADATA_PATH}`),
+];
+
+/** Health, readiness and metrics of each app. */
+const INTERNAL_ENDPOINTS = APPS.flatMap((app) =>
+  ['/healthz', '/readyz', '/metrics'].map((path): Endpoint => ({
+    name: `GET ${path} of ${app}`,
+    app,
+    internal: true,
+    good: [200],
+    build: async (actor) => ({ ...draft(actor, app, ['GET', path]), internal: true }),
+  })),
+);
+
+/** A path that nobody has, at each app. */
+const NOWHERE = APPS.map((app): Endpoint => ({
+  name: `GET nothing of ${app}`,
+  app,
+  internal: false,
+  good: [404],
+  build: async (actor) => draft(actor, app, ['GET', '/nothing/here']),
+}));
+
+/** Everything that answers over HTTP. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...PAGE_ENDPOINTS,
+  ...TOKEN_ENDPOINTS,
+  ...RESOURCE_ENDPOINTS,
+  ...INTERNAL_ENDPOINTS,
+  ...NOWHERE,
+];

@@ -1,0 +1,143 @@
+import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from '../../../apps/authorize/src/apps/paths.js';
+import { SCRIPT_PATH } from '../../../apps/authorize/src/page/script.js';
+import type { Actor } from '../actor.js';
+import { bit, choose, draft, type Endpoint } from './endpoint.js';
+import { authorizationRequest } from './token-endpoints.js';
+
+type Fields = Readonly<Record<string, string>>;
+
+const AUTHORIZE = '/auth/oauth2/authorize';
+
+const endpoint = (name: string, good: readonly number[], build: Endpoint['build']): Endpoint => ({
+  name,
+  app: 'authorize',
+  internal: false,
+  good,
+  build,
+});
+
+/** A page, for somebody who is logged in. */
+const page = (path: string): Endpoint =>
+  endpoint(`GET ${path}`, [200], async (actor) =>
+    draft(actor, 'authorize', ['GET', path], { headers: { Cookie: await actor.session() } }),
+  );
+
+/** Somebody has something to revoke when a request comes. */
+const connected = ({ build, ...rest }: Endpoint): Endpoint => ({
+  ...rest,
+  build: async (actor, variant) => {
+    await actor.connect();
+    return build(actor, variant);
+  },
+});
+
+/** An authorization request as a browser brings it. */
+function query(actor: Actor, variant: number, prompts: readonly [string, ...string[]]): Fields {
+  const prompt = choose(variant, 9, prompts);
+  const request = authorizationRequest(actor, actor.client(bit(variant, 0)), variant);
+  return { ...request, ...(prompt !== '' && { prompt }) };
+}
+
+/** A request that was pushed before, and what is left of it for the browser. */
+async function pushed(actor: Actor, variant: number) {
+  const client = actor.client(bit(variant, 0));
+  const answer = await actor.submit(`${actor.urls.token}/api/auth/oauth/par`, {
+    ...authorizationRequest(actor, client, variant),
+    ...(client.secret !== undefined && { client_secret: client.secret }),
+  });
+  const { request_uri = '' } = (await answer.json()) as { request_uri?: string };
+  return { client_id: client.id, request_uri };
+}
+
+/** The form of the login page, and who sends it. */
+async function login(actor: Actor, variant: number) {
+  const Cookie = `session=${actor.fresh('cookie')}`;
+  const { email, password } = actor.person;
+  return draft(actor, 'authorize', ['POST', '/auth/login'], {
+    ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
+    headers: {
+      Cookie,
+      ...(bit(variant, 2) && { Origin: actor.urls.authorize, 'Sec-Fetch-Site': 'same-origin' }),
+    },
+    form: { csrf_token: actor.csrf(Cookie, 'login'), username: email, password },
+  });
+}
+
+/** A form of a page for somebody who is logged in. @param ends whether it may end the session */
+function form(
+  path: string,
+  purpose: Parameters<Actor['csrf']>[1],
+  fields: (actor: Actor, variant: number) => Fields,
+  ends = false,
+): Endpoint {
+  return endpoint(`POST ${path}`, [303], async (actor, variant) => {
+    const Cookie = await actor.session();
+    if (ends) actor.forgetSession();
+    return draft(actor, 'authorize', ['POST', path], {
+      headers: { Cookie },
+      form: { csrf_token: actor.csrf(Cookie, purpose), ...fields(actor, variant) },
+    });
+  });
+}
+
+export const PAGE_ENDPOINTS: readonly Endpoint[] = [
+  endpoint('GET /', [303], async (actor) => draft(actor, 'authorize', ['GET', '/'])),
+  page('/auth'),
+  endpoint('GET /auth/login', [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', '/auth/login'], {
+      ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
+      ...(bit(variant, 2) && {
+        headers: { Cookie: await actor.session(), 'Accept-Language': 'fr-CA,ja;q=0.8' },
+      }),
+    }),
+  ),
+  endpoint('POST /auth/login', [303], login),
+  endpoint(`GET ${AUTHORIZE}`, [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', AUTHORIZE], {
+      query: query(actor, variant, ['', 'consent', 'none', 'select_account']),
+      ...(bit(variant, 1) && { headers: { Cookie: await actor.session() } }),
+    }),
+  ),
+  endpoint(`GET ${AUTHORIZE}: a pushed request`, [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', AUTHORIZE], {
+      query: await pushed(actor, variant),
+      headers: { Cookie: await actor.session() },
+    }),
+  ),
+  endpoint(`POST ${AUTHORIZE}`, [303], async (actor, variant) => {
+    const Cookie = await actor.session();
+    const request = query(actor, variant, ['', 'consent', 'select_account']);
+    const scope = request['scope'] || 'profile:read';
+    const isOptional = scope === 'bookings:write';
+    return draft(actor, 'authorize', ['POST', AUTHORIZE], {
+      query: request,
+      headers: { Cookie },
+      form: {
+        csrf_token: actor.csrf(Cookie, 'consent'),
+        decision: choose(variant, 11, ['allow', 'allow', 'deny']),
+        ...(isOptional ? { 'allow:bookings:write': 'yes' } : { stated: scope }),
+      },
+    });
+  }),
+  form('/auth/language', 'language', (_actor, variant) => ({
+    locale: choose(variant, 0, ['en', 'ar', 'browser']),
+  })),
+  form('/auth/logout', 'logout', () => ({}), true),
+  form('/auth/logout-everywhere', 'logout_everywhere', () => ({}), true),
+  connected(page(CONNECTED_APPS)),
+  connected(
+    endpoint(`GET ${REVOKE}`, [200], async (actor) =>
+      draft(actor, 'authorize', ['GET', REVOKE], {
+        query: { client_id: actor.confidential.id },
+        headers: { Cookie: await actor.session() },
+      }),
+    ),
+  ),
+  connected(form(REVOKE, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
+  connected(page(REVOKE_ALL)),
+  connected(form(REVOKE_ALL, 'revoke_all', () => ({}))),
+  endpoint('GET /auth/logos/:digest', [200], async (actor) =>
+    draft(actor, 'authorize', ['GET', `/auth/logos/${actor.logo}`]),
+  ),
+  page(SCRIPT_PATH),
+];

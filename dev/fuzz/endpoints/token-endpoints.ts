@@ -1,0 +1,124 @@
+import { PATHS } from '../../../apps/token/src/paths.js';
+import type { Actor, FuzzClient, GrantKind } from '../actor.js';
+import type { Draft } from '../draft.js';
+import { bit, choose, draft, type Endpoint } from './endpoint.js';
+
+export type Parameters = Readonly<Record<string, string>>;
+
+/** How a client says who it is, and whether it has a key, by the first bits of a variant. */
+function kindOf(variant: number): GrantKind {
+  return { isPublic: choose(variant, 0, ['basic', 'body', 'none']) === 'none', bound: bit(variant, 2) };
+}
+
+/** A request to an endpoint of the token app, with the client's credentials, as a form or as JSON. */
+async function post(
+  actor: Actor,
+  path: string,
+  variant: number,
+  [parameters, more = {}]: readonly [parameters: Parameters, headers?: Parameters],
+): Promise<Draft> {
+  const { isPublic, bound } = kindOf(variant);
+  const { id, secret = '' } = actor.client(isPublic);
+  const inHeader = choose(variant, 0, ['basic', 'body', 'none']) === 'basic' && !('Authorization' in more);
+  const url = `${actor.urls.token}/${path}`;
+  const headers = {
+    ...(inHeader && { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }),
+    ...(bound && { DPoP: await actor.key.proof('POST', url) }),
+    ...more,
+  };
+  const body = {
+    ...parameters,
+    ...(!inHeader && { client_id: id }),
+    ...(!inHeader && !isPublic && { client_secret: secret }),
+  };
+  return draft(actor, 'token', ['POST', `/${path}`], {
+    headers,
+    ...(bit(variant, 3) ? { json: body } : { form: body }),
+  });
+}
+
+/** What a client pushes, or has the browser bring. */
+export function authorizationRequest(
+  actor: Actor,
+  { id, redirectUris }: FuzzClient,
+  variant: number,
+): Parameters {
+  return {
+    client_id: id,
+    redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
+    state: actor.fresh('state'),
+    scope: choose(variant, 5, ['profile:read', 'profile:read bookings:read', 'bookings:write', '']),
+    // Any 32 bytes can be a challenge.
+    code_challenge: actor.fresh('state'),
+    code_challenge_method: 'S256',
+    ...(bit(variant, 7) && { response_type: 'code' }),
+    ...(bit(variant, 8) && { login_hint: 'ada@example.com', ui_locales: 'de ar', nonce: '1' }),
+  };
+}
+
+const endpoint = (name: string, good: readonly number[], build: Endpoint['build']): Endpoint => ({
+  name,
+  app: 'token',
+  internal: false,
+  good,
+  build,
+});
+
+const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'POST' };
+
+export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
+  endpoint(`POST /${PATHS.token}: a code`, [200], async (actor, variant) => {
+    const { code, verifier, redirectUri } = await actor.code(kindOf(variant));
+    actor.retire(code);
+    const grant = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    };
+    return post(actor, PATHS.token, variant, [grant]);
+  }),
+  endpoint(`POST /${PATHS.token}: a refresh token`, [200], async (actor, variant) => {
+    const { access, refresh } = await actor.pair(kindOf(variant), 'take');
+    actor.retire(access, refresh);
+    const scope = bit(variant, 4) ? { scope: 'profile:read' } : {};
+    return post(actor, PATHS.token, variant, [
+      { grant_type: 'refresh_token', refresh_token: refresh, ...scope },
+    ]);
+  }),
+  endpoint(`POST /${PATHS.refreshToken}`, [200], async (actor, variant) => {
+    const { access, refresh } = await actor.pair(kindOf(variant), 'take');
+    actor.retire(access, refresh);
+    const parameters = { grant_type: 'refresh_token' };
+    return bit(variant, 4)
+      ? post(actor, PATHS.refreshToken, variant, [{ ...parameters, refresh_token: refresh }])
+      : post(actor, PATHS.refreshToken, variant, [parameters, { Authorization: `Bearer ${refresh}` }]);
+  }),
+  endpoint(`POST /${PATHS.revoke}`, [200], async (actor, variant) => {
+    const { access, refresh } = await actor.pair(kindOf(variant), 'take');
+    actor.retire(access, refresh);
+    const hint = bit(variant, 5) ? { token_type_hint: 'refresh_token' } : {};
+    return post(actor, PATHS.revoke, variant, [{ token: bit(variant, 4) ? access : refresh, ...hint }]);
+  }),
+  endpoint(`POST /${PATHS.introspect}`, [200], async (actor, variant) => {
+    const { access } = await actor.pair(kindOf(variant), 'look');
+    const { id, secret } = actor.resourceServer;
+    const Authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+    const parts = bit(variant, 3) ? { json: { token: access } } : { form: { token: access } };
+    return draft(actor, 'token', ['POST', `/${PATHS.introspect}`], { headers: { Authorization }, ...parts });
+  }),
+  endpoint(`POST /${PATHS.par}`, [201], async (actor, variant) => {
+    const { client_id: _sentAnyway, ...parameters } = authorizationRequest(
+      actor,
+      actor.client(kindOf(variant).isPublic),
+      variant,
+    );
+    return post(actor, PATHS.par, variant, [parameters]);
+  }),
+  endpoint(`GET /${PATHS.metadata}`, [200], async (actor) =>
+    draft(actor, 'token', ['GET', `/${PATHS.metadata}`]),
+  ),
+  endpoint(`OPTIONS /${PATHS.token}`, [204], async (actor) =>
+    draft(actor, 'token', ['OPTIONS', `/${PATHS.token}`], { headers: preflight }),
+  ),
+];

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { DEADLINE_MS } from './target.js';
+import type { Piece, Transmission } from './wire.js';
+
+/** What happens to the bytes of a good request on their way. */
+export type Manner =
+  | { readonly cut: readonly number[]; readonly pause: number }
+  | { readonly drip: number; readonly every: number }
+  | { readonly pipeline: number }
+  | { readonly stop: 'wait' | 'half-close' | 'reset'; readonly at: number }
+  | { readonly edits: readonly Edit[] }
+  | { readonly framing: string }
+  | { readonly chunks: string }
+  | {
+      readonly flood: 'header lines' | 'one header' | 'request line' | 'no line end' | 'body' | 'chunks';
+      readonly size: number;
+    }
+  | { readonly instead: string };
+
+interface Edit {
+  readonly do: 'flip' | 'insert' | 'delete' | 'double';
+  readonly at: number;
+  readonly byte: number;
+}
+
+/** A second request in what the first one says is its body, or not: a proxy and a server that disagree let it through. */
+const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** Header lines that disagree about where the body ends (RFC 9112 6.1, 6.3). */
+const FRAMINGS = [
+  `Content-Length: ${5 + HIDDEN.length}\r\nTransfer-Encoding: chunked`,
+  `Transfer-Encoding: chunked\r\nContent-Length: 5`,
+  'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
+  'Transfer-Encoding: xchunked\r\nContent-Length: 5',
+  'Transfer-Encoding : chunked\r\nContent-Length: 5',
+  'Transfer-Encoding:\x0Bchunked\r\nContent-Length: 5',
+  'Transfer-Encoding: chunked\x00\r\nContent-Length: 5',
+  'Transfer-Encoding:\r\n chunked\r\nContent-Length: 5',
+  'Transfer-Encoding: identity, chunked\r\nContent-Length: 5',
+  'Transfer-Encoding: "chunked"\r\nContent-Length: 5',
+  'X: y\nTransfer-Encoding: chunked\r\nContent-Length: 5',
+  'Content-Length: 5\r\nContent-Length: 47',
+  'Content-Length: 5, 47',
+  'Content-Length: +5',
+  'Content-Length: 0x5',
+  'Content-Length: 5\x0B',
+  'Content-Length : 5',
+  ' Content-Length: 5',
+  'Content-Length: -5',
+  'Content-Length: 18446744073709551621',
+  'Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 5',
+] as const;
+
+/** Bodies of `Transfer-Encoding: chunked` that are none (RFC 9112 7.1). */
+const CHUNKS = [
+  'zz\r\nabc\r\n0\r\n\r\n',
+  '-1\r\nabc\r\n0\r\n\r\n',
+  'FFFFFFFFFFFFFFFFF\r\nabc',
+  '5\r\nabc\r\n0\r\n\r\n',
+  '3\r\nabcdef\r\n0\r\n\r\n',
+  '3\nabc\n0\n\n',
+  '3 \r\nabc\r\n0\r\n\r\n',
+  `3;${'x'.repeat(20_000)}\r\nabc\r\n0\r\n\r\n`,
+  '3;a="\r\n"\r\nabc\r\n0\r\n\r\n',
+  '0x3\r\nabc\r\n0\r\n\r\n',
+  '3\r\nabc\r\n0\r\nContent-Length: 3\r\nHost: evil.example\r\n\r\n',
+  `0\r\n${'T: x\r\n'.repeat(3_000)}\r\n`,
+  '3\r\nabc\r\n',
+  '\r\n',
+  '1\r\nZ\r\nQ',
+] as const;
+
+const INSTEADS = [
+  '',
+  '\r\n',
+  '\r\n'.repeat(2_000),
+  '\0'.repeat(100),
+  'GET /auth/login\r\n\r\n',
+  'GET /auth/login HTTP/0.9\r\n\r\n',
+  'GET /auth/login HTTP/1.0\r\n\r\n',
+  'GET /v2/me HTTP/2.0\r\nHost: a\r\n\r\n',
+  'GET /v2/me HTTP/1.1\r\n\r\n',
+  'GET /v2/me HTTP/1.1\nHost: a\n\n',
+  'GET  /v2/me  HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET\t/v2/me\tHTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET /v2/me HTTP/1.1\r\n Host: a\r\n\r\n',
+  'GET /v2/me HTTP/1.1\r\nHost\r\n\r\n',
+  'GET /v2/me HTTP/1.1\r\n: a\r\nHost: a\r\n\r\n',
+  'CONNECT localhost:443 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
+  '\x16\x03\x01\x02\0\x01\0\x01\xFC\x03\x03',
+  'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n',
+  'EHLO example.com\r\n',
+  '*1\r\n$4\r\nPING\r\n',
+] as const;
+
+const position = fc.nat(3_000);
+const edit: fc.Arbitrary<Edit> = fc.record({
+  do: fc.constantFrom('flip' as const, 'insert' as const, 'delete' as const, 'double' as const),
+  at: position,
+  byte: fc.oneof(fc.constantFrom(0, 9, 10, 11, 13, 32, 58, 127, 128, 255), fc.nat(255)),
+});
+
+export const manner: fc.Arbitrary<Manner> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      cut: fc.array(position, { minLength: 1, maxLength: 8 }),
+      pause: fc.constantFrom(0, 1, 20),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ drip: fc.constantFrom(1, 7), every: fc.constantFrom(5, 250, 900) }) },
+  { weight: 3, arbitrary: fc.record({ pipeline: fc.integer({ min: 2, max: 20 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      stop: fc.oneof(
+        { weight: 1, arbitrary: fc.constant('wait' as const) },
+        { weight: 6, arbitrary: fc.constantFrom('half-close' as const, 'reset' as const) },
+      ),
+      at: position,
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 5 }) }) },
+  { weight: 4, arbitrary: fc.record({ framing: fc.constantFrom(...FRAMINGS) }) },
+  { weight: 3, arbitrary: fc.record({ chunks: fc.constantFrom(...CHUNKS) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      flood: fc.constantFrom('header lines', 'one header', 'request line', 'no line end', 'body', 'chunks'),
+      size: fc.constantFrom(1_000, 15_000, 17_000, 66_000, 400_000),
+    }) as fc.Arbitrary<Manner>,
+  },
+  { weight: 3, arbitrary: fc.record({ instead: fc.constantFrom(...INSTEADS) }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .uint8Array({ minLength: 1, maxLength: 200 })
+      .map((bytes) => ({ instead: Buffer.from(bytes).toString('latin1') })),
+  },
+);
+
+export interface Played {
+  readonly transmission: Omit<Transmission, 'methods'>;
+  /** How many requests these bytes are at most; more answers mean that what stood in one was taken for another. */
+  readonly requests?: number;
+  /** Whether it is still a good request, however it came. */
+  readonly stays?: boolean;
+}
+
+const once = (bytes: Buffer): Played['transmission'] => ({ pieces: [{ after: 0, bytes }], ending: 'wait' });
+
+/** What a manner makes of the bytes of a request. */
+export function play(recipe: Manner, bytes: Buffer): Played {
+  if ('cut' in recipe) return { transmission: { ...once(bytes), pieces: cutAt(bytes, recipe) }, stays: true };
+  if ('drip' in recipe) return { transmission: { ...once(bytes), pieces: drip(bytes, recipe) } };
+  if ('pipeline' in recipe)
+    return {
+      transmission: once(Buffer.concat(Array.from({ length: recipe.pipeline }, () => bytes))),
+      requests: recipe.pipeline,
+    };
+  if ('stop' in recipe)
+    return {
+      transmission: { ...once(bytes.subarray(0, recipe.at % (bytes.length + 1))), ending: recipe.stop },
+      requests: 1,
+    };
+  if ('edits' in recipe) return { transmission: once(recipe.edits.reduce(editBytes, bytes)) };
+  if ('framing' in recipe)
+    return {
+      transmission: once(reframed(bytes, recipe.framing, `0\r\n\r\n${HIDDEN}`)),
+      requests: isPlain(recipe.framing) ? 2 : 1,
+    };
+  if ('chunks' in recipe)
+    return { transmission: once(reframed(bytes, 'Transfer-Encoding: chunked', recipe.chunks)), requests: 1 };
+  if ('flood' in recipe) return { transmission: once(flood(bytes, recipe)) };
+  return { transmission: once(Buffer.from(recipe.instead, 'latin1')) };
+}
+
+/** Whether nothing is doubtful: five bytes are the body, and what follows is a request of its own. */
+function isPlain(framing: string): boolean {
+  return framing.startsWith('Upgrade');
+}
+
+function cutAt(bytes: Buffer, { cut, pause }: Extract<Manner, { cut: readonly number[] }>): Piece[] {
+  const places = [...new Set([0, ...cut.map((place) => place % bytes.length), bytes.length])].sort(
+    (a, b) => a - b,
+  );
+  return places
+    .slice(1)
+    .map((end, n) => ({ after: n === 0 ? 0 : pause, bytes: bytes.subarray(places[n], end) }));
+}
+
+/** Slow, and never longer than it may take the server to give up. */
+function drip(bytes: Buffer, { drip: size, every }: Extract<Manner, { drip: number }>): Piece[] {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => ({
+    after: every,
+    bytes: bytes.subarray(n * size, (n + 1) * size),
+  }));
+  return pieces.slice(0, Math.ceil(DEADLINE_MS / every));
+}
+
+function editBytes(bytes: Buffer, { do: how, at, byte }: Edit): Buffer {
+  const place = bytes.length === 0 ? 0 : at % bytes.length;
+  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
+  if (how === 'insert') return Buffer.concat([before, Buffer.from([byte]), after]);
+  if (how === 'delete') return Buffer.concat([before, after.subarray(1 + (byte & 7))]);
+  if (how === 'double') return Buffer.concat([before, after.subarray(0, byte), after]);
+  const flipped = Buffer.from(bytes);
+  flipped[place] = (flipped[place] ?? 0) ^ (byte === 0 ? 1 : byte);
+  return flipped;
+}
+
+/** The same head with other framing, and another body. */
+function reframed(bytes: Buffer, framing: string, body: string): Buffer {
+  const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n'));
+  const lines = head.split('\r\n').filter((line) => !/^(content-length|transfer-encoding):/i.test(line));
+  return Buffer.from(`${lines.join('\r\n')}\r\n${framing}\r\n\r\n${body}`, 'latin1');
+}
+
+function flood(bytes: Buffer, { flood: kind, size }: Extract<Manner, { flood: string }>): Buffer {
+  const [line = '', ...rest] = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n')).split('\r\n');
+  const head = (...more: string[]) =>
+    Buffer.from([line, ...rest, ...more].join('\r\n') + '\r\n\r\n', 'latin1');
+  const x = 'x'.repeat(size);
+  switch (kind) {
+    case 'header lines':
+      return head(...Array.from({ length: Math.ceil(size / 5) }, () => 'a: b'));
+    case 'one header':
+      return head(`a: ${x}`);
+    case 'request line':
+      return Buffer.from(`GET /${x} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    case 'no line end':
+      return Buffer.from(x);
+    case 'body':
+      return reframed(bytes, `Content-Length: ${size}`, x);
+    default:
+      return reframed(
+        bytes,
+        'Transfer-Encoding: chunked',
+        '1\r\nx\r\n'.repeat(Math.ceil(size / 6)) + '0\r\n\r\n',
+      );
+  }
+}

@@ -1,0 +1,25 @@
+import type { Arbitrary } from 'fast-check';
+import type { Actor } from './actor.js';
+import type { Finding } from './answer-oracle.js';
+import type { World } from './world.js';
+
+/** What counts outcomes: an endpoint or subject, and a status or the like. */
+export type Tally = (where: string, outcome: string) => void;
+
+/** A way of asking the product for trouble. */
+export interface Target<Recipe = unknown> {
+  readonly name: 'http' | 'raw' | 'nats';
+  /** How many run side by side, each with an actor of its own. */
+  readonly lanes: number;
+  readonly recipe: Arbitrary<Recipe>;
+  run(recipe: Recipe, actor: Actor): Promise<Finding[]>;
+  close(): Promise<void>;
+}
+
+export type OpenTarget = (world: World, tally: Tally) => Promise<Target>;
+
+/**
+ * Milliseconds from the beginning of a connection: 10 s for a request to arrive, looked at each second, 1 s for what is still on
+ * its way after an answer (README, Limits), and as much again for a busy machine.
+ */
+export const DEADLINE_MS = 24_000;

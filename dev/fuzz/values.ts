@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import type { Verbatim } from './draft.js';
+
+/** What stands in an answer of HTML or in a header only if somebody forgot to escape it. */
+export const MARKUP = `"'><fz onfz=1>`;
+export const HEADER_NAME = 'x-fz';
+
+/** A value that no client should send, in few words, so that a finding can be read. */
+export type Odd =
+  | { readonly text: string }
+  | { readonly raw: string }
+  | { readonly json: unknown }
+  | { readonly repeat: string; readonly times: number }
+  | { readonly nest: string; readonly depth: number };
+
+/** The value itself, as a field of a request takes it. */
+export function valueOf(odd: Odd): unknown {
+  if ('text' in odd) return odd.text;
+  if ('raw' in odd) return { raw: odd.raw } satisfies Verbatim;
+  if ('json' in odd) return odd.json;
+  if ('repeat' in odd) return odd.repeat.repeat(odd.times);
+  const close = odd.nest === '[' ? ']' : '}';
+  return { raw: `${odd.nest.repeat(odd.depth)}1${close.repeat(odd.depth)}` } satisfies Verbatim;
+}
+
+/** The same as text, for what is no field. */
+export function textOf(odd: Odd): string {
+  const value = valueOf(odd);
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null && 'raw' in value
+    ? String(value.raw)
+    : JSON.stringify(value);
+}
+
+/** Lengths around every limit that the product has. */
+const LENGTHS = [
+  1, 63, 64, 128, 129, 200, 254, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 2000, 2001, 8192,
+];
+const HUGE = [16_000, 16_384, 65_000, 65_536, 70_000, 200_000];
+
+/** Texts between these bars. */
+const list = (text: string): string[] => text.split('¦');
+
+const TEXTS = [
+  ...list(
+    `¦ ¦\0¦a\0b¦\n¦\t\v\f¦\r\n${HEADER_NAME}: 1¦a\r\n\r\n${MARKUP}¦${MARKUP}¦<script>¦\${7*7}¦{{7*7}}¦%s%n`,
+  ),
+  ...list(`' OR 1=1--¦"; DROP TABLE users;--¦\\¦$1¦*)(uid=*¦|id¦\`id\`¦../../..¦..\\..`),
+  // Bidi controls, invisible characters, combining marks, half pairs, noncharacters, case that changes the length
+  ...list(
+    `\u202Egnp.exe¦\u2066x¦\u200B\u200D¦\uFEFF¦${'e\u0301'.repeat(40)}¦\uD800¦\uDFFFx\uD800¦\uFFFF¦İ¦ﬃ¦𝒳`,
+  ),
+  ...list(
+    'undefined¦null¦true¦NaN¦Infinity¦-0¦1e309¦0x10¦-1¦2147483648¦9007199254740993¦99999999999999999999',
+  ),
+  ...list('2024-02-30T25:61:00Z¦0000-00-00¦+275760-09-13T00:00:00.001Z¦1970-01-01'),
+  ...list('__proto__¦constructor¦toString¦hasOwnProperty¦then¦[object Object]¦[]¦{}¦a[b]¦a=b&c=d'),
+  ...list('javascript:alert(1)¦//evil.example¦https://evil.example/callback¦/\\evil.example'),
+  ...list('https://app.example.com/callback?tenant=7#x¦https://app.example.com@evil.example/'),
+  ...list('http://127.0.0.1:99999/callback¦http://127.0.0.1:4711/callback'),
+];
+
+/** Not percent-encoded, or wrongly: overlong and surrogate UTF-8, bytes above 127, separators; and what is no JSON. */
+const RAWS = [
+  ...list(
+    '%¦%zz¦%C0%AF¦%ED%A0%80¦%F5%80%80%80¦%E2%82¦%00¦%0d%0ax-fz:%201¦%25%30%30¦+¦&&&¦==¦a;b¦?x=%¦\x80\xFF¦\xC3\xA9',
+  ),
+  ...list('"¦\\u0000¦1e999¦tru¦{¦[1,¦"\\ud800"¦"\\x"¦01¦-¦"a" "b"¦/**/1'),
+];
+
+/** Names of parameters, of ours where they do not belong, of the language's prototypes, and of no sense. */
+const NAMES = [
+  ...list('__proto__¦constructor¦prototype¦toString¦__proto__[polluted]¦constructor[prototype][a]¦length'),
+  ...list(
+    'client_id¦client_id[]¦client_secret¦scope[a]¦state¦redirect_uri¦redirect_uri ¦REDIRECT_URI¦code¦token',
+  ),
+  ...list('request¦request_uri¦response_mode¦response_type¦resource¦nonce¦claims¦prompt¦dpop_jkt¦stated'),
+  ...list('csrf_token¦decision¦allow:profile:read¦to¦page¦notice¦locale¦username¦password'),
+  ...list(`¦ ¦[¦]¦%¦\0¦é¦${MARKUP}¦\uD800¦.¦..`),
+];
+
+export const oddValue: fc.Arbitrary<Odd> = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...TEXTS).map((text) => ({ text })) },
+  { weight: 3, arbitrary: fc.constantFrom(...RAWS).map((raw) => ({ raw })) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ text })) },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => ({ text })) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(fc.double(), fc.integer(), fc.boolean(), fc.constant(null)).map((json) => ({ json })),
+  },
+  { weight: 1, arbitrary: fc.date({ noInvalidDate: true }).map((date) => ({ text: date.toISOString() })) },
+  {
+    weight: 2,
+    arbitrary: fc.object({ withNullPrototype: false, maxDepth: 2 }).map((json) => ({ json: plain(json) })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      repeat: fc.constantFrom('x', 'é', '%', '\0', '𝒳', ' '),
+      times: fc.constantFrom(...LENGTHS),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ repeat: fc.constantFrom('x', '€'), times: fc.constantFrom(...HUGE) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      nest: fc.constantFrom('[', '{"a":'),
+      depth: fc.constantFrom(2, 100, 5_000, 20_000),
+    }),
+  },
+);
+
+export const oddName: fc.Arbitrary<string> = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...NAMES) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
+);
+
+/** As it is after a way through JSON: fast-check's objects hold what JSON does not. */
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)),
+  );
+}

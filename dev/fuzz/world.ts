@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { freePort } from '#testing/backing/free-port.js';
+import { type Fixture, openFixture } from '#testing/fixture.js';
+import type { Isolated } from '#testing/isolate.js';
+import { type AppName, launchApp } from '#testing/launch-app.js';
+import type { KnownSecrets } from './leaks.js';
+
+export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
+
+/** Bytes, after a forced collection. */
+export interface Memory {
+  readonly rss: number;
+  /** The heap, and what it holds outside of it (buffers). */
+  readonly live: number;
+}
+
+export type MemoryOfApps = Readonly<Record<AppName, Memory>>;
+
+/** Who is told what the processes do by themselves. */
+export interface Watcher {
+  line(app: AppName, line: string): void;
+  ended(app: AppName, how: string): void;
+}
+
+/** The product as it is deployed, behind one proxy, with every secret of its making known. */
+export interface World {
+  readonly fixture: Fixture;
+  readonly natsUrl: string;
+  readonly secrets: KnownSecrets;
+  /** To which addresses a browser may be sent, by the id of the client. */
+  readonly redirectUris: Map<string, readonly string[]>;
+  readonly urls: Readonly<Record<AppName, string>>;
+  port(app: AppName, internal: boolean): number;
+  memory(): Promise<MemoryOfApps>;
+  close(): Promise<void>;
+}
+
+/** Starts one process of each app on these services, from dist (`npm run build`), each with a probe for its memory. */
+export async function startWorld(
+  services: Isolated,
+  secrets: KnownSecrets,
+  watcher: Watcher,
+): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
+  const tokenKeys = randomBytes(32).toString('base64url');
+  for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl])
+    secrets.add('setting', new URL(url).password);
+  secrets.add('setting', tokenKeys);
+  const ports = { authorize: await freePort(), token: await freePort(), resource: await freePort() };
+  const urls = {
+    authorize: `http://localhost:${ports.authorize}`,
+    token: `http://localhost:${ports.token}`,
+    resource: `http://localhost:${ports.resource}`,
+  };
+  const probeOf = (app: AppName) => join(folder, `${app}.probe`);
+  let closing = false;
+  const start = async (name: AppName) => {
+    const app = await launchApp({
+      name,
+      port: ports[name],
+      env: {
+        AUTH_URL: urls.authorize,
+        BASE_URL: urls.token,
+        API_URL: urls.resource,
+        DATABASE_URL: services.databaseUrl,
+        REDIS_URL: services.redisUrl,
+        NATS_URL: services.natsUrl,
+        TOKEN_KEYS: tokenKeys,
+        // As behind an ingress: attempts to log in are counted by the address that it names.
+        TRUSTED_PROXIES: '127.0.0.1',
+        NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/dev/fuzz/probe.js')).href}`,
+        FUZZ_PROBE: probeOf(name),
+      },
+      logFile: join(folder, `${name}.log`),
+      onOutput: linesOf((line) => watcher.line(name, line)),
+    });
+    void app.process.ended.then((how) => closing || watcher.ended(name, how));
+    return app;
+  };
+  const [authorize, token, resource] = await Promise.all([
+    start('authorize'),
+    start('token'),
+    start('resource'),
+  ]);
+  const apps = { authorize, token, resource };
+  const fixture = await openFixture(services, tokenKeys);
+  const close = async () => {
+    closing = true;
+    await Promise.all(APPS.map((name) => apps[name].process.stop()));
+    await fixture.close();
+    await services.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all(APPS.map((name) => apps[name].ready()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    fixture,
+    natsUrl: services.natsUrl,
+    secrets,
+    redirectUris: new Map(),
+    urls,
+    port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),
+    memory: async () => ({
+      authorize: await memoryOf(probeOf('authorize')),
+      token: await memoryOf(probeOf('token')),
+      resource: await memoryOf(probeOf('resource')),
+    }),
+    close,
+  };
+}
+
+async function memoryOf(probe: string): Promise<Memory> {
+  const { rss, heapUsed, external } = JSON.parse(await text(connect(probe))) as NodeJS.MemoryUsage;
+  return { rss, live: heapUsed + external };
+}
+
+/** Cuts text that comes in pieces of any length into lines. */
+function linesOf(take: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (piece) => {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') take(line);
+  };
+}

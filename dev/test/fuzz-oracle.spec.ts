@@ -1,0 +1,163 @@
+import { judge, type Sent } from '../fuzz/answer-oracle.js';
+import { KnownSecrets } from '../fuzz/leaks.js';
+import { judgeLine, judgeMemory } from '../fuzz/process-oracle.js';
+import { type Exchange, readAnswers } from '../fuzz/wire.js';
+
+const TOKEN = 'sat_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5';
+const COOKIE = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA';
+
+const secrets = new KnownSecrets();
+secrets.add('access token', TOKEN);
+secrets.add('cookie', COOKIE);
+const known = { secrets, redirectUris: new Map([['app', ['https://app.example.com/callback?tenant=7']]]) };
+
+const SENT: Sent = {
+  where: 'POST /token',
+  app: 'token',
+  internal: false,
+  method: 'POST',
+  target: '/token',
+  answers: { least: 1, most: 1 },
+};
+const PAGE: Sent = {
+  ...SENT,
+  where: 'GET /auth',
+  app: 'authorize',
+  method: 'GET',
+  target: '/auth?client_id=app',
+};
+
+const OURS = 'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n';
+const JSON_HEAD = `${OURS}Content-Type: application/json; charset=utf-8\r\n`;
+const HTML_HEAD = `${OURS}Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: frame-ancestors 'none'\r\n`;
+const ERROR = '{"error":"invalid_request","error_description":"it is wrong"}';
+
+const http = (status: number, head: string, body = '') =>
+  `HTTP/1.1 ${status} X\r\n${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+function rulesBroken(sent: Sent, bytes: string, end: Exchange['end'] = 'left'): string[] {
+  const read = readAnswers(Buffer.from(bytes), [sent.method], false);
+  return judge(sent, { ...read, end, milliseconds: 1 }, known).map(({ rule }) => rule);
+}
+
+it.each<[string, Sent, string]>([
+  ['the error of an endpoint', SENT, http(400, JSON_HEAD, ERROR)],
+  ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
+  ['tokens for who asked for them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
+  ['a page', PAGE, http(200, HTML_HEAD, '<p>&lt;fz&gt;</p>')],
+  ['a cookie in its header', PAGE, http(200, `${HTML_HEAD}Set-Cookie: session=${COOKIE}\r\n`)],
+  ['a redirect to a page', PAGE, http(303, `${HTML_HEAD}Location: /auth/\r\n`)],
+  [
+    'a redirect to the client',
+    PAGE,
+    http(303, `${HTML_HEAD}Location: https://app.example.com/callback?tenant=7&error=x&iss=y\r\n`),
+  ],
+])('the fuzzer finds nothing in %s', (_what, sent, bytes) => {
+  expect(rulesBroken(sent, bytes)).toEqual([]);
+});
+
+const STACK = 'TypeError: x\\n    at Thing.run (/srv/dist/apps/token/src/thing.js:1:2)';
+
+it.each<[string, Sent, string, string[]]>([
+  ['a 500', SENT, http(500, JSON_HEAD, ERROR), ['server error']],
+  ['a 503 without Retry-After', SENT, http(503, JSON_HEAD, ERROR), ['a 503 is not as it must be']],
+  [
+    'no no-store',
+    SENT,
+    http(400, JSON_HEAD.replace('no-store', 'public'), ERROR),
+    ['a 400 is not as it must be'],
+  ],
+  [
+    'an error of another shape',
+    SENT,
+    http(400, JSON_HEAD, '{"message":"x"}'),
+    ['a 400 is not as it must be'],
+  ],
+  [
+    'a stack trace',
+    SENT,
+    http(400, JSON_HEAD, ERROR.replace('it is wrong', STACK)),
+    ['stack trace or path in an answer', 'a 400 is not as it must be'],
+  ],
+  [
+    'the name of an error class',
+    SENT,
+    http(400, JSON_HEAD, ERROR.replace('it is wrong', 'QueryFailedError')),
+    ['stack trace or path in an answer'],
+  ],
+  [
+    'a credential',
+    SENT,
+    http(400, JSON_HEAD, ERROR.replace('it is wrong', TOKEN)),
+    ['access token in an answer'],
+  ],
+  [
+    'half a credential',
+    SENT,
+    http(400, JSON_HEAD, ERROR.replace('it is wrong', TOKEN.slice(30, 70))),
+    ['access token in an answer'],
+  ],
+  ['a cookie in a page', PAGE, http(200, HTML_HEAD, COOKIE), ['cookie in an answer']],
+  ['markup of the request', PAGE, http(200, HTML_HEAD, `<a href=""'><fz>`), ['markup that is not escaped']],
+  [
+    'a header of the request',
+    SENT,
+    http(400, `${JSON_HEAD}x-fz: 1\r\n`, ERROR),
+    ['header made by a request'],
+  ],
+  [
+    'a redirect elsewhere',
+    PAGE,
+    http(303, `${HTML_HEAD}Location: https://app.example.com.evil.example/callback?tenant=7&iss=y\r\n`),
+    ['redirect to an address that is not registered'],
+  ],
+  [
+    'a redirect to another host by a path',
+    PAGE,
+    http(303, `${HTML_HEAD}Location: //evil.example/\r\n`),
+    ['redirect to an address that is not registered'],
+  ],
+  [
+    'a second answer',
+    SENT,
+    http(400, JSON_HEAD, ERROR) + http(400, JSON_HEAD, ERROR),
+    ['takes one request for several'],
+  ],
+  ['no answer', SENT, '', ['request is not answered']],
+  [
+    'a good request that is refused',
+    { ...SENT, good: [200] },
+    http(400, JSON_HEAD, ERROR),
+    ['good request is refused'],
+  ],
+])('the fuzzer finds %s', (_what, sent, bytes, rules) => {
+  expect(rulesBroken(sent, bytes)).toEqual(rules);
+});
+
+it('the fuzzer finds a connection that hangs', () => {
+  expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'hung')).toEqual(['hangs']);
+});
+
+it.each([
+  [
+    'a stack trace',
+    `{"level":50,"err":{"stack":"${STACK}"}}`,
+    ['stack trace or path in a log line, Thing.run'],
+  ],
+  ['a credential', `{"level":30,"path":"/x/${TOKEN}"}`, ['access token in a log line']],
+  ['a warning of the runtime', '(node:7) MaxListenersExceededWarning', ['line that is no log entry']],
+  ['nothing in an entry', '{"level":30,"msg":"answered"}', []],
+  ['nothing in where a dependency failed', `{"level":50,"res":{"statusCode":503},"stack":"${STACK}"}`, []],
+])('the fuzzer finds %s in a log line', (_what, line, rules) => {
+  expect(judgeLine('token', line, secrets).map(({ rule }) => rule)).toEqual(rules);
+});
+
+it('the fuzzer finds memory that does not come back', () => {
+  const memory = { rss: 100 * 2 ** 20, live: 40 * 2 ** 20 };
+  const before = { authorize: memory, token: memory, resource: memory };
+  const leaked = { ...memory, live: memory.live + 300 * 900_000 };
+  expect(judgeMemory(before, before)).toEqual([]);
+  expect(judgeMemory(before, { ...before, token: leaked })).toEqual([
+    expect.objectContaining({ rule: 'memory does not come back', where: 'token' }),
+  ]);
+});

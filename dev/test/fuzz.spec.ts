@@ -1,0 +1,122 @@
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
+import { runCommand } from '#testing/backing/run-command.js';
+import { isolate } from '#testing/isolate.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { ResourceModule } from '../../apps/resource/src/resource.module.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
+import { TokenModule } from '../../apps/token/src/token.module.js';
+import type { Actor } from '../fuzz/actor.js';
+import { Campaign } from '../fuzz/campaign.js';
+import { ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
+import { httpRecipe, openHttp } from '../fuzz/http-target.js';
+import { Findings, playLane } from '../fuzz/lane.js';
+import { openNats } from '../fuzz/nats-target.js';
+import { openRaw } from '../fuzz/raw-target.js';
+import type { HttpRecipe } from '../fuzz/request.js';
+import { reportOf } from '../fuzz/report.js';
+import type { Target } from '../fuzz/target.js';
+
+const SEED = 20_261_122;
+
+describe('npm run fuzz', () => {
+  it('finds nothing in the product, and is answered as it should be where nothing is wrong with a request', async () => {
+    const plan = { seed: SEED, length: { requests: 80 }, targets: [openHttp, openRaw, openNats] };
+    const result = await new Campaign(plan).run(await isolate());
+    expect(result.findings).toEqual([]);
+    expect(result.requests).toBeGreaterThanOrEqual(240);
+    const statuses = [...result.outcomes.values()].flatMap((counts) => [...counts.keys()]);
+    expect(statuses).toEqual(expect.arrayContaining(['200', '303', '400', '404', 'answered']));
+    expect(reportOf(result)).toContain('no findings');
+  });
+
+  it('repeats the same requests for the same seed', async () => {
+    const [one, same, other] = [await play(1), await play(1), await play(2)];
+    expect(one.recipes).toHaveLength(200);
+    expect(same.recipes).toEqual(one.recipes);
+    expect(other.recipes).not.toEqual(one.recipes);
+  });
+
+  it('tells of the smallest request that breaks a rule, once', async () => {
+    const { findings } = await play(1, ({ variant }) => variant >= 40_000);
+    expect(findings).toEqual([
+      {
+        ...PLANTED,
+        times: expect.any(Number),
+        recipe: { endpoint: expect.any(String), variant: 40_000, mutations: [] },
+      },
+    ]);
+    expect(findings[0]?.times).toBeGreaterThan(20);
+  });
+
+  it('says what it does and what its options are', async () => {
+    const { code, stdout } = await fuzz('--help');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^npm run fuzz \[-- --minutes N\]/)]);
+  });
+
+  it.each([['--minutes=0'], ['--target=__proto__'], ['--wrong']])(
+    'refuses %s, and starts nothing',
+    async (option) => {
+      const { code, stdout, stderr } = await fuzz(option);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(/^error: .*\n\nnpm run fuzz/s);
+    },
+  );
+});
+
+it.each<[string, DynamicModule]>([
+  ['authorize', AuthorizeModule.forRoot(new AuthorizeConfiguration())],
+  ['token', TokenModule.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
+  ['resource', ResourceModule.forRoot(new ResourceConfiguration())],
+])('every route of %s is fuzzed', (app, module) => {
+  const fuzzed = ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
+  const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
+  const routes = routesOf(module);
+  expect(routes.length).toBeGreaterThan(2);
+  expect(routes.filter((route) => !names.has(route))).toEqual([]);
+});
+
+const PLANTED = { rule: 'planted', where: 'here', detail: '' };
+
+/** A lane whose target breaks a rule for some recipes. */
+async function play(seed: number, isBad: (recipe: HttpRecipe) => boolean = () => false) {
+  const recipes: unknown[] = [];
+  const findings = new Findings();
+  const target: Target<HttpRecipe> = {
+    name: 'http',
+    lanes: 1,
+    recipe: httpRecipe,
+    close: async () => undefined,
+    run: async (recipe) => (isBad(recipe) ? [PLANTED] : []),
+  };
+  const run = { seed, runs: 200, isOver: () => false, begin: (recipe: unknown) => recipes.push(recipe) };
+  await playLane({ target, actor: null as unknown as Actor }, run, findings);
+  return { recipes, findings: findings.all };
+}
+
+function fuzz(...args: string[]) {
+  return runCommand(process.execPath, ['dist/dev/fuzz/fuzz.js', ...args], {
+    cwd: process.cwd(),
+    env: { PATH: process.env['PATH'] },
+  });
+}
+
+/** `GET /path` of everything that the controllers of a module answer over HTTP. */
+function routesOf({ controllers = [] }: DynamicModule): string[] {
+  return controllers.flatMap((controller) => {
+    const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
+    const prototype = (controller as Type<object>).prototype as Record<string, object>;
+    return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+      const handler = prototype[name] ?? {};
+      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+      const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+      if (method === undefined) return [];
+      return paths.map((path) => {
+        const whole = `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1');
+        return `${RequestMethod[method]} ${whole}`;
+      });
+    });
+  });
+}
