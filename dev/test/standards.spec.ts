@@ -6,6 +6,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RFCS = [6749, 6750, 7009, 7636, 7662, 8252, 8414, 8707, 9126, 9207, 9449, 9700, 9728];
 
 const page = readFileSync(join(ROOT, 'docs/standards.md'), 'utf8');
+const reliability = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
 const [, ...sections] = page.split(/^## /m);
 
 /** Cells of a section's table, without its head. */
@@ -45,7 +46,7 @@ describe('docs/standards.md', () => {
     }
   });
 
-  it.each(referencesIn(page))('%s has %j', (file, test) => {
+  it.each([...referencesIn(page), ...referencesIn(reliability)])('%s has %j', (file, test) => {
     expect(existsSync(join(ROOT, file))).toBe(true);
     const source = readFileSync(join(ROOT, file), 'utf8');
     // A test's name begins a literal; words of a comment or of another name do not count.

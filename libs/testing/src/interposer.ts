@@ -13,21 +13,27 @@ export class Interposer {
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
   /** Whether new connections are closed at once, as by a server that is down. */
   down = false;
+  /** Whether new connections carry nothing and are not closed either. */
+  deaf = false;
 
   private constructor(
     private readonly server: Server,
     /** The server's URL with our address in it. */
     readonly url: string,
+    /** Where new connections lead: the server's own URL, which may change when it is started again. */
+    public target: string,
   ) {}
 
   static async to(target: string): Promise<Interposer> {
-    const { hostname, port } = new URL(target);
-    const server = createServer((near) => interposer.#join(near, connect(Number(port), hostname)));
+    const server = createServer((near) => {
+      const { hostname, port } = new URL(interposer.target);
+      interposer.#join(near, connect(Number(port), hostname));
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
-    const interposer = new Interposer(server, url.href);
+    const interposer = new Interposer(server, url.href, target);
     return interposer;
   }
 
@@ -50,7 +56,7 @@ export class Interposer {
   }
 
   #join(near: Socket, far: Socket): void {
-    const line = { near, far, silent: false };
+    const line = { near, far, silent: this.deaf };
     this.#lines.add(line);
     near.on('data', (bytes: Buffer) => line.silent || far.write(this.alter(bytes)));
     far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));

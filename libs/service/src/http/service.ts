@@ -22,6 +22,7 @@ import { drain } from './drain.js';
 import { type Ground, GroundModule } from './ground.module.js';
 import { linger } from './linger.js';
 import { requireHost } from './require-host.js';
+import { refuseAfterStall } from './stall.js';
 
 const BODY_LIMIT = 64 * 1024;
 /** In which time a request has arrived, head and body. */
@@ -92,6 +93,8 @@ export async function createService(
     hsts: publicUrl.startsWith('https:'),
   });
   await configure?.(app);
+  // After what puts headers on every answer.
+  refuseAfterStall(fastify);
   return app;
 }
 

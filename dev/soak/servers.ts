@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '#testing/backing/free-port.js';
+import { startPostgres } from '#testing/backing/postgres.js';
+import { temporaryFolder } from '#testing/backing/service-folder.js';
+import type { BackingService } from '#testing/backing/started-service.js';
+import { unprivilegedUser } from '#testing/backing/system-user.js';
+import { descendantsOf } from '#testing/process-tree.js';
+import { RestartableNats } from '#testing/restartable-nats.js';
+import { RedisNode } from '#testing/topology/redis-node.js';
+import { serverProgram } from '#testing/topology/server-program.js';
+
+/** A server of the soak's own. Killed and started again it has the data it had, unless it was emptied. */
+export interface PrivateServer {
+  /** May be another one after `start`. */
+  readonly url: string;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
+  /** Removes its data while it is down. */
+  empty(): Promise<void>;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+}
+
+export async function startServers(
+  folder: string,
+): Promise<{ redis: PrivateServer; postgres: PrivateServer; nats: PrivateServer }> {
+  const [redis, postgres, nats] = await Promise.all([startRedis(folder), newPostgres(), startNats()]);
+  return { redis, postgres, nats };
+}
+
+async function startRedis(parent: string): Promise<PrivateServer> {
+  const folder = join(parent, 'redis');
+  await mkdir(folder);
+  const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
+  // What the system has been given survives the process. With `everysec` a slow disk may delay that by two seconds.
+  const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
+  await node.start();
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}/0`,
+    start: async () => void (await node.start()),
+    kill: () => node.kill(),
+    signal: async (name) => node.signal(name),
+    empty: () => rm(join(folder, 'appendonlydir'), { recursive: true, force: true }),
+    stop: () => node.stop(),
+  };
+}
+
+async function startNats(): Promise<PrivateServer> {
+  const nats = await RestartableNats.start();
+  return {
+    url: nats.url,
+    start: () => nats.restart(),
+    kill: () => nats.kill(),
+    signal: async (name) => (name === 'SIGSTOP' ? nats.sleep() : nats.wake()),
+    empty: async () => undefined,
+    stop: () => nats.stop(),
+  };
+}
+
+async function newPostgres(): Promise<PrivateServer> {
+  const directory = await temporaryFolder('soak', await unprivilegedUser());
+  await chmod(directory, 0o711);
+  const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await serverProgram(server)];
+  let service: BackingService;
+  const start = async () => void (service = await startPostgres({ directory, persistent: true, find }));
+  /** Each session is a process in a group of its own. */
+  const signal = async (name: NodeJS.Signals) => {
+    const { pid } = service.process;
+    for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
+      try {
+        process.kill(one, name);
+      } catch {
+        // It has ended already.
+      }
+  };
+  await start();
+  return {
+    get url() {
+      return service.url;
+    },
+    start,
+    async kill() {
+      await signal('SIGKILL');
+      await service.process.ended;
+    },
+    signal,
+    empty: async () => undefined,
+    async stop() {
+      await signal('SIGCONT');
+      await service.process.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
