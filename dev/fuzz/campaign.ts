@@ -41,13 +41,14 @@ export interface Progress {
   readonly left: number | undefined;
 }
 
-/** Before the first look at the memory compilers and caches have their fill: so many runs of each lane, and not for longer. */
+/** Compilers and caches fill before memory is measured: so many runs per lane, and no longer than this. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
+/** Recipes that a finding in a log is reported with. */
 const RECENT = 12;
 const SETTLED_TRIES = 12;
 const SETTLED_PAUSE_MS = 3_000;
 
-/** Plays random requests against a product of its own, and holds everything that it does to the rules. */
+/** Sends random requests to a product of its own, and checks every answer, log line and process against the rules. */
 export class Campaign {
   readonly #outcomes = new Map<string, Map<string, number>>();
   readonly #findings = new Findings();
@@ -103,22 +104,17 @@ export class Campaign {
     }
   }
 
-  /** Warms up, looks at the memory, goes on, and looks again. */
+  /** Warms up before a timed run, then measures memory before and after the requests. */
   async #play(lanes: readonly Lane[], world: World): Promise<Span | null> {
     const { length } = this.plan;
-    const isTimed = 'minutes' in length;
-    const half = ({ lanes: count }: Target) => (isTimed ? 0 : Math.ceil(length.requests / count / 2));
     const warm = performance.now() + WARM_UP.milliseconds;
-    await this.#phase(1, lanes, {
-      runs: (target) => (isTimed ? WARM_UP.runs : half(target)),
-      isOver: () => isTimed && performance.now() > warm,
-    });
+    if ('minutes' in length)
+      await this.#phase(1, lanes, { runs: () => WARM_UP.runs, isOver: () => performance.now() > warm });
     const before = this.#isOver ? null : await world.memory();
-    if (isTimed && !this.#isOver) this.#end = performance.now() + length.minutes * 60_000;
-    await this.#phase(2, lanes, {
-      runs: (target) => (isTimed ? Infinity : half(target)),
-      isOver: () => false,
-    });
+    if ('minutes' in length && !this.#isOver) this.#end = performance.now() + length.minutes * 60_000;
+    const runs = (target: Target) =>
+      'minutes' in length ? Infinity : Math.ceil(length.requests / target.lanes);
+    await this.#phase(2, lanes, { runs, isOver: () => false });
     return before && !this.#isGone ? { before, after: await this.#settled(world, before) } : null;
   }
 

@@ -37,7 +37,7 @@ function keyOf({ rule, where }: Finding): string {
   return `${rule}\n${where}`;
 }
 
-/** One after the other what a target makes of its recipes, for an actor of its own. */
+/** Requests to a target, one after the other, with credentials that no other lane uses. */
 export interface Lane {
   readonly target: Target;
   readonly actor: Actor;

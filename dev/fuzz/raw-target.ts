@@ -3,33 +3,33 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
 import { goodRecipe } from './http-target.js';
-import { type Manner, manner, play } from './manners.js';
+import { type Distortion, distortion, distort } from './distortions.js';
 import { attempt, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
 import type { World } from './world.js';
 
 export interface RawRecipe {
   readonly base: HttpRecipe;
-  readonly manner: Manner;
+  readonly distortion: Distortion;
 }
 
-export const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: goodRecipe, manner });
+export const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: goodRecipe, distortion });
 
 /** More than there are requests on a connection. */
 const MANY = 20;
 
-/** Whatever bytes, in whatever pieces, and connections that end in the middle. */
+/** Bytes that may be no HTTP, in pieces, and connections that end in the middle. */
 export async function openRaw(world: World, tally: Tally): Promise<Target<RawRecipe>> {
   return {
     name: 'raw',
     lanes: 8,
     recipe: rawRecipe,
     close: async () => undefined,
-    run: ({ base, manner: how }: RawRecipe, actor: Actor): Promise<Finding[]> =>
+    run: ({ base, distortion: how }: RawRecipe, actor: Actor): Promise<Finding[]> =>
       attempt({ actor, world, tally }, async () => {
         const { draft, port, sent } = await prepare(base, actor, world);
         const { good, ...changed } = sent;
-        const { transmission, requests = Infinity, stays = false } = play(how, encode(draft));
+        const { transmission, requests = Infinity, stays = false } = distort(how, encode(draft));
         // What was a parameter may be a path now, or the value of another one.
         if ('edits' in how) world.secrets.forget(sent.target);
         return {

@@ -3,10 +3,10 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import type { World } from './world.js';
 
-/** What counts outcomes: an endpoint or subject, and a status or the like. */
+/** Counts an outcome: an endpoint or subject, and the status of its answer. */
 export type Tally = (where: string, outcome: string) => void;
 
-/** A way of asking the product for trouble. */
+/** One way to reach the product. */
 export interface Target<Recipe = unknown> {
   readonly name: 'http' | 'raw' | 'nats';
   /** How many run side by side, each with an actor of its own. */

@@ -3,7 +3,7 @@ import { DEADLINE_MS } from './target.js';
 import type { Piece, Transmission } from './wire.js';
 
 /** What happens to the bytes of a good request on their way. */
-export type Manner =
+export type Distortion =
   | { readonly cut: readonly number[]; readonly pause: number }
   | { readonly drip: number; readonly every: number }
   | { readonly pipeline: number }
@@ -101,7 +101,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   byte: fc.oneof(fc.constantFrom(0, 9, 10, 11, 13, 32, 58, 127, 128, 255), fc.nat(255)),
 });
 
-export const manner: fc.Arbitrary<Manner> = fc.oneof(
+export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
@@ -129,7 +129,7 @@ export const manner: fc.Arbitrary<Manner> = fc.oneof(
     arbitrary: fc.record({
       flood: fc.constantFrom('header lines', 'one header', 'request line', 'no line end', 'body', 'chunks'),
       size: fc.constantFrom(1_000, 15_000, 17_000, 66_000, 400_000),
-    }) as fc.Arbitrary<Manner>,
+    }) as fc.Arbitrary<Distortion>,
   },
   { weight: 3, arbitrary: fc.record({ instead: fc.constantFrom(...INSTEADS) }) },
   {
@@ -140,7 +140,7 @@ export const manner: fc.Arbitrary<Manner> = fc.oneof(
   },
 );
 
-export interface Played {
+export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
   /** How many requests these bytes are at most; more answers mean that what stood in one was taken for another. */
   readonly requests?: number;
@@ -148,10 +148,13 @@ export interface Played {
   readonly stays?: boolean;
 }
 
-const once = (bytes: Buffer): Played['transmission'] => ({ pieces: [{ after: 0, bytes }], ending: 'wait' });
+const once = (bytes: Buffer): Distorted['transmission'] => ({
+  pieces: [{ after: 0, bytes }],
+  ending: 'wait',
+});
 
-/** What a manner makes of the bytes of a request. */
-export function play(recipe: Manner, bytes: Buffer): Played {
+/** Applies a distortion to the bytes of a request. */
+export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   if ('cut' in recipe) return { transmission: { ...once(bytes), pieces: cutAt(bytes, recipe) }, stays: true };
   if ('drip' in recipe) return { transmission: { ...once(bytes), pieces: drip(bytes, recipe) } };
   if ('pipeline' in recipe)
@@ -181,7 +184,7 @@ function isPlain(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }
 
-function cutAt(bytes: Buffer, { cut, pause }: Extract<Manner, { cut: readonly number[] }>): Piece[] {
+function cutAt(bytes: Buffer, { cut, pause }: Extract<Distortion, { cut: readonly number[] }>): Piece[] {
   const places = [...new Set([0, ...cut.map((place) => place % bytes.length), bytes.length])].sort(
     (a, b) => a - b,
   );
@@ -191,7 +194,7 @@ function cutAt(bytes: Buffer, { cut, pause }: Extract<Manner, { cut: readonly nu
 }
 
 /** Slow, and never longer than it may take the server to give up. */
-function drip(bytes: Buffer, { drip: size, every }: Extract<Manner, { drip: number }>): Piece[] {
+function drip(bytes: Buffer, { drip: size, every }: Extract<Distortion, { drip: number }>): Piece[] {
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => ({
     after: every,
     bytes: bytes.subarray(n * size, (n + 1) * size),
@@ -217,7 +220,7 @@ function reframed(bytes: Buffer, framing: string, body: string): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n${framing}\r\n\r\n${body}`, 'latin1');
 }
 
-function flood(bytes: Buffer, { flood: kind, size }: Extract<Manner, { flood: string }>): Buffer {
+function flood(bytes: Buffer, { flood: kind, size }: Extract<Distortion, { flood: string }>): Buffer {
   const [line = '', ...rest] = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n')).split('\r\n');
   const head = (...more: string[]) =>
     Buffer.from([line, ...rest, ...more].join('\r\n') + '\r\n\r\n', 'latin1');
