@@ -98,7 +98,11 @@ describe('the running process', () => {
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
     await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);
     await fetch(`${url}/auth/${token}/${'p'.repeat(10_000)}`);
-    await until(async () => process_.output().includes('/auth/sat_'));
+    const encoded = (at: number) =>
+      `${token.slice(0, at)}%${token.charCodeAt(at).toString(16)}${token.slice(at + 1)}`;
+    await fetch(`${url}/auth/encoded/${encoded(1)}`);
+    await fetch(`${url}/auth/encoded/${encoded(40)}`);
+    await until(async () => /\/auth\/sat_[^]*encoded[^]*encoded/.test(process_.output()));
     expect(process_.output()).toContain('"client_id":"scs_…"');
     for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
   });

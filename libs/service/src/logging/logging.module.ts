@@ -46,10 +46,19 @@ const LONGEST_PATH = 200;
 
 /**
  * Anybody can ask for 16 KiB of path; ours are short. No target of a request has a fragment (RFC 9112 3.2.1), but whoever
- * sends one is answered, and what follows # may hold what a query holds.
+ * sends one is answered, and what follows # may hold what a query holds. Decoded, because a credential with an encoded
+ * character is not recognized as one.
  */
 function pathOf(url: string): string {
-  return (url.split(/[?#]/, 1)[0] ?? '').slice(0, LONGEST_PATH);
+  return decoded(url.split(/[?#]/, 1)[0] ?? '').slice(0, LONGEST_PATH);
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** People put secrets where none belongs: in a path, or for a client id. Our prefixes tell them from everything else. */
