@@ -43,6 +43,8 @@ export async function openFixture(
     directory.get(GrantRecordStore),
   ];
   const database = new pg.Pool({ connectionString: services.databaseUrl, max: 1 });
+  // Its end does not wait for PostgreSQL's, and the database may be dropped in between.
+  database.on('error', () => undefined);
   const redis = new Redis(services.redisUrl);
   const nats = await connect(natsOptions(services.natsUrl, 'fixture'));
   const codec = new TokenCodec(KeyRing.parse(tokenKeys));
