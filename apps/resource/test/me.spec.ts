@@ -286,6 +286,7 @@ it.each(AMBIGUOUS_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3
   const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
   const [answered = '', json = ''] = answer.split('\r\n\r\n');
   expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+  expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
   expect(JSON.parse(json)).toMatchObject({
     status: 'error',
     error: {

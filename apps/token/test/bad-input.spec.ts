@@ -133,6 +133,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
     const [answered = '', json = ''] = (await exchange(app.url, sent)).split('\r\n\r\n');
     expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+    expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
     expect(JSON.parse(json)).toEqual({
       error: 'invalid_request',
       error_description: 'the request must have one Host header',

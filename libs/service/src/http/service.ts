@@ -73,7 +73,6 @@ export async function createService(
   const fastify = adapter.getInstance();
   ground.tracing?.follow(fastify);
   measureRequests(fastify, ground.metrics);
-  requireHost(fastify);
   acceptBodies(fastify);
   answerUnreadable(fastify);
   // RFC 9110 10.1.1: an unknown expectation MAY be answered 417. Node would, without a body and our headers.
@@ -92,6 +91,8 @@ export async function createService(
     // RFC 6797 7.2: "MUST NOT include the STS header field in HTTP responses conveyed over non-secure transport"
     hsts: publicUrl.startsWith('https:'),
   });
+  // After helmet, so that its refusals have the headers of every response; before CORS, which answers preflights.
+  requireHost(fastify);
   await configure?.(app);
   // After what puts headers on every answer.
   refuseAfterStall(fastify);
