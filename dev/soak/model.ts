@@ -113,6 +113,10 @@ export class Model {
       // RFC 6749 4.1.2: whoever is refused beside a winner came second, which ends what the winner got.
       if (won && !this.timeline.lostData(grant.issuedAt, one.answeredAt)) this.endedAt(grant, one.answeredAt);
     }
+    // A 503 or a lost answer beside or after the winner's may hide that the second use was noticed, and the revocation recorded.
+    const [win] = wins;
+    const second = win && tries.find((one) => isRefusal(one) && one.received && one.answeredAt >= win.sentAt);
+    if (second) this.ending(grant, 'its code may have been presented twice', second.sentAt);
     if (!won && refused.length > 0) this.statistics.lostCodes += 1;
     return wins.length > 0;
   }
