@@ -1,6 +1,6 @@
 // Where `#lib/file.js` is written: package.json sends it to dist, this to its source.
 const path = require('node:path');
-const libs = ['authorization', 'grants', 'introspection', 'directory', 'service', 'testing'];
+const libs = ['oauth', 'grants', 'introspection', 'database', 'platform', 'testing'];
 
 module.exports = {
   resolve: {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashPassword } from '#directory/password.js';
+import { hashPassword } from '#database/user/password.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { CookieJar } from '../dev/demo/cookie-jar.js';
 import { findForm, type PageForm } from '../dev/demo/page-form.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { migrate } from '#directory/migrate.js';
+import { migrate } from '#database/connection/migrate.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { startBackingServices } from '#testing/backing/backing-services.js';
 import { freePort } from '#testing/backing/free-port.js';

@@ -4,7 +4,7 @@ import {
   NumberVariable,
   OriginVariable,
   UrlVariable,
-} from '#service/configuration/variables.js';
+} from '#platform/configuration/variables.js';
 
 /** What an application developer gets from the operator, and where this page is served. */
 export class DemoConfiguration {

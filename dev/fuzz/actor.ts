@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf-token.js';
-import { generateClientSecret } from '#directory/client-secret.js';
-import { hashPassword } from '#directory/password.js';
-import { challengeOf } from '#grants/pkce.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
+import { hashPassword } from '#database/user/password.js';
+import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { type Answer, header } from './wire.js';
 import type { SecretKind } from './leaks.js';

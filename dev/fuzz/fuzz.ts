@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { migrate } from '#directory/migrate.js';
+import { migrate } from '#database/connection/migrate.js';
 import { startBackingServices } from '#testing/backing/backing-services.js';
 import { Campaign, type Plan } from './campaign.js';
 import { openHttp } from './http-target.js';

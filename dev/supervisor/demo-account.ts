@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { generateClientId } from '#directory/client-id.js';
-import { generateClientSecret } from '#directory/client-secret.js';
+import { generateClientId } from '#oauth/client-id.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
 import { keptSecret } from '#testing/backing/kept-secret.js';
 import type { Settings } from './settings.js';
 

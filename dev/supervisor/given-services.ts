@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eachServer } from '#service/configuration/each-server.js';
+import { eachServer } from '#platform/configuration/each-server.js';
 import { StartError } from './start.error.js';
 
 const PORTS = { DATABASE_URL: 5432, REDIS_URL: 6379, NATS_URL: 4222 };

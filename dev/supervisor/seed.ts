@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { verifyClientSecret } from '#directory/client-secret.js';
-import { ClientStore } from '#directory/client.store.js';
-import { connect } from '#directory/connect.js';
-import { directoryDataSource, REQUEST_LIMITS } from '#directory/data-source.js';
-import { pendingMigrations } from '#directory/migrate.js';
-import { hashPassword, verifyPassword } from '#directory/password.js';
-import { UserStore } from '#directory/user.store.js';
+import { verifyClientSecret } from '#database/client/client-secret.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { connect } from '#database/connection/connect.js';
+import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { pendingMigrations } from '#database/connection/migrate.js';
+import { hashPassword, verifyPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
 import type { Account } from './demo-account.js';
 import type { Settings } from './settings.js';
 import { StartError } from './start.error.js';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databasePlace } from '#directory/database-unavailable.error.js';
-import { migrate } from '#directory/migrate.js';
+import { databasePlace } from '#database/connection/database-unavailable.error.js';
+import { migrate } from '#database/connection/migrate.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
 import { localFolder } from '#testing/backing/local-folder.js';
 import type { Progress } from '#testing/backing/progress.js';

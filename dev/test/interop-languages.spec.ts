@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#directory/client-secret.js';
-import { DirectoryModule } from '#directory/directory.module.js';
-import { ResourceServerStore } from '#directory/resource-server.store.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
+import { DirectoryModule } from '#database/database.module.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';
 import { until } from '#testing/topology/until.js';
 import { allow } from './allow.js';

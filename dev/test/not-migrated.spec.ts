@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { directoryDataSource } from '#directory/data-source.js';
-import { migrate } from '#directory/migrate.js';
+import { directoryDataSource } from '#database/connection/data-source.js';
+import { migrate } from '#database/connection/migrate.js';
 import { withDatabase } from '#testing/admin-client.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Isolated, isolate } from '#testing/isolate.js';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1Container } from '@kubernetes/client-node';
-import { loadConfiguration } from '#service/configuration/load-configuration.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
 import {
   ChangeSettings,

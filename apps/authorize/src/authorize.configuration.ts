@@ -1,10 +1,10 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
+import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
   DatabaseUrlVariable,
   RedisUrlVariable,
   SchemaVariable,
-} from '#service/configuration/store-url.variables.js';
+} from '#platform/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
@@ -13,7 +13,7 @@ import {
   OriginsVariable,
   OriginVariable,
   UrlsVariable,
-} from '#service/configuration/variables.js';
+} from '#platform/configuration/variables.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { main } from '#service/http/main.js';
-import { runService } from '#service/http/service.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { main } from '#platform/http/main.js';
+import { runService } from '#platform/http/service.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizeModule } from './authorize.module.js';
 

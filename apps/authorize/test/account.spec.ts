@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

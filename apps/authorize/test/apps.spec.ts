@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { LOCALES } from '#directory/locale.js';
-import { SCOPES } from '#directory/scope.js';
-import type { User } from '#directory/user.js';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#oauth/scope.js';
+import type { User } from '#database/user/user.js';
 import { PASSWORD } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';
 import { allow, namesIn } from './connected-apps.js';

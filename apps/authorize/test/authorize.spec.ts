@@ -1,5 +1,5 @@
 import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#testing/resources.js';
-import { html } from '../src/page/html.js';
+import { html } from '../src/ui/html.js';
 import { authorize, BASE_URL, handedBack, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { type Locale, LOCALES } from '#directory/locale.js';
-import { SCOPES } from '#directory/scope.js';
-import { ERROR_KINDS } from '../src/error/error-kind.js';
-import { CATALOGUE, type MessageId } from '../src/language/catalogue/catalogue.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#oauth/scope.js';
+import { ERROR_KINDS } from '../src/ui/errors/error-kind.js';
+import { CATALOGUE, type MessageId } from '../src/ui/i18n/catalogue.js';
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 const IDS = Object.keys(CATALOGUE) as MessageId[];

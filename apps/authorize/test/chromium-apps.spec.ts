@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { RunOptions } from 'axe-core';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { launchBrowser } from '#testing/browser.js';
 import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from './authorize-app.js';

@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { launchBrowser } from '#testing/browser.js';
 import { type AuthorizeApp, authorizeAddress, PASSWORD, startAuthorizeApp } from './authorize-app.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import { type AuthorizeApp, authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 

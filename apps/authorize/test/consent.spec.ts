@@ -1,9 +1,9 @@
 import { KeyRing } from '#grants/key-ring.js';
 import { grantId } from '#grants/grant-id.js';
 import { TokenCodec } from '#grants/token-codec.js';
-import { LOCALES } from '#directory/locale.js';
-import { SCOPES } from '#directory/scope.js';
-import { SCRIPT, SCRIPT_PATH } from '../src/page/script.js';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#oauth/scope.js';
+import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.js';
 import {
   authorizeAddress,
   BASE_URL,

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Response } from 'supertest';
-import type { User } from '#directory/user.js';
-import { arrivalOf } from '../src/cookie-doctor/arrival.js';
-import type { ErrorKind } from '../src/error/error-kind.js';
-import { CATALOGUE } from '../src/language/catalogue/catalogue.js';
+import type { User } from '#database/user/user.js';
+import { arrivalOf } from '../src/session/arrival.js';
+import type { ErrorKind } from '../src/ui/errors/error-kind.js';
+import { CATALOGUE } from '../src/ui/i18n/catalogue.js';
 import { type AuthorizeApp, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import { formsOf } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

@@ -1,4 +1,4 @@
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import { until } from '#testing/topology/until.js';
 import { authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';

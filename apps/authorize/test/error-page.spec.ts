@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type ArgumentsHost, Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
-import { LOCALES } from '#directory/locale.js';
+import { LOCALES } from '#oauth/locale.js';
 import type { AuthorizationResponse } from '../src/authorize/authorization-response.js';
-import type { CookieDoctor } from '../src/cookie-doctor/cookie-doctor.service.js';
-import { ERROR_KINDS, type ErrorKind } from '../src/error/error-kind.js';
-import { PageErrorFilter } from '../src/error/page-error.filter.js';
-import { CATALOGUE, type MessageId } from '../src/language/catalogue/catalogue.js';
-import { LanguageCookie } from '../src/language/language-cookie.js';
-import { LanguageService } from '../src/language/language.service.js';
-import type { PageResponder } from '../src/page/page.responder.js';
+import type { CookieDoctor } from '../src/session/cookie-doctor.service.js';
+import { ERROR_KINDS, type ErrorKind } from '../src/ui/errors/error-kind.js';
+import { PageErrorFilter } from '../src/ui/errors/page-error.filter.js';
+import { CATALOGUE, type MessageId } from '../src/ui/i18n/catalogue.js';
+import { LanguageCookie } from '../src/ui/i18n/language-cookie.js';
+import { LanguageService } from '../src/ui/i18n/language.service.js';
+import type { PageResponder } from '../src/ui/page.responder.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { everyError } from './every-error.js';
 import { useCabledAuthorizeApp } from './use-authorize-app.js';
@@ -82,7 +82,7 @@ it('a parameter that is repeated goes back to the application and shows no page'
 
 it('covers every check that the sources know', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
-  const sources = ['apps/authorize/src', 'libs/authorization/src'].flatMap((folder) =>
+  const sources = ['apps/authorize/src', 'libs/oauth/src'].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(`${root}${folder}/${file}`, 'utf8')),

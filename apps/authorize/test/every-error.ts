@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { jest } from '@jest/globals';
 import type { Response } from 'supertest';
-import { PushedRequestStore } from '#authorization/pushed-request.store.js';
-import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
-import type { Client } from '#directory/client.js';
-import type { ErrorKind } from '../src/error/error-kind.js';
+import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
+import type { Client } from '#database/client/client.js';
+import type { ErrorKind } from '../src/ui/errors/error-kind.js';
 import { PasswordGate } from '../src/login/password-gate.js';
 import { type Asked, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import { formsOf } from './browser.js';

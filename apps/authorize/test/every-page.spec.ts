@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { type Locale, LOCALES } from '#directory/locale.js';
-import { CATALOGUE } from '../src/language/catalogue/catalogue.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
+import { CATALOGUE } from '../src/ui/i18n/catalogue.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { problemsOf } from './scenes/problems.js';
 import type { Scene } from './scenes/scene.js';

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Response } from 'supertest';
-import { LOCALES } from '#directory/locale.js';
-import type { User } from '#directory/user.js';
+import { LOCALES } from '#oauth/locale.js';
+import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
-import { LOGIN_MESSAGES } from '../src/language/catalogue/login.messages.js';
+import { LOGIN_MESSAGES } from '../src/ui/i18n/login.messages.js';
 import { authorizeAddress, handedBack, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { Locale } from '#directory/locale.js';
+import type { Locale } from '#oauth/locale.js';
 import { PASSWORD } from './authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath } from './scenes/focus-path.js';

@@ -1,15 +1,15 @@
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
-import { LIMITS } from '#authorization/limits.js';
-import { LOCALES } from '#directory/locale.js';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#testing/cpu-time.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { chooseLocale, type Wishes } from '../src/language/choose-locale.js';
-import { LanguageCookie } from '../src/language/language-cookie.js';
+import { chooseLocale, type Wishes } from '../src/ui/i18n/choose-locale.js';
+import { LanguageCookie } from '../src/ui/i18n/language-cookie.js';
 
 const { app, client, user } = useAuthorizeApp();
 

@@ -1,5 +1,5 @@
-import type { User } from '#directory/user.js';
-import { hashPassword } from '#directory/password.js';
+import type { User } from '#database/user/user.js';
+import { hashPassword } from '#database/user/password.js';
 import { PASSWORD } from './authorize-app.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { type Locale, LOCALES } from '#directory/locale.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, world } from './scenes/stage.js';

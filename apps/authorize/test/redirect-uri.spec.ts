@@ -1,4 +1,4 @@
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 

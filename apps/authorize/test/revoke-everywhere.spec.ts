@@ -1,4 +1,4 @@
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { becomesRefused, statusOfToken } from '#testing/refused-token.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';

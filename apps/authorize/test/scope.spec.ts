@@ -1,11 +1,11 @@
-import { checkScope } from '#authorization/check-scope.js';
-import { RequestParameters } from '#authorization/request-parameters.js';
-import { ClientRegistrationStore } from '#directory/client-registration.store.js';
-import { directoryDataSource, requestLimits } from '#directory/data-source.js';
+import { checkScope } from '#oauth/authorization/check-scope.js';
+import { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
 import { PATIENT_MS } from '#testing/patience.js';
-import { scopeWords } from '../src/language/scope-words.js';
-import { Words } from '../src/language/words.js';
-import { html } from '../src/page/html.js';
+import { scopeWords } from '../src/ui/i18n/scope-words.js';
+import { Words } from '../src/ui/i18n/words.js';
+import { html } from '../src/ui/html.js';
 import { authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { LoginThrottle } from '../src/throttle/login-throttle.service.js';
-import { ThrottleStore } from '../src/throttle/throttle.store.js';
+import { LoginThrottle } from '../src/login/throttle/login-throttle.service.js';
+import { ThrottleStore } from '../src/login/throttle/throttle.store.js';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
-import { directoryDataSource, requestLimits } from '#directory/data-source.js';
+import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
-import { oneSpelling } from '../src/throttle/one-spelling.js';
+import { oneSpelling } from '../src/login/throttle/one-spelling.js';
 
 it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
   const services = await isolate();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { PASSWORD } from './authorize-app.js';
 import { freshAddress, statusesOf, tryLogin } from './throttle-guesser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

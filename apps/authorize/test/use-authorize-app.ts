@@ -1,5 +1,5 @@
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
 import { isolate } from '#testing/isolate.js';
 import type { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
-import type { Client } from '#directory/client.js';
-import type { User } from '#directory/user.js';
+import type { Client } from '#database/client/client.js';
+import type { User } from '#database/user/user.js';
 import { authorizeAddress, BASE_URL, handedBack, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

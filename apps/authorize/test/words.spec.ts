@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { LOCALES } from '#directory/locale.js';
+import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#testing/cpu-time.js';
-import { dateLocale } from '../src/language/date-locale.js';
-import { Words } from '../src/language/words.js';
-import { html } from '../src/page/html.js';
+import { dateLocale } from '../src/ui/i18n/date-locale.js';
+import { Words } from '../src/ui/i18n/words.js';
+import { html } from '../src/ui/html.js';
 
 describe('texts in other directions', () => {
   it('are isolated from the sentence around them', () => {

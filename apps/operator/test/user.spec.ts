@@ -1,6 +1,6 @@
-import { UserStore } from '#directory/user.store.js';
-import { directoryDataSource } from '#directory/data-source.js';
-import { verifyPassword } from '#directory/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import { directoryDataSource } from '#database/connection/data-source.js';
+import { verifyPassword } from '#database/user/password.js';
 import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
 

@@ -1,4 +1,4 @@
-import { allowBrowsers } from '#service/http/allow-browsers.js';
+import { allowBrowsers } from '#platform/http/allow-browsers.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ME_METADATA_PATH, METADATA_PATH } from './metadata/metadata.controller.js';
 

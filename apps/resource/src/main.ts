@@ -1,6 +1,6 @@
-import { loadConfiguration } from '#service/configuration/load-configuration.js';
-import { main } from '#service/http/main.js';
-import { runService } from '#service/http/service.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { main } from '#platform/http/main.js';
+import { runService } from '#platform/http/service.js';
 import { configureResource } from './configure-resource.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 import { ResourceModule } from './resource.module.js';

@@ -1,9 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allowedMethods } from '#service/http/allowed-methods.js';
-import { noteError } from '#service/http/note-error.js';
-import { toOAuthError } from '#service/http/to-oauth-error.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { allowedMethods } from '#platform/http/allowed-methods.js';
+import { noteError } from '#platform/http/note-error.js';
+import { toOAuthError } from '#platform/http/to-oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */
 const CODES: Readonly<Record<number, string>> = {

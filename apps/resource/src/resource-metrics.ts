@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Introspector } from '#introspection/introspector.js';
-import { countLookups } from '#service/metrics/count.js';
-import { Metrics } from '#service/metrics/metrics.js';
+import { countLookups } from '#platform/telemetry/count.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
 import { ProfileCache } from './me/profile-cache.js';
 
 /** Counts how often tokens and profiles are known: without that each request is a round trip. */

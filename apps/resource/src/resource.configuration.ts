@@ -1,6 +1,6 @@
-import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
-import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
-import { NumberVariable, OriginVariable, UrlsVariable } from '#service/configuration/variables.js';
+import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
+import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
+import { NumberVariable, OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
 
 /** Environment of the resource app. */
 export class ResourceConfiguration extends ServiceConfiguration {

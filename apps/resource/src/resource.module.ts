@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { IntrospectionModule } from '#introspection/introspection.module.js';
-import { LoggingModule } from '#service/logging/logging.module.js';
+import { LoggingModule } from '#platform/logging/logging.module.js';
 import { MeController } from './me/me.controller.js';
 import { ProfileCache } from './me/profile-cache.js';
 import { METADATA_PATH, MetadataController } from './metadata/metadata.controller.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import request, { type Response } from 'supertest';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { createService } from '#service/http/service.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { createService } from '#platform/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { openFixture, REDIRECT_URI } from '#testing/fixture.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { createService } from '#service/http/service.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { createService } from '#platform/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';

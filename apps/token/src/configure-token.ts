@@ -1,7 +1,7 @@
 import type { CustomStrategy, NatsOptions, NestMicroservice } from '@nestjs/microservices';
-import { natsOptions } from '#introspection/nats-options.js';
-import { allowBrowsers } from '#service/http/allow-browsers.js';
-import type { Configure } from '#service/http/service.js';
+import { natsOptions } from '#platform/nats/nats-options.js';
+import { allowBrowsers } from '#platform/http/allow-browsers.js';
+import type { Configure } from '#platform/http/service.js';
 import { announceRequests } from './announce-requests.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { PATHS } from './paths.js';

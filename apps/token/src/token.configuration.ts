@@ -1,9 +1,9 @@
-import { ServiceConfiguration } from '#service/configuration/service.configuration.js';
+import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
   DatabaseUrlVariable,
   RedisUrlVariable,
   SchemaVariable,
-} from '#service/configuration/store-url.variables.js';
+} from '#platform/configuration/store-url.variables.js';
 import {
   ChoiceVariable,
   KeysVariable,
@@ -12,9 +12,9 @@ import {
   OriginsVariable,
   OriginVariable,
   UrlsVariable,
-} from '#service/configuration/variables.js';
+} from '#platform/configuration/variables.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { DEFAULT_PROOF_LIFETIME } from '#introspection/dpop/dpop-verifier.js';
+import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 

@@ -6,18 +6,18 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { SUBJECTS } from '#introspection/contract.js';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { directoryDataSource, requestLimits } from '#directory/data-source.js';
-import { GrantRecordStore } from '#directory/grant-record.store.js';
-import { redisClient } from '#service/redis/redis-client.js';
-import { RedisConnection } from '#service/redis/redis.connection.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { redisClient } from '#platform/redis/redis-client.js';
+import { RedisConnection } from '#platform/redis/redis.connection.js';
 import { openFixture } from '#testing/fixture.js';
 import { Interposer } from '#testing/interposer.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
-import { RevocationKeeper } from '../src/grant/revocation-keeper.service.js';
-import { RevocationReplay } from '../src/grant/revocation-replay.service.js';
+import { RevocationKeeper } from '../src/revocation/revocation-keeper.service.js';
+import { RevocationReplay } from '../src/revocation/revocation-replay.service.js';
 
 /** Against a hang, not to measure. */
 const PATIENCE_MS = 60_000;

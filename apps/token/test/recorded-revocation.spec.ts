@@ -1,6 +1,6 @@
 import { SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
 import { until } from '#testing/topology/until.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 

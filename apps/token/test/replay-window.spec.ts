@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ReplayWindow } from '../src/grant/replay-window.js';
+import { ReplayWindow } from '../src/revocation/replay-window.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { createService } from '#service/http/service.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { createService } from '#platform/http/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';

@@ -1,5 +1,5 @@
-import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from '../../../apps/authorize/src/apps/paths.js';
-import { SCRIPT_PATH } from '../../../apps/authorize/src/page/script.js';
+import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from '../../../apps/authorize/src/connected-apps/paths.js';
+import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.js';
 import type { Actor } from '../actor.js';
 import { bit, choose, draft, type Endpoint } from './endpoint.js';
 import { authorizationRequest } from './token-endpoints.js';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#directory/client-secret.js';
-import { ClientStore } from '#directory/client.store.js';
-import { DirectoryModule } from '#directory/directory.module.js';
-import { migrate } from '#directory/migrate.js';
-import { hashPassword } from '#directory/password.js';
-import { UserStore } from '#directory/user.store.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { DirectoryModule } from '#database/database.module.js';
+import { migrate } from '#database/connection/migrate.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
 import type { Installation, User } from './installation.js';

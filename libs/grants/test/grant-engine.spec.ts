@@ -1,4 +1,4 @@
-import { challengeOf } from '#grants/pkce.js';
+import { challengeOf } from '#oauth/pkce.js';
 import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { granted, useWorld } from './grant-world.js';

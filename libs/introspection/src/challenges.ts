@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from './dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 
 /** Writes WWW-Authenticate values: RFC 6750 3, RFC 9449 7.1, RFC 9728 5.1. */

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import { BearerStrategy } from './bearer.strategy.js';
 import { Challenges } from './challenges.js';
-import { ConnectionModule } from './connection.module.js';
+import { ConnectionModule } from '#platform/nats/nats.module.js';
 import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { Introspector } from './introspector.js';

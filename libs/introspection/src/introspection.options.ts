@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from './connection.module.js';
+import type { ConnectionOptions } from '#platform/nats/nats.module.js';
 
 /** Injection token of the library's options. */
 export const INTROSPECTION_OPTIONS = Symbol('introspection options');

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type IntrospectionReply, type IntrospectionRequest, type SpendReply, SUBJECTS } from './contract.js';
-import type { DpopProof } from './dpop/dpop-proof.js';
-import { tagOf, TokenServiceConnection } from './token-service.connection.js';
-import { type Lookup, TrustedCache } from './trusted-cache.js';
+import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
+import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 
 /** What an access token is good for. */
 export interface TokenInfo {

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { Challenges } from './challenges.js';
 import { DpopRefusedError } from './dpop/dpop-refused.error.js';
-import { IntrospectionUnavailableError } from './unavailable.error.js';
+import { IntrospectionUnavailableError } from '#platform/nats/unavailable.error.js';
 
 /** What a refusal needs of a response, in Fastify as in Express. */
 export interface ChallengedResponse {

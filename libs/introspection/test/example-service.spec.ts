@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
 import request from 'supertest';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';

@@ -1,8 +1,8 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type IntrospectionReply, type IntrospectionRequest, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { natsOptions } from '#introspection/nats-options.js';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
+import { natsOptions } from '#platform/nats/nats-options.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
 const JKT = 'a'.repeat(43);

@@ -1,4 +1,4 @@
-import { migrate } from '#directory/migrate.js';
+import { migrate } from '#database/connection/migrate.js';
 import type { Client } from 'pg';
 import { withDatabase, withDatabaseName } from './admin-client.js';
 import type { TestServices } from './test-services.js';

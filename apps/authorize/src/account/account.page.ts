@@ -1,11 +1,11 @@
-import { LOCALES, type Locale } from '#directory/locale.js';
-import type { User } from '#directory/user.js';
-import type { Page } from '../page/document.js';
-import type { Words } from '../language/words.js';
-import { html } from '../page/html.js';
-import { personFace, pictureOrigins } from '../page/face.js';
+import { LOCALES, type Locale } from '#oauth/locale.js';
+import type { User } from '#database/user/user.js';
+import type { Page } from '../ui/document.js';
+import type { Words } from '../ui/i18n/words.js';
+import { html } from '../ui/html.js';
+import { personFace, pictureOrigins } from '../ui/face.js';
 import { logoutAddress } from '../login/login-address.js';
-import { type Notice, noticeBox } from '../notice/notice.js';
+import { type Notice, noticeBox } from '../session/notice.js';
 import { hiddenToken } from '../session/hidden-token.js';
 
 /** Each language in its own words, for who reads no other. */

@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { PageResponder } from '../page/page.responder.js';
+import { PageResponder } from '../ui/page.responder.js';
 
 /** The address without a path, which people type: it leads to the user's account. */
 @Controller()

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthorizationRequest } from '#authorization/authorization-request.js';
-import { checkAuthorizationRequest } from '#authorization/check-authorization-request.js';
-import { LIMITS } from '#authorization/limits.js';
-import { RequestParameters } from '#authorization/request-parameters.js';
-import { AuthorizationContextStore } from '#directory/authorization-context.store.js';
-import type { Client } from '#directory/client.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
+import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import type { Client } from '#database/client/client.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { askedScopes } from '../consent/remembered-consent.js';
 import { isCurrent } from '../session/is-current.js';

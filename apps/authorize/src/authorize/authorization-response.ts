@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { OAuthError } from '#service/oauth/oauth-error.js';
-import type { ReturnAddress } from '#authorization/authorization-request.js';
+import type { OAuthError } from '#oauth/oauth-error.js';
+import type { ReturnAddress } from '#oauth/authorization/authorization-request.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
 /** Writes the addresses that answer an authorization request (RFC 6749 4.1.2, 4.1.2.1). */

@@ -1,7 +1,7 @@
-import type { Client } from '#directory/client.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
-import { LIMITS } from '#authorization/limits.js';
-import type { RequestParameters } from '#authorization/request-parameters.js';
+import type { Client } from '#database/client/client.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import type { RequestParameters } from '#oauth/authorization/request-parameters.js';
 
 /** The client_id of a request. @throws OAuthError that is not redirected, as `checkClient` */
 export function clientIdOf(parameters: RequestParameters): string {

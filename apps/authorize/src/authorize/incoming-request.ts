@@ -1,5 +1,5 @@
-import type { AuthorizationRequest } from '#authorization/authorization-request.js';
-import type { User } from '#directory/user.js';
+import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
+import type { User } from '#database/user/user.js';
 import type { AskedScope } from '../consent/remembered-consent.js';
 
 /** An authorization request as it came to this app, and from whom. */

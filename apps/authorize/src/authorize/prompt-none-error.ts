@@ -1,5 +1,5 @@
-import { RedirectableError } from '#authorization/redirectable.error.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import type { IncomingRequest } from './incoming-request.js';
 
 /**

@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { readPushedParameters } from '#authorization/pushed-parameters.js';
-import type { PushedRequest } from '#authorization/pushed-request.store.js';
-import { PushedRequestStore } from '#authorization/pushed-request.store.js';
-import type { RequestParameters } from '#authorization/request-parameters.js';
-import { pushedRequestId } from '#authorization/request-uri.js';
-import type { Client } from '#directory/client.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { readPushedParameters } from '#oauth/authorization/pushed-parameters.js';
+import type { PushedRequest } from '#grants/pushed-request.store.js';
+import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import type { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import { pushedRequestId } from '#oauth/authorization/request-uri.js';
+import type { Client } from '#database/client/client.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import type { IncomingRequest } from './incoming-request.js';
 
 /**

@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { GrantRecordStore, type NewGrantRecord } from '#directory/grant-record.store.js';
+import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
-import { AccessRevoker } from '../grant/access-revoker.service.js';
+import { AccessRevoker } from '../connected-apps/access-revoker.service.js';
 import { ConsentEndedError } from './consent-ended.error.js';
 import { notIn } from './remembered-consent.js';
 

@@ -1,6 +1,6 @@
-import type { Client } from '#directory/client.js';
-import type { EarlierDecision } from '#directory/authorization-context.store.js';
-import { scopeTokens } from '#directory/scope.js';
+import type { Client } from '#database/client/client.js';
+import type { EarlierDecision } from '#database/client/authorization-context.store.js';
+import { scopeTokens } from '#oauth/scope.js';
 
 /** One scope of an authorization request, and what the user thinks of it as far as we know. */
 export interface AskedScope {

@@ -1,10 +1,10 @@
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { formTargets } from '../consent/destination.js';
-import { html } from '../page/html.js';
-import type { Page } from '../page/document.js';
-import type { Words } from '../language/words.js';
-import { type Notice, noticeBox } from '../notice/notice.js';
+import { html } from '../ui/html.js';
+import type { Page } from '../ui/document.js';
+import type { Words } from '../ui/i18n/words.js';
+import { type Notice, noticeBox } from '../session/notice.js';
 import { hiddenToken } from '../session/hidden-token.js';
 import { loginAddress } from './login-address.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { verifyPassword } from '#directory/password.js';
-import { UserStore } from '#directory/user.store.js';
-import type { User } from '#directory/user.js';
+import { verifyPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import type { User } from '#database/user/user.js';
 import type { FormFields } from '../session/form-guard.js';
-import type { MessageId } from '../language/catalogue/catalogue.js';
-import { DeviceCookie } from '../throttle/device-cookie.js';
-import { type Attempt, LoginThrottle, type Throttled } from '../throttle/login-throttle.service.js';
+import type { MessageId } from '../ui/i18n/catalogue.js';
+import { DeviceCookie } from './throttle/device-cookie.js';
+import { type Attempt, LoginThrottle, type Throttled } from './throttle/login-throttle.service.js';
 import { PasswordGate } from './password-gate.js';
 
 /** Longest accepted values, in characters. An e-mail address has 254 at most (RFC 5321 4.5.3.1.3). */

@@ -1,4 +1,4 @@
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
  * Bounds how many password verifications one process does at once. Each takes 19 MiB and a thread of Node's pool;

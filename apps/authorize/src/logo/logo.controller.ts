@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { LogoService } from './logo.service.js';
 
 /** Logos of applications, from here and not from their makers: no third party sees who is asked for consent. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type ClientLogo, isLogoDigest } from '#directory/client-logo.js';
-import { ClientLogoStore } from '#directory/client-logo.store.js';
+import { type ClientLogo, isLogoDigest } from '#database/client/client-logo.js';
+import { ClientLogoStore } from '#database/client/client-logo.store.js';
 
 /** 2.4 MiB at most, since an image has 12 KiB. */
 const KEPT = 200;

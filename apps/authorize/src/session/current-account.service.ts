@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { UserStore } from '#directory/user.store.js';
-import type { User } from '#directory/user.js';
+import { UserStore } from '#database/user/user.store.js';
+import type { User } from '#database/user/user.js';
 import { isCurrent } from './is-current.js';
 import { SessionService } from './session.service.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { BrowserCookie } from './browser-cookie.js';
 import { CSRF_FIELD, type FormPurpose, isCsrfToken } from './csrf-token.js';

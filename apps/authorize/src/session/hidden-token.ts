@@ -1,4 +1,4 @@
-import { html, type Html } from '../page/html.js';
+import { html, type Html } from '../ui/html.js';
 import { CSRF_FIELD, csrfToken, type FormPurpose } from './csrf-token.js';
 
 /** The hidden field that every form of ours carries. */

@@ -1,4 +1,4 @@
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import type { Session } from './session.js';
 
 type Owner = Pick<User, 'id' | 'sessionGeneration' | 'disabled'>;

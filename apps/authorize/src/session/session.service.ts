@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
 import { BrowserCookie } from './browser-cookie.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { RedisClient } from '#service/redis/redis-client.js';
-import { REDIS } from '#service/redis/redis.token.js';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.token.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { SessionStoreUnavailableError } from './session-store-unavailable.error.js';
 import type { Session } from './session.js';

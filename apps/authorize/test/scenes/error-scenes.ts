@@ -1,8 +1,8 @@
-import { OAuthError } from '#service/oauth/oauth-error.js';
-import { type Advice, ERROR_KINDS, type ErrorKind } from '../../src/error/error-kind.js';
-import { errorPage } from '../../src/error/error.page.js';
-import type { Page } from '../../src/page/document.js';
-import { Words } from '../../src/language/words.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { type Advice, ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
+import { errorPage } from '../../src/ui/errors/error.page.js';
+import type { Page } from '../../src/ui/document.js';
+import { Words } from '../../src/ui/i18n/words.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import type { Locale } from '#directory/locale.js';
-import type { User } from '#directory/user.js';
+import type { Locale } from '#oauth/locale.js';
+import type { User } from '#database/user/user.js';
 import type { World } from './world.js';
 
 /** One page in one state. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import type { User } from '#directory/user.js';
-import { unfinishedPage } from '../../src/apps/unfinished.page.js';
-import { Words } from '../../src/language/words.js';
+import type { User } from '#database/user/user.js';
+import { unfinishedPage } from '../../src/connected-apps/unfinished.page.js';
+import { Words } from '../../src/ui/i18n/words.js';
 import { PASSWORD, PKCE } from '../authorize-app.js';
 import { tryLogin } from '../throttle-guesser.js';
 import { ERROR_SCENES, REFERENCE } from './error-scenes.js';

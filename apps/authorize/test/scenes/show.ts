@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { contentSecurityPolicy } from '../../src/page/content-security-policy.js';
-import { document, type Page as Content } from '../../src/page/document.js';
+import { contentSecurityPolicy } from '../../src/ui/content-security-policy.js';
+import { document, type Page as Content } from '../../src/ui/document.js';
 import type { AuthorizeApp } from '../authorize-app.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { Locale } from '#directory/locale.js';
+import type { Locale } from '#oauth/locale.js';
 import type { Scene } from './scene.js';
 import { chromium, world } from './stage.js';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser as Chromium, BrowserContext, BrowserContextOptions } from 'playwright-core';
-import type { Client } from '#directory/client.js';
-import type { NewClient } from '#directory/client.store.js';
-import type { User } from '#directory/user.js';
+import type { Client } from '#database/client/client.js';
+import type { NewClient } from '#database/client/client.store.js';
+import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { authorizeAddress, startAuthorizeApp } from '../authorize-app.js';
 import type { Browser } from '../browser.js';

@@ -1,6 +1,6 @@
-import type { ChangedRegistration, ClientRegistration } from '#directory/client-registration.store.js';
-import type { ClientLogo } from '#directory/client-logo.js';
-import type { ClientType } from '#directory/client.js';
+import type { ChangedRegistration, ClientRegistration } from '#database/client/client-registration.store.js';
+import type { ClientLogo } from '#database/client/client-logo.js';
+import type { ClientType } from '#database/client/client.js';
 import { InputError } from '../command-line/input.error.js';
 import { invocation } from '../command-line/invocation.js';
 import type { ClientChangesDto } from './client-changes.dto.js';

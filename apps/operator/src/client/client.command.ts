@@ -4,7 +4,7 @@ import { refuseGroupAlone } from '../command-line/group.js';
 import { CreateClientCommand } from './create-client.command.js';
 import { DeleteClientCommand } from './delete-client.command.js';
 import { ListClientsCommand } from './list-clients.command.js';
-import { SecretCommand } from './secret/secret.command.js';
+import { SecretCommand } from '../client-secret/secret.command.js';
 import { ShowClientCommand } from './show-client.command.js';
 import { UpdateClientCommand } from './update-client.command.js';
 

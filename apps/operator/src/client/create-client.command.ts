@@ -1,6 +1,6 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import { generateClientSecret } from '#directory/client-secret.js';
-import { SCOPES, scopeTokens } from '#directory/scope.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
+import { SCOPES, scopeTokens } from '#oauth/scope.js';
 import { Flags } from '../command-line/flags.js';
 import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson, printLine, warn } from '../command-line/output.js';
@@ -56,7 +56,7 @@ export class CreateClientCommand extends CommandRunner {
     const { AUTH_URL, BASE_URL, NATS_URL } = this.settings.read(RegistrationSettings);
     // RFC 6749 2.1: a public client could not keep a secret, and gets none.
     const credential = isPublic ? null : generateClientSecret();
-    const { ClientStore } = await import('#directory/client.store.js');
+    const { ClientStore } = await import('#database/client/client.store.js');
     const { clientId } = await this.directory.use((stores) =>
       stores.get(ClientStore).create({
         name,

@@ -39,7 +39,7 @@ export class DeleteClientCommand extends CommandRunner {
       ]);
     }
     const { NATS_URL } = this.settings.read(ChangeSettings);
-    const { ClientRegistrationStore } = await import('#directory/client-registration.store.js');
+    const { ClientRegistrationStore } = await import('#database/client/client-registration.store.js');
     const deletion = await this.directory.use((stores) =>
       stores.get(ClientRegistrationStore).delete(clientId),
     );

@@ -1,4 +1,4 @@
-import type { ClientWithSecrets } from '#directory/client.js';
+import type { ClientWithSecrets } from '#database/client/client.js';
 
 /** A client as the operator sees it: never a secret nor its hash. */
 export function describeClient(client: ClientWithSecrets) {

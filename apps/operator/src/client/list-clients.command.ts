@@ -11,7 +11,7 @@ export class ListClientsCommand extends CommandRunner {
   }
 
   async run(_: string[], { json = false }: { json?: boolean }): Promise<void> {
-    const { ClientStore } = await import('#directory/client.store.js');
+    const { ClientStore } = await import('#database/client/client.store.js');
     const clients = (await this.directory.use((stores) => stores.get(ClientStore).list())).map(
       describeClient,
     );

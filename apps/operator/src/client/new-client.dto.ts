@@ -1,4 +1,4 @@
-import { DEFAULT_SCOPE } from '#directory/scope.js';
+import { DEFAULT_SCOPE } from '#oauth/scope.js';
 import {
   MAX_REDIRECT_URIS,
   nameProblems,

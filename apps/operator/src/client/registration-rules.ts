@@ -1,7 +1,7 @@
 import { ValidateBy } from 'class-validator';
-import type { ClientType } from '#directory/client.js';
-import { checkRedirectUri } from '#directory/redirect-uri.js';
-import { SCOPES } from '#directory/scope.js';
+import type { ClientType } from '#database/client/client.js';
+import { checkRedirectUri } from '#oauth/redirect-uri.js';
+import { SCOPES } from '#oauth/scope.js';
 
 export const MAX_REDIRECT_URIS = 20;
 

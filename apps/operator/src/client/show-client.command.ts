@@ -17,7 +17,7 @@ export class ShowClientCommand extends CommandRunner {
   }
 
   async run([clientId = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
-    const { ClientStore } = await import('#directory/client.store.js');
+    const { ClientStore } = await import('#database/client/client.store.js');
     const client = await this.directory.use((stores) => stores.get(ClientStore).find(clientId));
     if (!client) throw unknownClient(clientId);
     const described = describeClient(client);

@@ -1,5 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import { scopeTokens } from '#directory/scope.js';
+import { scopeTokens } from '#oauth/scope.js';
 import { Flags } from '../command-line/flags.js';
 import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson, printLine, warn } from '../command-line/output.js';
@@ -48,8 +48,8 @@ export class UpdateClientCommand extends CommandRunner {
     const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
     const changes = validated(ClientChangesDto, options, problems);
     const { NATS_URL } = this.settings.read(ChangeSettings);
-    const { ClientRegistrationStore } = await import('#directory/client-registration.store.js');
-    const { ClientStore } = await import('#directory/client.store.js');
+    const { ClientRegistrationStore } = await import('#database/client/client-registration.store.js');
+    const { ClientStore } = await import('#database/client/client.store.js');
     const updated = await this.directory.use(async (stores) => {
       const done = await stores
         .get(ClientRegistrationStore)

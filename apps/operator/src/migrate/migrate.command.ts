@@ -20,7 +20,7 @@ export class MigrateCommand extends CommandRunner {
 
   async run(_arguments: string[], { wait = false }: Options): Promise<void> {
     const { DATABASE_URL, DATABASE_SCHEMA: schema } = this.settings.read(DatabaseSettings);
-    const { migrate, pendingMigrations } = await import('#directory/migrate.js');
+    const { migrate, pendingMigrations } = await import('#database/connection/migrate.js');
     if (wait) {
       for (let told = ''; ; await sleep(LOOK_AGAIN_MS)) {
         const pending = (await pendingMigrations(DATABASE_URL, { schema })).join(', ');

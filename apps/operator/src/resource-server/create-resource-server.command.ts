@@ -1,5 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import { generateClientSecret } from '#directory/client-secret.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
 import { invocation } from '../command-line/invocation.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
 import { validated } from '../command-line/validated.js';
@@ -21,7 +21,7 @@ export class CreateResourceServerCommand extends CommandRunner {
   async run(_: string[], { json = false, ...options }: { name?: string; json?: boolean }): Promise<void> {
     const { name } = validated(NewResourceServerDto, options);
     const { BASE_URL } = this.settings.read(IssuerSettings);
-    const { ResourceServerStore } = await import('#directory/resource-server.store.js');
+    const { ResourceServerStore } = await import('#database/resource-server/resource-server.store.js');
     const { secret, hash } = generateClientSecret();
     const { id } = await this.directory.use((stores) => stores.get(ResourceServerStore).create(name, hash));
     const made = { id, secret, introspection_url: `${BASE_URL}/api/auth/oauth/introspect` };

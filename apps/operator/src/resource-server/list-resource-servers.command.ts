@@ -10,7 +10,7 @@ export class ListResourceServersCommand extends CommandRunner {
   }
 
   async run(_: string[], { json = false }: { json?: boolean }): Promise<void> {
-    const { ResourceServerStore } = await import('#directory/resource-server.store.js');
+    const { ResourceServerStore } = await import('#database/resource-server/resource-server.store.js');
     const found = await this.directory.use((stores) => stores.get(ResourceServerStore).list());
     const servers = found.map(({ id, name, createdAt }) => ({
       id,

@@ -25,7 +25,7 @@ export class RevokeResourceServerCommand extends CommandRunner {
 
   async run([id = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
     const { NATS_URL } = this.settings.read(ChangeSettings);
-    const { ResourceServerStore } = await import('#directory/resource-server.store.js');
+    const { ResourceServerStore } = await import('#database/resource-server/resource-server.store.js');
     const revoked = await this.directory.use((stores) => stores.get(ResourceServerStore).revoke(id));
     if (!revoked)
       throw new InputError([

@@ -22,7 +22,7 @@ export class DirectoryConnection {
   async use<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
     const { DATABASE_URL, DATABASE_SCHEMA } = this.settings.read(DatabaseSettings);
     // Loaded when it is needed: help and wrong input are answered in half the time.
-    const { DirectoryModule } = await import('#directory/directory.module.js');
+    const { DirectoryModule } = await import('#database/database.module.js');
     const directory = await NestFactory.createApplicationContext(
       DirectoryModule.forRoot({
         databaseUrl: DATABASE_URL,

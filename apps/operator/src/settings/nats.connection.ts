@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#introspection/nats-options.js';
+import { natsOptions } from '#platform/nats/nats-options.js';
 
 const TIMEOUT_MS = 2_000;
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { loadConfiguration } from '#service/configuration/load-configuration.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { runFile, runningProduct } from './running-product.js';
 
 /** Finds the settings of a command: in the environment, or of the running `npm start`. */

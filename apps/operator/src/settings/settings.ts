@@ -1,5 +1,5 @@
-import { DatabaseUrlVariable, SchemaVariable } from '#service/configuration/store-url.variables.js';
-import { OriginVariable, UrlsVariable } from '#service/configuration/variables.js';
+import { DatabaseUrlVariable, SchemaVariable } from '#platform/configuration/store-url.variables.js';
+import { OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
 
 /** What every command needs. */
 export class DatabaseSettings {

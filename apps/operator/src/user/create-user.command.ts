@@ -1,5 +1,5 @@
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { invocation } from '../command-line/invocation.js';
 import { InputError } from '../command-line/input.error.js';
 import { printFields, printJson, printLine } from '../command-line/output.js';
@@ -39,9 +39,9 @@ export class CreateUserCommand extends CommandRunner {
 
   private async create(input: NewUserDto, password: string): Promise<User> {
     const [{ UserStore }, { hashPassword }, { DuplicateUserError }] = await Promise.all([
-      import('#directory/user.store.js'),
-      import('#directory/password.js'),
-      import('#directory/duplicate-user.error.js'),
+      import('#database/user/user.store.js'),
+      import('#database/user/password.js'),
+      import('#database/user/duplicate-user.error.js'),
     ]);
     const { email, username, name, timeZone, locale = null } = input;
     const zone = timeZone === undefined ? {} : { timeZone };

@@ -37,7 +37,7 @@ export class DeleteUserCommand extends CommandRunner {
       ]);
     }
     const { NATS_URL } = this.settings.read(ChangeSettings);
-    const { UserAccountStore } = await import('#directory/user-account.store.js');
+    const { UserAccountStore } = await import('#database/user/user-account.store.js');
     const { id, username, first, revokedGrants } = await this.directory.use(async (stores) => {
       const accounts = stores.get(UserAccountStore);
       const user = await findUser(stores, login);

@@ -26,7 +26,7 @@ export class DisableUserCommand extends CommandRunner {
 
   async run([login = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
     const { NATS_URL } = this.settings.read(ChangeSettings);
-    const { UserAccountStore } = await import('#directory/user-account.store.js');
+    const { UserAccountStore } = await import('#database/user/user-account.store.js');
     const { id, username, first, revokedGrants } = await this.directory.use(async (stores) => {
       const user = await findUser(stores, login);
       const disabling = await stores.get(UserAccountStore).disable(user.id);

@@ -18,7 +18,7 @@ export class EnableUserCommand extends CommandRunner {
   }
 
   async run([login = '']: string[], { json = false }: { json?: boolean }): Promise<void> {
-    const { UserAccountStore } = await import('#directory/user-account.store.js');
+    const { UserAccountStore } = await import('#database/user/user-account.store.js');
     const { id, username, wasDisabled } = await this.directory.use(async (stores) => {
       const user = await findUser(stores, login);
       const was = await stores.get(UserAccountStore).enable(user.id);

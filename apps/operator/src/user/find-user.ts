@@ -1,4 +1,4 @@
-import type { User } from '#directory/user.js';
+import type { User } from '#database/user/user.js';
 import { quoted } from '../client/registration-rules.js';
 import { InputError } from '../command-line/input.error.js';
 import { invocation } from '../command-line/invocation.js';
@@ -6,7 +6,7 @@ import type { Stores } from '../settings/directory.connection.js';
 
 /** Finds a user by email address or user name. @throws InputError when there is none */
 export async function findUser(stores: Stores, login: string): Promise<User> {
-  const { UserStore } = await import('#directory/user.store.js');
+  const { UserStore } = await import('#database/user/user.store.js');
   const found = await stores.get(UserStore).findByLogin(login);
   if (!found) throw unknownUser(login);
   return found.user;

@@ -25,7 +25,7 @@ export class ListUsersCommand extends CommandRunner {
 
   async run(_: string[], { json = false, ...options }: Options): Promise<void> {
     const { search, after, limit } = validated(UserListDto, options);
-    const { UserAccountStore } = await import('#directory/user-account.store.js');
+    const { UserAccountStore } = await import('#database/user/user-account.store.js');
     const found = await this.directory.use((stores) =>
       // One extra row shows whether there is another page.
       stores.get(UserAccountStore).list({ search, after, limit: limit + 1 }),

@@ -1,5 +1,5 @@
 import { IsEmail, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
-import { LOCALES } from '#directory/locale.js';
+import { LOCALES } from '#oauth/locale.js';
 import { PasswordRule } from './password.dto.js';
 
 /** Options of `user create`, with the password read from stdin. */

@@ -38,8 +38,8 @@ export class SetPasswordCommand extends CommandRunner {
     const password = given ?? generatePassword();
     validated(PasswordDto, { password });
     const [{ UserAccountStore }, { hashPassword }] = await Promise.all([
-      import('#directory/user-account.store.js'),
-      import('#directory/password.js'),
+      import('#database/user/user-account.store.js'),
+      import('#database/user/password.js'),
     ]);
     const { id, username } = await this.directory.use(async (stores) => {
       const user = await findUser(stores, login);

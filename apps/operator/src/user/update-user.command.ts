@@ -22,7 +22,7 @@ export class UpdateUserCommand extends CommandRunner {
   async run([login = '']: string[], { json = false, ...options }: { locale?: string; json?: boolean }) {
     const { locale: given } = validated(UserChangesDto, options);
     const locale = given === 'none' ? null : given;
-    const { UserStore } = await import('#directory/user.store.js');
+    const { UserStore } = await import('#database/user/user.store.js');
     const username = await this.directory.use(async (stores) => {
       const user = await findUser(stores, login);
       if (!(await stores.get(UserStore).setLocale(user.id, locale))) throw unknownUser(login);

@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { LOCALES } from '#directory/locale.js';
+import { LOCALES } from '#oauth/locale.js';
 
 /** Options of `user update`. */
 export class UserChangesDto {

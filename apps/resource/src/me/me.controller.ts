@@ -5,8 +5,8 @@ import { CurrentToken } from '#introspection/current-token.decorator.js';
 import type { TokenInfo } from '#introspection/introspector.js';
 import { RequireScope } from '#introspection/require-scope.decorator.js';
 import { TokenGuard } from '#introspection/token.guard.js';
-import { referenceOf } from '#service/logging/logging.module.js';
-import { noteOutcome } from '#service/logging/request-outcome.js';
+import { referenceOf } from '#platform/logging/logging.module.js';
+import { noteOutcome } from '#platform/logging/request-outcome.js';
 import { ProfileCache } from './profile-cache.js';
 import type { Profile } from './profile.js';
 

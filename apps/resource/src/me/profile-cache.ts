@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type ProfileReply, type ProfileRequest, SUBJECTS } from '#introspection/contract.js';
-import { tagOf, TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { type Lookup, TrustedCache } from '#introspection/trusted-cache.js';
+import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 import type { Profile } from './profile.js';
 
 const KEPT_MS = 30_000;

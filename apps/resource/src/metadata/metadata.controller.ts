@@ -1,5 +1,5 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
 /** Path of the API's metadata (RFC 9728 3), which challenges name. */

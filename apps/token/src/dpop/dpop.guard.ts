@@ -1,10 +1,10 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
-import { DpopVerifier } from '#introspection/dpop/dpop-verifier.js';
-import { InvalidProofError } from '#introspection/dpop/invalid-proof.error.js';
-import { publicUri } from '#introspection/dpop/target-uri.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
+import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
+import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
+import { publicUri } from '#oauth/dpop/target-uri.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofSpender } from './proof-spender.service.js';
 

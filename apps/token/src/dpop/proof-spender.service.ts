@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DpopProof } from '#introspection/dpop/dpop-proof.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import type { SpendReply, SpendRequest } from '#introspection/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenConfiguration } from '../token.configuration.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { TokenServiceConnection } from '#introspection/token-service.connection.js';
-import { Readiness } from '#service/health/readiness.js';
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { Readiness } from '#platform/health/readiness.js';
 
 /** Apart from PostgreSQL's, which cannot be asked before it is connected. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DirectoryHealthStore } from '#directory/directory-health.store.js';
-import { Readiness } from '#service/health/readiness.js';
+import { DirectoryHealthStore } from '#database/connection/database-health.store.js';
+import { Readiness } from '#platform/health/readiness.js';
 
 /** What the token app cannot serve without. Redis registers itself. */
 @Injectable()

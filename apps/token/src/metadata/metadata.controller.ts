@@ -1,8 +1,8 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { PROMPTS } from '#authorization/check-prompt.js';
-import { LOCALES } from '#directory/locale.js';
-import { SCOPES } from '#directory/scope.js';
-import { DPOP_ALGORITHMS } from '#introspection/dpop/dpop-algorithms.js';
+import { PROMPTS } from '#oauth/authorization/check-prompt.js';
+import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#oauth/scope.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
 import { PATHS } from '../paths.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';

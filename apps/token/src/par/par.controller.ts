@@ -1,8 +1,8 @@
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import { noteOutcome } from '#service/logging/request-outcome.js';
-import { readParameters } from '#service/oauth/read-parameters.js';
-import { ClientAuthenticator } from '../client/client-authenticator.service.js';
-import { readCredentials } from '../client/client-credentials.js';
+import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { readParameters } from '#oauth/read-parameters.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { readCredentials } from '../client-auth/client-credentials.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { PATHS } from '../paths.js';

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { checkAuthorizationRequest } from '#authorization/check-authorization-request.js';
-import { LIMITS } from '#authorization/limits.js';
-import { writePushedParameters } from '#authorization/pushed-parameters.js';
-import { type PushLimit, type PushRefusal, PushedRequestStore } from '#authorization/pushed-request.store.js';
-import { RequestParameters } from '#authorization/request-parameters.js';
-import { generateRequestUri, pushedRequestId } from '#authorization/request-uri.js';
-import type { Client } from '#directory/client.js';
+import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import { writePushedParameters } from '#oauth/authorization/pushed-parameters.js';
+import { type PushLimit, type PushRefusal, PushedRequestStore } from '#grants/pushed-request.store.js';
+import { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
+import type { Client } from '#database/client/client.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { addressNetwork, addressSite } from '#service/http/address-network.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
+import { addressNetwork, addressSite } from '#platform/http/address-network.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** A stored request. The id is for the log. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { checkResource } from '#authorization/check-resource.js';
-import type { Client } from '#directory/client.js';
+import { checkResource } from '#oauth/authorization/check-resource.js';
+import type { Client } from '#database/client/client.js';
 import type { Granted } from '#grants/grant.js';
-import { noteOutcome } from '#service/logging/request-outcome.js';
-import { readParameters } from '#service/oauth/read-parameters.js';
-import { ClientAuthenticator } from '../client/client-authenticator.service.js';
-import { readCredentials } from '../client/client-credentials.js';
+import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { readParameters } from '#oauth/read-parameters.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { readCredentials } from '../client-auth/client-credentials.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { ProofSpender } from '../dpop/proof-spender.service.js';
 import { TokenConfiguration } from '../token.configuration.js';

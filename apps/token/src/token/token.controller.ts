@@ -1,11 +1,11 @@
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import type { Granted } from '#grants/grant.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
-import { readParameters } from '#service/oauth/read-parameters.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { readParameters } from '#oauth/read-parameters.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { PATHS } from '../paths.js';
-import { refreshScope } from '../refresh/refresh-scope.js';
+import { refreshScope } from './refresh-scope.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
 import { TokenService } from './token.service.js';

@@ -1,4 +1,4 @@
-import { Parameter } from '#service/oauth/parameter.decorator.js';
+import { Parameter } from '#oauth/parameter.decorator.js';
 
 /** Longest accepted values. Codes and tokens have 88 characters, tokens bound to a key 112. */
 export const LIMITS = {

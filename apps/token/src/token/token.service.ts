@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Client } from '#directory/client.js';
+import type { Client } from '#database/client/client.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { challengeOf } from '#grants/pkce.js';
-import { OAuthError } from '#service/oauth/oauth-error.js';
-import { refusalError } from '../grant/refusal-error.js';
+import { challengeOf } from '#oauth/pkce.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { refusalError } from './refusal-error.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import type { CodeDto } from './token.dto.js';
 

@@ -1,6 +1,6 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { ClientSecretStore } from '#directory/client-secret.store.js';
-import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { ClientSecretStore } from '#database/client/client-secret.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { DailyUses } from './daily-uses.js';
 
 const FLUSH_MS = 30_000;

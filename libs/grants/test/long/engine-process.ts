@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
-import { directoryDataSource } from '#directory/data-source.js';
-import { GrantRecordStore } from '#directory/grant-record.store.js';
+import { directoryDataSource } from '#database/connection/data-source.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { GrantStoreUnavailableError } from '#grants/grant-store-unavailable.error.js';
 import type { Granted, Refusal } from '#grants/grant.js';

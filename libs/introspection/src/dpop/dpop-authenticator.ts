@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from '../introspection.options.js';
 import { Introspector, type TokenInfo } from '../introspector.js';
-import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME, DpopVerifier } from './dpop-verifier.js';
+import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { DpopRefusedError } from './dpop-refused.error.js';
-import { InvalidProofError } from './invalid-proof.error.js';
-import { publicUri } from './target-uri.js';
+import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
+import { publicUri } from '#oauth/dpop/target-uri.js';
 
 /** What DPoP looks at in a request. */
 export interface DpopRequest {

@@ -1,0 +1,97 @@
+import type { OAuthError } from '#oauth/oauth-error.js';
+
+/** Who can do something about an error; nobody has to where it passes by itself. */
+export type Party = 'you' | 'application' | 'us' | 'nobody';
+
+/** What the person is told to do. */
+export type Advice =
+  | 'start_at_application'
+  | 'tell_makers'
+  | 'try_or_tell_makers'
+  | 'open_again'
+  | 'start_again'
+  | 'go_on'
+  | 'allow_cookies'
+  | 'close'
+  | 'check_address'
+  | 'enter_less'
+  | 'wait'
+  | 'tell_us';
+
+interface Remedy {
+  readonly party: Party;
+  readonly advice: Advice;
+}
+
+/** Every kind of error that has a page: who can fix it, and how. */
+export const ERROR_KINDS = {
+  client_missing: { party: 'application', advice: 'tell_makers' },
+  client_unknown: { party: 'application', advice: 'tell_makers' },
+  redirect_missing: { party: 'application', advice: 'tell_makers' },
+  redirect_mismatch: { party: 'application', advice: 'tell_makers' },
+  parameter_malformed: { party: 'you', advice: 'try_or_tell_makers' },
+  request_malformed: { party: 'application', advice: 'tell_makers' },
+  request_expired: { party: 'you', advice: 'start_at_application' },
+  request_answered: { party: 'you', advice: 'start_at_application' },
+  form_incomplete: { party: 'you', advice: 'open_again' },
+  form_outdated: { party: 'you', advice: 'start_again' },
+  form_foreign: { party: 'you', advice: 'close' },
+  logged_in_elsewhere: { party: 'you', advice: 'go_on' },
+  cookie_missing: { party: 'you', advice: 'allow_cookies' },
+  cookie_host: { party: 'you', advice: 'start_again' },
+  cookie_http: { party: 'you', advice: 'start_again' },
+  cookie_https: { party: 'us', advice: 'start_again' },
+  request_unreadable: { party: 'you', advice: 'open_again' },
+  not_found: { party: 'you', advice: 'check_address' },
+  method_not_allowed: { party: 'you', advice: 'start_at_application' },
+  too_large: { party: 'you', advice: 'enter_less' },
+  not_a_form: { party: 'application', advice: 'try_or_tell_makers' },
+  busy: { party: 'nobody', advice: 'wait' },
+  unavailable: { party: 'us', advice: 'wait' },
+  server_error: { party: 'us', advice: 'tell_us' },
+} as const satisfies Record<string, Remedy>;
+
+export type ErrorKind = keyof typeof ERROR_KINDS;
+
+type Detail = OAuthError['detail'];
+
+/** By the check that failed, and by what it found. */
+const BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
+  ['client', ({ client_id: sent }) => (sent === undefined ? 'client_missing' : 'client_unknown')],
+  [
+    'redirect_uri',
+    ({ redirect_uri: sent }) => (sent === undefined ? 'redirect_missing' : 'redirect_mismatch'),
+  ],
+  ['parameters', () => 'parameter_malformed'],
+  ['request_uri', ({ found }) => PUSHED.get(found) ?? 'request_malformed'],
+  ['decision', () => 'form_incomplete'],
+  ['locale', () => 'form_incomplete'],
+  ['cookie', () => 'cookie_missing'],
+  ['csrf_token', () => 'form_outdated'],
+  ['origin', () => 'form_foreign'],
+  ['sec_fetch_site', () => 'form_foreign'],
+  ['password_gate', () => 'busy'],
+]);
+
+/** A request that another client pushed is as unknown as one that nobody did. */
+const PUSHED = new Map<unknown, ErrorKind>([
+  ['answered', 'request_answered'],
+  ['unknown', 'request_expired'],
+  ['other_client', 'request_expired'],
+]);
+
+/** What failed before any check of ours. */
+const BY_STATUS = new Map<number, ErrorKind>([
+  [400, 'request_unreadable'],
+  [403, 'form_foreign'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [413, 'too_large'],
+  [415, 'not_a_form'],
+  [503, 'unavailable'],
+]);
+
+/** The page that an error gets. */
+export function errorKind({ status, detail }: OAuthError): ErrorKind {
+  return BY_CHECK.get(detail['check'])?.(detail) ?? BY_STATUS.get(status) ?? 'server_error';
+}

@@ -1,0 +1,59 @@
+import { OAuthError } from '#oauth/oauth-error.js';
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** With Basic a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
+  readonly method: 'basic' | 'body';
+}
+
+interface Body {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+}
+
+export const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
+
+/**
+ * The client's identity and secret, from the body or from HTTP Basic and never from both: a client must not use
+ * more than one method in a request (RFC 6749 2.3).
+ *
+ * @throws OAuthError invalid_request or invalid_client
+ */
+export function readCredentials(authorization: string | undefined, body: Body): ClientCredentials {
+  const basic = /^basic(?: +(.*))?$/i.exec(authorization ?? '');
+  if (!basic) {
+    if (body.client_id === undefined) throw OAuthError.invalidRequest("the parameter 'client_id' is missing");
+    return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
+  }
+  if (body.client_secret !== undefined) {
+    throw OAuthError.invalidRequest(
+      "send the client's credentials in the Authorization header or in the body, not in both",
+    );
+  }
+  const [clientId, clientSecret] = readBasic(basic[1] ?? '');
+  if (body.client_id !== undefined && body.client_id !== clientId) {
+    throw OAuthError.invalidRequest(
+      "the parameter 'client_id' is not the client of the Authorization header",
+    );
+  }
+  return { clientId, clientSecret, method: 'basic' };
+}
+
+/** RFC 6749 2.3.1: identifier and secret are form-encoded before they are joined by a colon (RFC 7617). */
+function readBasic(encoded: string): [id: string, secret: string | undefined] {
+  const [id = '', ...rest] = /^[A-Za-z0-9+/_-]+=*$/.test(encoded)
+    ? Buffer.from(encoded, 'base64').toString('utf8').split(':')
+    : [];
+  try {
+    const [clientId = '', clientSecret = ''] = [id, rest.join(':')].map((part) =>
+      decodeURIComponent(part.replaceAll('+', ' ')),
+    );
+    if (clientId !== '' && rest.length > 0) return [clientId, clientSecret === '' ? undefined : clientSecret];
+  } catch {
+    // Not percent-encoded UTF-8: the same refusal.
+  }
+  const description =
+    'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';
+  throw OAuthError.invalidClient(description, { headers: BASIC_CHALLENGE });
+}

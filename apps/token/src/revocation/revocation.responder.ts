@@ -1,0 +1,40 @@
+import { Controller, Logger } from '@nestjs/common';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
+import {
+  type ApplyRevocationsReply,
+  type ApplyRevocationsRequest,
+  SUBJECTS,
+} from '#introspection/contract.js';
+
+/** Grants to revoke in parallel: each costs a Redis round trip and a broadcast. */
+const BATCH = 500;
+
+/**
+ * Answers `oauth.grant.apply_revocations`: applies to Redis and to every cache the revocations of a client or user that
+ * PostgreSQL records. It revokes nothing by itself, so a forged request does no harm, and repeating it is safe.
+ */
+@Controller()
+export class RevocationResponder {
+  readonly #logger = new Logger(RevocationResponder.name);
+
+  constructor(
+    private readonly records: GrantRecordStore,
+    private readonly engine: GrantEngine,
+  ) {}
+
+  @MessagePattern(SUBJECTS.applyRevocations)
+  async apply(@Payload() request: ApplyRevocationsRequest): Promise<ApplyRevocationsReply> {
+    // Copies the contract's field only, so that unknown fields do not reach the log.
+    const named = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
+    const ids = await this.records.revokedOf(
+      'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },
+    );
+    for (let start = 0; start < ids.length; start += BATCH) {
+      await Promise.all(ids.slice(start, start + BATCH).map((id) => this.engine.applyRevocation(id)));
+    }
+    this.#logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
+    return { applied: ids.length };
+  }
+}

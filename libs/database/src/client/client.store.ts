@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { generateClientId } from '#oauth/client-id.js';
+import { ClientLogoEntity } from './client-logo.entity.js';
+import { writeClientLogo } from './client-logo.store.js';
+import type { ClientLogo } from './client-logo.js';
+import { ClientSecretEntity } from './client-secret.entity.js';
+import { ClientEntity } from './client.entity.js';
+import type { ClientType, ClientWithSecrets } from './client.js';
+import { DuplicateClientError } from './duplicate-client.error.js';
+import { DEFAULT_SCOPE } from '#oauth/scope.js';
+import { violatedConstraint } from '../connection/violated-constraint.js';
+
+export interface NewClient {
+  name: string;
+  type: ClientType;
+  /** Each one passed `checkRedirectUri`. */
+  redirectUris: readonly string[];
+  /** What it may ask users for; profile:read when absent. */
+  scopes?: readonly string[];
+  /** Those of them that users may decline; none when absent. */
+  optionalScopes?: readonly string[];
+  /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
+  secretHash?: Buffer;
+  /** Whether its authorization requests must be pushed (RFC 9126); false when absent. */
+  requirePar?: boolean;
+  /** Whether users are not asked for consent; false when absent. */
+  firstParty?: boolean;
+  logo?: ClientLogo;
+  /** Generated when absent. */
+  clientId?: string;
+}
+
+/** The registered applications; deleted ones are nowhere to be found. */
+@Injectable()
+export class ClientStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The client with its live secrets, by one query; null when it is unknown. */
+  async find(clientId: string): Promise<ClientWithSecrets | null> {
+    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
+    if (!/^[!-~]{1,255}$/.test(clientId)) return null;
+    const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
+    return found && toClient(found);
+  }
+
+  /** Every client, oldest first. */
+  async list(): Promise<ClientWithSecrets[]> {
+    const found = await this.withLiveSecrets()
+      .orderBy('client.createdAt')
+      .addOrderBy('client.clientId')
+      .getMany();
+    return found.map(toClient);
+  }
+
+  /**
+   * Registers a client, its first secret and its logo in one transaction.
+   *
+   * @throws DuplicateClientError when the given identifier is taken
+   */
+  async create({
+    name,
+    type,
+    redirectUris,
+    scopes = [DEFAULT_SCOPE],
+    optionalScopes = [],
+    secretHash,
+    requirePar = false,
+    firstParty = false,
+    logo,
+    clientId = generateClientId(),
+  }: NewClient): Promise<ClientWithSecrets> {
+    if (type === 'public' && secretHash)
+      throw new Error('a public client has no secret: leave secretHash out');
+    return this.dataSource.transaction(async (manager) => {
+      const client = manager.create(ClientEntity, {
+        clientId,
+        name,
+        type,
+        redirectUris: [...redirectUris],
+        scopes: [...scopes],
+        optionalScopes: [...optionalScopes],
+        requirePar,
+        firstParty,
+      });
+      await manager.insert(ClientEntity, client).catch((error: unknown) => {
+        throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
+      });
+      if (secretHash) {
+        client.secrets = [
+          manager.create(ClientSecretEntity, { id: randomUUID(), clientId, hash: secretHash }),
+        ];
+        await manager.insert(ClientSecretEntity, client.secrets);
+      }
+      const digest = logo ? await writeClientLogo(manager, clientId, logo) : null;
+      return { ...toClient(client), logo: digest };
+    });
+  }
+
+  private withLiveSecrets(): SelectQueryBuilder<ClientEntity> {
+    return this.dataSource
+      .createQueryBuilder(ClientEntity, 'client')
+      .leftJoinAndMapMany(
+        'client.secrets',
+        ClientSecretEntity,
+        'secret',
+        'secret.clientId = client.clientId AND secret.revokedAt IS NULL',
+      )
+      .leftJoinAndMapOne('client.logo', ClientLogoEntity, 'logo', 'logo.clientId = client.clientId')
+      .where('client.deletedAt IS NULL');
+  }
+}
+
+function toClient(entity: ClientEntity): ClientWithSecrets {
+  const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, firstParty } = entity;
+  const { secrets = [], logo, createdAt } = entity;
+  return {
+    clientId,
+    name,
+    type,
+    redirectUris,
+    scopes,
+    optionalScopes,
+    requirePar,
+    firstParty,
+    logo: logo?.digest ?? null,
+    secrets: secrets.map(({ id, hash }) => ({ id, hash })),
+    createdAt,
+  };
+}

@@ -1,0 +1,93 @@
+import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AuthorizationContextStore } from './client/authorization-context.store.js';
+import { ClientLogoStore } from './client/client-logo.store.js';
+import { ClientRegistrationStore } from './client/client-registration.store.js';
+import { ClientSecretStore } from './client/client-secret.store.js';
+import { ClientStore } from './client/client.store.js';
+import { connect } from './connection/connect.js';
+import { ConnectedAppStore } from './grant/connected-app.store.js';
+import { directoryDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
+import { DirectoryHealthStore } from './connection/database-health.store.js';
+import { GrantRecordStore } from './grant/grant-record.store.js';
+import { ResourceServerStore } from './resource-server/resource-server.store.js';
+import { UserAccountStore } from './user/user-account.store.js';
+import { UserStore } from './user/user.store.js';
+
+export interface DirectoryOptions {
+  /** PostgreSQL connection URL of a migrated database. */
+  databaseUrl: string;
+  /** Schema of the tables; if empty, the first of the role's `search_path`. */
+  schema?: string;
+  /** Connections one process opens at most; 10 when absent. */
+  poolSize?: number;
+  /** Milliseconds that any dependency has for an answer, of which the limits are made (`requestLimits`); 2000 when absent. */
+  timeoutMs?: number;
+  /** Milliseconds to keep trying to connect at start; 60 000 when absent, 0 tries once. */
+  retryForMs?: number;
+}
+
+export interface DirectoryAsyncOptions {
+  imports?: NonNullable<DynamicModule['imports']>;
+  inject?: NonNullable<FactoryProvider['inject']>;
+  useFactory: (...dependencies: never[]) => DirectoryOptions | Promise<DirectoryOptions>;
+}
+
+const STORES = [
+  ClientStore,
+  ClientRegistrationStore,
+  ClientSecretStore,
+  ClientLogoStore,
+  AuthorizationContextStore,
+  ConnectedAppStore,
+  UserStore,
+  UserAccountStore,
+  GrantRecordStore,
+  ResourceServerStore,
+  DirectoryHealthStore,
+];
+const OPTIONS = Symbol('DirectoryOptions');
+
+/** Offers the stores over one connection pool; the data source itself stays inside. */
+@Module({})
+export class DirectoryModule implements OnApplicationShutdown {
+  constructor(private readonly dataSource: DataSource) {}
+
+  static forRoot(options: DirectoryOptions): DynamicModule {
+    return DirectoryModule.forRootAsync({ useFactory: () => options });
+  }
+
+  /** @throws DatabaseUnavailableError at start, when no connection is made in time */
+  static forRootAsync({ imports = [], inject = [], useFactory }: DirectoryAsyncOptions): DynamicModule {
+    return {
+      module: DirectoryModule,
+      imports,
+      providers: [
+        { provide: OPTIONS, inject, useFactory },
+        {
+          provide: DataSource,
+          inject: [OPTIONS],
+          useFactory: ({
+            databaseUrl,
+            schema,
+            poolSize = REQUEST_LIMITS.poolSize,
+            timeoutMs = 2_000,
+            retryForMs = 60_000,
+          }: DirectoryOptions) =>
+            connect(
+              directoryDataSource(databaseUrl, { ...requestLimits(timeoutMs), poolSize }, schema),
+              databaseUrl,
+              retryForMs,
+            ),
+        },
+        ...STORES,
+      ],
+      exports: STORES,
+    };
+  }
+
+  /** Last of all shutdown steps: requests in flight may still need the stores. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull, type Repository } from 'typeorm';
+import { generateResourceServerId } from '#oauth/client-id.js';
+import { ResourceServerEntity } from './resource-server.entity.js';
+import type { ResourceServer } from './resource-server.js';
+
+/** The APIs that may introspect tokens over HTTP. Revoked accounts are nowhere to be found. */
+@Injectable()
+export class ResourceServerStore {
+  private readonly servers: Repository<ResourceServerEntity>;
+
+  constructor(dataSource: DataSource) {
+    this.servers = dataSource.getRepository(ResourceServerEntity);
+  }
+
+  /** The account, by one query; null when it is unknown or revoked. */
+  async find(id: string): Promise<ResourceServer | null> {
+    // Anything else was never an account, and some of it (NUL) PostgreSQL refuses.
+    if (!/^rs_[a-z2-7]{24}$/.test(id)) return null;
+    const found = await this.servers.findOneBy({ id, revokedAt: IsNull() });
+    return found && toResourceServer(found);
+  }
+
+  /** Every account that is not revoked, oldest first. */
+  async list(): Promise<ResourceServer[]> {
+    const found = await this.servers.find({
+      where: { revokedAt: IsNull() },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+    return found.map(toResourceServer);
+  }
+
+  /** @param secretHash SHA-256 of the secret, 32 bytes */
+  async create(name: string, secretHash: Buffer): Promise<ResourceServer> {
+    const created = this.servers.create({ id: generateResourceServerId(), name, secretHash });
+    await this.servers.insert(created);
+    return toResourceServer(created);
+  }
+
+  /** Revokes once, for good. @returns false when the account was revoked before, or is unknown */
+  async revoke(id: string): Promise<boolean> {
+    if ((await this.find(id)) === null) return false;
+    const { affected } = await this.servers.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+    return affected === 1;
+  }
+}
+
+function toResourceServer({ id, name, secretHash, createdAt }: ResourceServerEntity): ResourceServer {
+  return { id, name, secrets: [{ id, hash: secretHash }], createdAt };
+}

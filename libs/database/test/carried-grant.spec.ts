@@ -1,0 +1,125 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { blocked } from './open-database.js';
+import { useGrants } from './use-grants.js';
+
+const DAY_MS = 86_400_000;
+
+describe('a grant that only carries on what was allowed', () => {
+  const world = useGrants();
+  async function carryOn(scope = 'profile:read'): Promise<[id: string, recorded: boolean]> {
+    const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
+    const expiresAt = new Date(Date.now() + 90 * DAY_MS);
+    const { mine, one, grants } = world;
+    const grant = { id, userId: mine, clientId: one, scope, askedScope: scope, expiresAt, carriesOn: true };
+    return [id, await grants.create(grant)];
+  }
+
+  it('is recorded while one is live, and not when all are revoked, expired or another client’s', async () => {
+    const { mine, one, two, grants } = world;
+    expect((await carryOn())[1]).toBe(false);
+    await world.grant(mine, two);
+    await world.grant(await world.user(), one);
+    await world.grant(mine, one, { days: -1 });
+    expect((await carryOn())[1]).toBe(false);
+    await world.grant(mine, one);
+    expect((await carryOn())[1]).toBe(true);
+    await grants.revokeOf(mine, one);
+    expect((await carryOn())[1]).toBe(false);
+  });
+
+  it('is recorded when each of its scopes is in a live one, and not when one of them is in none', async () => {
+    const { mine, one } = world;
+    await world.grant(mine, one, { scope: 'profile:read bookings:read' });
+    await world.grant(mine, one, { scope: 'profile:read bookings:write' });
+    expect((await carryOn('bookings:read bookings:write'))[1]).toBe(true);
+    expect((await carryOn('bookings:read schedules:read'))[1]).toBe(false);
+    expect((await carryOn('bookings'))[1]).toBe(false);
+    await world.decline(mine, one, ['bookings:write']);
+    expect((await carryOn('bookings:read'))[1]).toBe(true);
+    expect((await carryOn('profile:read bookings:write'))[1]).toBe(false);
+  });
+
+  it('is not recorded when the user declines a part of it meanwhile', async () => {
+    const { mine, one, directory } = world;
+    await world.grant(mine, one, { scope: 'profile:read' });
+    const wide = await world.grant(mine, one, { scope: 'profile:read bookings:read' });
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [wide]);
+    const waiting = carryOn('profile:read bookings:read');
+    await blocked(directory);
+    await runner.commitTransaction();
+    await runner.release();
+    expect((await waiting)[1]).toBe(false);
+    expect((await carryOn('profile:read'))[1]).toBe(true);
+  });
+
+  it('is not recorded when the user revokes meanwhile', async () => {
+    const { mine, one, directory } = world;
+    const id = await world.grant(mine, one);
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    const waiting = carryOn();
+    await blocked(directory);
+    await runner.commitTransaction();
+    await runner.release();
+    expect((await waiting)[1]).toBe(false);
+  });
+
+  it('is revoked by a revocation that begins while it is being recorded', async () => {
+    const { mine, one, grants, directory, isRevoked } = world;
+    const id = await world.grant(mine, one);
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT id FROM grants WHERE id = $1 FOR UPDATE', [id]);
+    const recording = carryOn();
+    await blocked(directory);
+    const revoking = grants.revokeOf(mine, one);
+    await blocked(directory, 2);
+    await runner.commitTransaction();
+    await runner.release();
+    const [carried, recorded] = await recording;
+    expect(recorded).toBe(true);
+    expect((await revoking).toSorted()).toEqual([id, carried].toSorted());
+    expect(await isRevoked(carried)).toBe(true);
+  });
+
+  it('leaves none behind and deadlocks never, whatever comes at once', async () => {
+    const { mine, one, grants, directory } = world;
+    const id = await world.grant(mine, one);
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => carryOn()),
+      grants.revokeOf(mine, one),
+      grants.touch([{ id, day: '2031-01-11' }]),
+      ...Array.from({ length: 10 }, () => carryOn()),
+      grants.revokeAllOf(mine),
+    ]);
+    const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
+    expect(await directory.dataSource.query(live, [mine])).toEqual([]);
+  });
+
+  it('deadlocks never with what else locks grants, also while expired ones are deleted', async () => {
+    const { mine, one, two, grants, directory } = world;
+    const live = await world.grant(mine, one);
+    for (let round = 0; round < 40; round++) {
+      const expired = await Promise.all(Array.from({ length: 30 }, () => world.grant(mine, one)));
+      await directory.dataSource.query(
+        `UPDATE grants SET expires_at = now() - interval '1 day' WHERE id = ANY($1)`,
+        [expired],
+      );
+      const uses = [...expired, live].toReversed().map((id) => ({ id, day: '2031-01-11' }));
+      await Promise.all([
+        ...Array.from({ length: 3 }, () => carryOn()),
+        ...Array.from({ length: 3 }, () => world.grant(mine, one)),
+        grants.touch(uses),
+        grants.touch(uses.toReversed()),
+        grants.revokeOf(mine, two),
+        world.decline(mine, one, ['bookings:read']),
+      ]);
+    }
+    expect((await carryOn())[1]).toBe(true);
+  });
+});

@@ -1,0 +1,111 @@
+import { ClientStore } from '#database/client/client.store.js';
+import { generateClientId } from '#oauth/client-id.js';
+import { generateClientSecret } from '#database/client/client-secret.js';
+import { DuplicateClientError } from '#database/client/duplicate-client.error.js';
+import { openDirectory, type OpenDirectory } from './open-database.js';
+
+const REDIRECT_URIS = ['https://app.example/callback', 'http://localhost:3000/callback?via=oauth'];
+
+describe('ClientStore', () => {
+  let directory: OpenDirectory;
+  let clients: ClientStore;
+
+  beforeAll(async () => {
+    directory = await openDirectory();
+    clients = new ClientStore(directory.dataSource);
+  });
+  afterAll(() => directory.close());
+
+  const confidential = (hash = generateClientSecret().hash) =>
+    clients.create({ name: 'Calendar', type: 'confidential', redirectUris: REDIRECT_URIS, secretHash: hash });
+  const count = async (table: string) =>
+    (await directory.dataSource.query<{ n: number }[]>(`SELECT count(*)::int AS n FROM ${table}`))[0]?.n;
+
+  it('finds a client as it was registered', async () => {
+    const { hash } = generateClientSecret();
+    const created = await confidential(hash);
+    expect(created).toMatchObject({ name: 'Calendar', type: 'confidential', redirectUris: REDIRECT_URIS });
+    expect(created.secrets.map((secret) => secret.hash)).toEqual([hash]);
+    expect(await clients.find(created.clientId)).toEqual(created);
+  });
+
+  it('requires pushed authorization requests of those only that are registered so', async () => {
+    const plain = await clients.create({ name: 'Plain', type: 'public', redirectUris: REDIRECT_URIS });
+    const strict = await clients.create({
+      name: 'Strict',
+      type: 'public',
+      redirectUris: REDIRECT_URIS,
+      requirePar: true,
+    });
+    expect((await clients.find(plain.clientId))?.requirePar).toBe(false);
+    expect((await clients.find(strict.clientId))?.requirePar).toBe(true);
+  });
+
+  it('finds a client and its secrets by one query', async () => {
+    const { clientId } = await confidential();
+    expect(await directory.statementsOf(() => clients.find(clientId))).toHaveLength(1);
+  });
+
+  it('leaves out revoked secrets', async () => {
+    const { clientId, secrets } = await confidential();
+    const second = generateClientSecret().hash;
+    const { dataSource } = directory;
+    await dataSource.query('INSERT INTO client_secrets (client_id, hash) VALUES ($1, $2)', [
+      clientId,
+      second,
+    ]);
+    await dataSource.query('UPDATE client_secrets SET revoked_at = now() WHERE id = $1', [secrets[0]?.id]);
+    expect((await clients.find(clientId))?.secrets.map(({ hash }) => hash)).toEqual([second]);
+  });
+
+  it('knows a public client, which has no secret', async () => {
+    const created = await clients.create({
+      name: 'Phone',
+      type: 'public',
+      redirectUris: ['com.example.app:/cb'],
+    });
+    expect(await clients.find(created.clientId)).toMatchObject({ type: 'public', secrets: [] });
+    await expect(
+      clients.create({
+        name: 'P',
+        type: 'public',
+        redirectUris: REDIRECT_URIS,
+        secretHash: Buffer.alloc(32),
+      }),
+    ).rejects.toThrow('a public client has no secret');
+  });
+
+  it('writes nothing when the secret cannot be written', async () => {
+    const before = await count('clients');
+    await expect(confidential(Buffer.from('too short'))).rejects.toThrow('client_secrets_hash_check');
+    expect(await count('clients')).toBe(before);
+  });
+
+  it('refuses an identifier that is taken', async () => {
+    const { clientId } = await confidential();
+    const again = clients.create({ name: 'B', type: 'confidential', redirectUris: REDIRECT_URIS, clientId });
+    await expect(again).rejects.toThrow(DuplicateClientError);
+    await expect(again).rejects.toThrow(clientId);
+    expect(await clients.find(clientId)).toMatchObject({ name: 'Calendar' });
+  });
+
+  it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
+    'knows no client %j',
+    async (clientId) => {
+      expect(await clients.find(clientId)).toBeNull();
+    },
+  );
+
+  it('lists clients, oldest first', async () => {
+    const first = await confidential();
+    const second = await confidential();
+    const ids = (await clients.list()).map(({ clientId }) => clientId);
+    expect(ids.slice(-2)).toEqual([first.clientId, second.clientId]);
+  });
+
+  it('makes identifiers of sc_ and 120 random bits', () => {
+    expect(generateClientId()).toMatch(/^sc_[a-z2-7]{24}$/);
+    expect(new Set(Array.from({ length: 1_000 }, () => generateClientId())).size).toBe(1_000);
+    expect(generateClientId((size) => Buffer.alloc(size, 0xff))).toBe(`sc_${'7'.repeat(24)}`);
+  });
+});

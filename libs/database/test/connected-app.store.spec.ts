@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { openDirectory, type OpenDirectory } from './open-database.js';
+import { people } from './people.js';
+
+describe('ConnectedAppStore', () => {
+  let directory: OpenDirectory;
+  let apps: ConnectedAppStore;
+  let grants: GrantRecordStore;
+  let world: ReturnType<typeof people>;
+
+  beforeAll(async () => {
+    directory = await openDirectory();
+    apps = new ConnectedAppStore(directory.dataSource);
+    grants = new GrantRecordStore(directory.dataSource);
+    world = people(directory.dataSource);
+  });
+  afterAll(() => directory.close());
+
+  it('shows all grants of a client as one: every scope once, the oldest day, the last use', async () => {
+    const image = randomBytes(20);
+    const clientId = await world.client({ firstParty: true, logo: { mediaType: 'image/webp', image } });
+    const userId = await world.user();
+    const first = await world.grant(userId, clientId, { scope: 'profile:read bookings:read' });
+    const second = await world.grant(userId, clientId, { scope: 'schedules:read profile:read' });
+    await grants.touch([
+      { id: first, day: '2030-01-02' },
+      { id: second, day: '2030-01-01' },
+    ]);
+    const shown = {
+      clientId,
+      name: 'Calendar',
+      logo: createHash('sha256').update(image).digest('hex'),
+      firstParty: true,
+      clientType: 'public',
+      scopes: ['profile:read', 'schedules:read', 'bookings:read'],
+      since: (await grants.find(first))!.createdAt,
+      lastUsedOn: '2030-01-02',
+      grants: 2,
+    };
+    expect(await apps.list(userId)).toEqual([shown]);
+    expect(await apps.find(userId, clientId)).toEqual(shown);
+  });
+
+  it('shows neither revoked nor expired grants, nor other users’, nor deleted clients', async () => {
+    const [clientId, deleted, userId] = [await world.client(), await world.client(), await world.user()];
+    await grants.revoke(await world.grant(userId, clientId));
+    await world.grant(await world.user(), clientId);
+    await world.grant(userId, deleted);
+    await new ClientRegistrationStore(directory.dataSource).delete(deleted);
+    await world.grant(userId, clientId, { days: -1 });
+    expect(await apps.list(userId)).toEqual([]);
+    expect(await apps.find(userId, clientId)).toBeNull();
+  });
+
+  it('is in the order of names, whatever their letter case', async () => {
+    const userId = await world.user();
+    for (const name of ['beta', 'Gamma', 'Alpha'])
+      await world.grant(userId, await world.client({ name }), { scope: '' });
+    const listed = await apps.list(userId);
+    expect(listed.map(({ name }) => name)).toEqual(['Alpha', 'beta', 'Gamma']);
+    expect(listed[0]).toMatchObject({ logo: null, firstParty: false, scopes: [], lastUsedOn: null });
+  });
+
+  it('lists 200 at most, by one statement', async () => {
+    const userId = await world.user();
+    for (let i = 0; i < 201; i++) await world.grant(userId, await world.client());
+    expect(await directory.statementsOf(() => apps.list(userId))).toHaveLength(1);
+    expect(await apps.list(userId)).toHaveLength(200);
+  });
+
+  it.each(['sc_unknown', '', 'a\0b'])('knows no application %j', async (clientId) => {
+    expect(await apps.find(await world.user(), clientId)).toBeNull();
+  });
+});

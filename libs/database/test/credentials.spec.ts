@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { generateClientSecret, verifyClientSecret } from '#database/client/client-secret.js';
+import { hashPassword, verifyPassword } from '#database/user/password.js';
+import { cpuTime } from '#testing/cpu-time.js';
+
+describe('client secrets', () => {
+  it('are scs_ and 256 random bits, stored as SHA-256', () => {
+    const { secret, hash } = generateClientSecret();
+    expect(secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);
+    expect(hash).toEqual(createHash('sha256').update(secret).digest());
+    expect(generateClientSecret().secret).not.toBe(secret);
+  });
+
+  it('are verified against every live one', () => {
+    const [one, two, gone] = [generateClientSecret(), generateClientSecret(), generateClientSecret()];
+    const live = [one.hash, two.hash];
+    expect(verifyClientSecret(one.secret, live)).toBe(true);
+    expect(verifyClientSecret(two.secret, live)).toBe(true);
+    expect(verifyClientSecret(gone.secret, live)).toBe(false);
+  });
+
+  it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
+    'refuses %#, which is no secret of the client',
+    (presented) => {
+      expect(verifyClientSecret(presented, [generateClientSecret().hash])).toBe(false);
+      expect(verifyClientSecret(presented, [])).toBe(false);
+    },
+  );
+});
+
+describe('passwords', () => {
+  it('are hashed by argon2id with the parameters OWASP recommends and a salt of their own', async () => {
+    const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+  });
+
+  it('are verified', async () => {
+    const hash = await hashPassword('correct horse');
+    expect(await verifyPassword('correct horse', hash)).toBe(true);
+    expect(await verifyPassword('Correct horse', hash)).toBe(false);
+    expect(await verifyPassword('', hash)).toBe(false);
+  });
+
+  it('are the same however the keyboard composed their letters', async () => {
+    expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
+  });
+
+  it('take as long to refuse when there is no such user', async () => {
+    const hash = await hashPassword(randomBytes(8).toString('hex'));
+    const time = async (passwordHash: string | null) => {
+      const start = cpuTime();
+      expect(await verifyPassword('guess', passwordHash)).toBe(false);
+      return cpuTime() - start;
+    };
+    let [known, unknown] = [Infinity, Infinity];
+    // In turn, so that what else this process does is beside both.
+    for (let round = 0; round < 8; round++) {
+      known = Math.min(known, await time(hash));
+      unknown = Math.min(unknown, await time(null));
+    }
+    // Without the dummy hash the ratio would be in the hundreds.
+    expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(4);
+  });
+});

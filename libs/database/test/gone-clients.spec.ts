@@ -1,0 +1,67 @@
+import { QueryFailedError } from 'typeorm';
+import { blocked } from './open-database.js';
+import { useGrants } from './use-grants.js';
+
+const world = useGrants();
+
+const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  world.directory.dataSource.query<Row[]>(text, values);
+
+const isThere = async (clientId: string): Promise<boolean> =>
+  (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
+
+/** What PostgreSQL answers to a statement that it refuses. */
+async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(QueryFailedError);
+  return (error as QueryFailedError<Error & { hint?: string; code?: string }>).driverError;
+}
+
+describe('a client, by plain SQL,', () => {
+  const DELETE = 'DELETE FROM clients WHERE client_id = $1';
+
+  it('is not deleted while a grant to it is recorded, live or revoked, and is when none is', async () => {
+    const { mine, one, two, grants } = world;
+    const id = await world.grant(mine, one);
+    for (const revoke of [false, true]) {
+      if (revoke) await grants.revoke(id);
+      const { message, hint } = await refusalOf(sql(DELETE, [one]));
+      expect(message).toBe(`client ${one} has grants on record, which are what revokes their tokens`);
+      expect(hint).toBe('Run "operator client delete" instead: it ends the grants, and keeps the row.');
+    }
+    expect(await isThere(one)).toBe(true);
+    expect(await grants.find(id)).toMatchObject({ clientId: one });
+    await sql(DELETE, [two]);
+    expect(await isThere(two)).toBe(false);
+  });
+
+  it('is not among those that TRUNCATE takes, nor are their grants', async () => {
+    const { mine, one, grants } = world;
+    const id = await world.grant(mine, one);
+    const { hint } = await refusalOf(sql('TRUNCATE clients CASCADE'));
+    expect(hint).toContain('operator client delete');
+    expect(await grants.find(id)).not.toBeNull();
+  });
+
+  it('is not deleted either when a grant is being recorded meanwhile', async () => {
+    const { mine, one, grants, directory } = world;
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const id = 'g'.repeat(43);
+    await runner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
+       VALUES ($1, $2, $3, '', now() + interval '1 day', interval '1 day')`,
+      [id, mine, one],
+    );
+    const deleting = refusalOf(sql(DELETE, [one]));
+    await blocked(directory);
+    await runner.commitTransaction();
+    await runner.release();
+    expect((await deleting).code).toMatch(/^23/);
+    expect(await isThere(one)).toBe(true);
+    expect(await grants.find(id)).toMatchObject({ clientId: one, revokedAt: null });
+  });
+});

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource, Logger } from 'typeorm';
+import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { isolate } from '#testing/isolate.js';
+import { PATIENT_MS } from '#testing/patience.js';
+
+export interface OpenDirectory {
+  databaseUrl: string;
+  dataSource: DataSource;
+  /** The statements that `work` sends, transaction control included. */
+  statementsOf(work: () => Promise<unknown>): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** A migrated database of its own, connected to as the services do. */
+export async function openDirectory(): Promise<OpenDirectory> {
+  const isolated = await isolate();
+  const dataSource = await directoryDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+  return {
+    databaseUrl: isolated.databaseUrl,
+    dataSource,
+    async statementsOf(work) {
+      const quiet = dataSource.logger;
+      const statements: string[] = [];
+      const ignore = () => undefined;
+      dataSource.logger = {
+        logQuery: (query) => void statements.push(query),
+        logQueryError: ignore,
+        logQuerySlow: ignore,
+        logSchemaBuild: ignore,
+        logMigration: ignore,
+        log: ignore,
+      } satisfies Logger;
+      await work().finally(() => (dataSource.logger = quiet));
+      return statements;
+    },
+    async close() {
+      await dataSource.destroy();
+      await isolated.close();
+    },
+  };
+}
+
+/** Resolves when so many statements of this database wait for a lock. @throws when they do not within a minute */
+export async function blocked({ dataSource }: OpenDirectory, count = 1): Promise<void> {
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
+    if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
+  throw new Error(`in vain waited for ${count} statements that wait for a lock`);
+}

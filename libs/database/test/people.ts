@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { ClientStore, type NewClient } from '#database/client/client.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { UserStore } from '#database/user/user.store.js';
+
+const DAY_MS = 86_400_000;
+
+/** Users, clients and what the ones allowed to the others. */
+export function people(dataSource: DataSource) {
+  const [users, clients, grants] = [
+    new UserStore(dataSource),
+    new ClientStore(dataSource),
+    new GrantRecordStore(dataSource),
+  ];
+  return {
+    async user(): Promise<number> {
+      const username = `u${randomBytes(6).toString('hex')}`;
+      const passwordHash = '$argon2id$nobody logs in with this';
+      const email = `${username}@example.com`;
+      return (await users.create({ email, username, name: 'Ada', passwordHash })).id;
+    },
+
+    async client(of: Partial<NewClient> = {}): Promise<string> {
+      const redirectUris = ['https://app.example/callback'];
+      return (await clients.create({ name: 'Calendar', type: 'public', redirectUris, ...of })).clientId;
+    },
+
+    async grant(
+      userId: number,
+      clientId: string,
+      {
+        scope = 'profile:read',
+        askedScope,
+        days = 90,
+      }: { scope?: string; askedScope?: string; days?: number } = {},
+    ): Promise<string> {
+      const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
+      const expiresAt = new Date(Date.now() + days * DAY_MS);
+      await grants.create({ id, userId, clientId, scope, askedScope: askedScope ?? scope, expiresAt });
+      return id;
+    },
+
+    /** Allows what every client has, and declines these scopes. @returns the new grant, and what ended with it */
+    async decline(userId: number, clientId: string, declined: readonly string[]) {
+      const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
+      const expiresAt = new Date(Date.now() + 90 * DAY_MS);
+      const askedScope = ['profile:read', ...declined].join(' ');
+      const record = { id, userId, clientId, scope: 'profile:read', askedScope, expiresAt };
+      return { id, ended: await grants.createDeclining(record, declined) };
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { generateClientSecret, verifyClientSecret } from '#database/client/client-secret.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { openDirectory, type OpenDirectory } from './open-database.js';
+
+describe('ResourceServerStore', () => {
+  let directory: OpenDirectory;
+  let servers: ResourceServerStore;
+
+  beforeAll(async () => {
+    directory = await openDirectory();
+    servers = new ResourceServerStore(directory.dataSource);
+  });
+  afterAll(() => directory.close());
+
+  it('finds an account as it was created, with the hash of its secret only', async () => {
+    const { secret, hash } = generateClientSecret();
+    const { id } = await servers.create('Bookings API', hash);
+    expect(id).toMatch(/^rs_[a-z2-7]{24}$/);
+    const found = await servers.find(id);
+    expect(found).toEqual({ id, name: 'Bookings API', secrets: [{ id, hash }], createdAt: expect.any(Date) });
+    expect(
+      verifyClientSecret(
+        secret,
+        found!.secrets.map((known) => known.hash),
+      ),
+    ).toBe(true);
+  });
+
+  it('knows nobody else: unknown, malformed and client identifiers are null', async () => {
+    for (const id of ['rs_aaaaaaaaaaaaaaaaaaaaaaaa', 'sc_aaaaaaaaaaaaaaaaaaaaaaaa', '', '\0', 'rs_\0']) {
+      expect(await servers.find(id)).toBeNull();
+    }
+  });
+
+  it('revokes an account once and for good', async () => {
+    const { id } = await servers.create('Old API', generateClientSecret().hash);
+    const kept = await servers.create('New API', generateClientSecret().hash);
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => servers.revoke(id)));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(await servers.find(id)).toBeNull();
+    const ids = (await servers.list()).map((server) => server.id);
+    expect(ids).toContain(kept.id);
+    expect(ids).not.toContain(id);
+    expect(await servers.revoke('rs_aaaaaaaaaaaaaaaaaaaaaaaa')).toBe(false);
+    expect(await servers.revoke('\0')).toBe(false);
+  });
+});

@@ -1,0 +1,82 @@
+import { blocked } from './open-database.js';
+import { useGrants } from './use-grants.js';
+
+describe('revoking what a user allowed', () => {
+  const world = useGrants();
+  const revokedAgo = (id: string, minutes: number) =>
+    world.directory.dataSource.query(
+      `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute' WHERE id = $1`,
+      [id, minutes],
+    );
+
+  it('revokes every grant of one client, and no other’s', async () => {
+    const { mine, one, two, grants, isRevoked } = world;
+    const ids = [await world.grant(mine, one), await world.grant(mine, one)];
+    const kept = [await world.grant(mine, two), await world.grant(await world.user(), one)];
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) expect(await isRevoked(id)).toBe(true);
+    for (const id of kept) expect(await isRevoked(id)).toBe(false);
+  });
+
+  it('revokes every grant of every client, and no other user’s', async () => {
+    const { mine, one, two, grants, isRevoked } = world;
+    const ids = [await world.grant(mine, one), await world.grant(mine, two)];
+    const kept = await world.grant(await world.user(), one);
+    expect((await grants.revokeAllOf(mine)).toSorted()).toEqual(ids.toSorted());
+    expect(await isRevoked(kept)).toBe(false);
+    expect(await grants.revokeAllOf(await world.user())).toEqual([]);
+  });
+
+  it('names what was revoked in the last ten minutes again, and leaves when it was revoked as it is', async () => {
+    const { mine, one, grants } = world;
+    const [recent, old, live] = [
+      await world.grant(mine, one),
+      await world.grant(mine, one),
+      await world.grant(mine, one),
+    ];
+    await revokedAgo(recent, 9);
+    await revokedAgo(old, 11);
+    const before = (await grants.find(recent))?.revokedAt;
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, live].toSorted());
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, live].toSorted());
+    expect((await grants.find(recent))?.revokedAt).toEqual(before);
+  });
+
+  it('tells each of two at once about every grant: either may be the one that goes on to fail', async () => {
+    const { mine, one, grants } = world;
+    const ids = await Promise.all(Array.from({ length: 20 }, () => world.grant(mine, one)));
+    const outcomes = await Promise.all([
+      grants.revokeOf(mine, one),
+      grants.revokeAllOf(mine),
+      grants.revokeOf(mine, one),
+    ]);
+    for (const outcome of outcomes) expect(outcome.toSorted()).toEqual(ids.toSorted());
+    const times = await Promise.all(ids.map(async (id) => (await grants.find(id))?.revokedAt?.getTime()));
+    expect(new Set(times).size).toBe(1);
+  });
+
+  it('does not deadlock with uses that are noted meanwhile', async () => {
+    const { mine, one, grants, isRevoked } = world;
+    const ids = await Promise.all(Array.from({ length: 50 }, () => world.grant(mine, one)));
+    const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
+    await Promise.all([
+      ...Array.from({ length: 8 }, (_, day) => grants.touch(uses(day))),
+      grants.revokeAllOf(mine),
+      grants.revokeOf(mine, one),
+    ]);
+    for (const id of ids) expect(await isRevoked(id)).toBe(true);
+  });
+
+  it('waits for a revocation that is under way, and then knows of it', async () => {
+    const { mine, one, grants, directory } = world;
+    const id = await world.grant(mine, one);
+    const runner = directory.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    const waiting = grants.revokeOf(mine, one);
+    await blocked(directory);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await waiting).toEqual([id]);
+  });
+});

@@ -1,0 +1,138 @@
+import { DuplicateUserError } from '#database/user/duplicate-user.error.js';
+import { LOCALES } from '#oauth/locale.js';
+import { hashPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import { openDirectory, type OpenDirectory } from './open-database.js';
+
+describe('UserStore', () => {
+  let directory: OpenDirectory;
+  let users: UserStore;
+  let passwordHash: string;
+
+  beforeAll(async () => {
+    directory = await openDirectory();
+    users = new UserStore(directory.dataSource);
+    passwordHash = await hashPassword('correct horse');
+    await users.create({ email: 'Ada@Example.com', username: 'Ada', name: 'Ada Lovelace', passwordHash });
+  });
+  afterAll(() => directory.close());
+
+  it('gives a new user what /v2/me and the pages need', async () => {
+    const email = 'grace@example.com';
+    const created = await users.create({
+      email,
+      username: 'grace',
+      name: 'Grace',
+      timeZone: 'Europe/Berlin',
+      passwordHash,
+    });
+    expect(created).toEqual({
+      id: expect.any(Number),
+      email,
+      username: 'grace',
+      name: 'Grace',
+      timeZone: 'Europe/Berlin',
+      avatarUrl: null,
+      bio: null,
+      timeFormat: 12,
+      weekStart: 'Sunday',
+      defaultScheduleId: null,
+      organizationId: null,
+      locale: null,
+      sessionGeneration: expect.any(Number),
+      disabled: false,
+    });
+    expect(await users.find(created.id)).toEqual(created);
+  });
+
+  it('takes UTC for the time zone of a user who has none', async () => {
+    expect((await users.findByLogin('ada'))?.user.timeZone).toBe('UTC');
+  });
+
+  it.each(['Ada@Example.com', 'ADA@EXAMPLE.COM', 'ada@example.com', 'Ada', 'aDA'])(
+    'finds a user by %s, with the password hash apart from the user',
+    async (login) => {
+      const found = await users.findByLogin(login);
+      expect(found).toMatchObject({ user: { username: 'Ada' }, passwordHash });
+      expect(JSON.stringify(found?.user)).not.toContain('argon2');
+    },
+  );
+
+  it('finds a user by one query', async () => {
+    expect(await directory.statementsOf(() => users.findByLogin('ada'))).toHaveLength(1);
+  });
+
+  it.each(['nobody', 'nobody@example.com', '', 'ada\0', 'a'.repeat(255), '%', "' OR 1=1 --"])(
+    'knows no user %j',
+    async (login) => {
+      expect(await users.findByLogin(login)).toBeNull();
+    },
+  );
+
+  it('knows no user of an unknown id', async () => {
+    expect(await users.find(2_000_000_000)).toBeNull();
+  });
+
+  it.each([
+    [{ email: 'ADA@example.com', username: 'other' }, ['email']],
+    [{ email: 'other@example.com', username: 'ADA' }, ['username']],
+    [{ email: 'ada@EXAMPLE.com', username: 'ada' }, ['email', 'username']],
+  ])('refuses %j, which another user has, and names %j', async (taken, fields) => {
+    const error = await users.create({ ...taken, name: 'X', passwordHash }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(DuplicateUserError);
+    expect(error).toMatchObject({ fields });
+  });
+
+  it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])('stores no username %j', async (username) => {
+    const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
+    await expect(create).rejects.toThrow('users_username_check');
+  });
+
+  describe('settings and sessions', () => {
+    const newUser = async (username: string) =>
+      (await users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash })).id;
+
+    it('remembers the language a user chose, and forgets it', async () => {
+      const id = await newUser('babel');
+      expect(await users.setLocale(id, 'ar')).toBe(true);
+      expect((await users.find(id))?.locale).toBe('ar');
+      expect((await users.findByLogin('babel'))?.user.locale).toBe('ar');
+      await users.setLocale(id, null);
+      expect((await users.find(id))?.locale).toBeNull();
+      expect(await users.setLocale(2_000_000_000, 'de')).toBe(false);
+    });
+
+    it('stores exactly the languages that the pages speak', async () => {
+      const id = await newUser('polyglot');
+      for (const locale of LOCALES) expect(await users.setLocale(id, locale)).toBe(true);
+      for (const locale of ['EN', 'xx', '', 'pt-BR'])
+        await expect(users.setLocale(id, locale)).rejects.toThrow('users_locale_check');
+      const email = 'chosen@example.com';
+      const chosen = await users.create({ email, username: 'chosen', name: 'X', locale: 'ja', passwordHash });
+      expect(chosen.locale).toBe('ja');
+    });
+
+    it('ends sessions once for each time it is asked, also at the same time', async () => {
+      const id = await newUser('everywhere');
+      const other = await newUser('elsewhere');
+      const generationOf = async (user: number) => (await users.find(user))?.sessionGeneration ?? -1;
+      const [before, elsewhere] = [await generationOf(id), await generationOf(other)];
+      const generations = await Promise.all(Array.from({ length: 10 }, () => users.endSessions(id)));
+      const after = generations.toSorted((a, b) => a - b).map((generation) => generation - before);
+      expect(after).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect(await generationOf(id)).toBe(before + 10);
+      expect(await generationOf(other)).toBe(elsewhere);
+      await expect(users.endSessions(2_000_000_000)).rejects.toThrow('there is no user 2000000000');
+    });
+  });
+
+  it('stores no password that is not hashed', async () => {
+    const create = users.create({
+      email: 'new@example.com',
+      username: 'new',
+      name: 'X',
+      passwordHash: 'plain',
+    });
+    await expect(create).rejects.toThrow('users_password_hash_check');
+  });
+});

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewPushedRequest, PushLimit } from '#grants/pushed-request.store.js';
+import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { type RedisClient, redisClient } from '#platform/redis/redis-client.js';
+import { RedisCluster } from '#testing/topology/redis-cluster.js';
+import { until } from '#testing/topology/until.js';
+
+const LIFETIME = 600;
+const MINUTE = 60_000;
+
+/** A Cluster refuses a script that touches keys of several slots. */
+let servers: RedisCluster;
+let redis: RedisClient;
+let store: PushedRequestStore;
+
+beforeAll(async () => {
+  servers = await RedisCluster.start();
+  redis = redisClient(servers.url);
+  store = new PushedRequestStore(redis);
+  await until('it is connected', 60_000, async () => redis.status === 'ready');
+});
+
+afterAll(async () => {
+  redis?.disconnect();
+  await servers?.stop();
+});
+
+const unique = () => randomBytes(8).toString('hex');
+const request = (clientId: string, lifetime = LIFETIME): NewPushedRequest => ({
+  id: unique(),
+  clientId,
+  parameters: '{}',
+  lifetime,
+});
+const limit = (counter: PushLimit['counter'], key: string, max: number): PushLimit => ({ counter, key, max });
+const stored = (id: string) => redis.exists(`{par}:request:${id}`);
+const left = (id: string) => redis.pttl(`{par}:request:${id}`);
+/** Milliseconds for which it counts at its client's counter. */
+const counts = async (clientId: string, id: string) =>
+  Number(await redis.zscore(`{par}:client:${clientId}`, id)) - Date.now();
+
+describe('of pushes that come at once', () => {
+  it.each(['client', 'address', 'site'] as const)(
+    'no more are stored than its %s may have',
+    async (which) => {
+      const names = { client: unique(), address: unique(), site: unique() };
+      const limits = (['client', 'address', 'site'] as const).map((counter) =>
+        limit(counter, names[counter], counter === which ? 20 : 1_000),
+      );
+      const pushes = Array.from({ length: 50 }, () => request(names.client));
+      const answers = await Promise.all(pushes.map((push) => store.push(push, limits)));
+      expect(answers.filter((refusal) => refusal === null)).toHaveLength(20);
+      for (const refusal of answers.filter((answer) => answer !== null)) {
+        expect(refusal.counter).toBe(which);
+        expect(refusal.retryAfter).toBeGreaterThan(0);
+        expect(refusal.retryAfter).toBeLessThanOrEqual(LIFETIME);
+      }
+      const kept = await Promise.all(pushes.map(({ id }) => stored(id)));
+      expect(kept).toEqual(answers.map((refusal) => (refusal === null ? 1 : 0)));
+      for (const counter of ['client', 'address', 'site'] as const)
+        expect(await redis.zcard(`{par}:${counter}:${names[counter]}`)).toBe(20);
+    },
+  );
+
+  it('one that is refused counts nowhere, and is told the longest wait', async () => {
+    const [client, address] = [unique(), unique()];
+    const limits = [limit('client', client, 1), limit('address', address, 1)];
+    await store.push(request(unique(), 500), [limit('address', address, 1)]);
+    await store.push(request(client, 100), [limit('client', client, 1)]);
+    const refusal = await store.push(request(client), limits);
+    expect(refusal).toEqual({ counter: 'address', retryAfter: expect.any(Number) });
+    expect(refusal?.retryAfter).toBeGreaterThan(100);
+    expect(await redis.zcard(`{par}:client:${client}`)).toBe(1);
+    expect(await redis.zcard(`{par}:address:${address}`)).toBe(1);
+  });
+});
+
+describe('a counter', () => {
+  it('gives every place back by itself, and ends with the last one', async () => {
+    const [client, address] = [unique(), unique()];
+    const limits = [limit('client', client, 3), limit('address', address, 3)];
+    for (let n = 0; n < 3; n += 1) expect(await store.push(request(client), limits)).toBeNull();
+    expect(await store.push(request(client), limits)).not.toBeNull();
+    for (const name of [`{par}:client:${client}`, `{par}:address:${address}`]) {
+      expect(await redis.pttl(name)).toBeGreaterThan(0);
+      expect(await redis.pttl(name)).toBeLessThanOrEqual(LIFETIME * 1000);
+      // As if they had been pushed more than a lifetime ago.
+      for (const id of await redis.zrange(name, '0', '-1'))
+        await redis.zadd(name, String(Date.now() - 1_000), id);
+    }
+    expect(await store.push(request(client), limits)).toBeNull();
+    expect(await redis.zcard(`{par}:client:${client}`)).toBe(1);
+  });
+
+  it('takes as many as have left it', async () => {
+    const client = unique();
+    const most = [limit('client', client, 2)];
+    await store.push(request(client, 1), most);
+    await store.push(request(client), most);
+    while ((await store.push(request(client), most)) !== null) await sleep(20);
+    expect(await redis.zcard(`{par}:client:${client}`)).toBe(2);
+    expect(await store.push(request(client), most)).not.toBeNull();
+  });
+});
+
+describe('a pushed request', () => {
+  const pushed = async () => {
+    const push = request(unique());
+    await store.push(push, [limit('client', push.clientId, 10)]);
+    return push;
+  };
+
+  it('is read by anybody any number of times, and lives no longer for it', async () => {
+    const { id, clientId } = await pushed();
+    await redis.pexpire(`{par}:request:${id}`, 30_000);
+    for (let time = 0; time < 3; time += 1)
+      expect(await store.open(id, clientId, false)).toEqual({ outcome: 'open', parameters: '{}' });
+    expect(await left(id)).toBeLessThanOrEqual(30_000);
+    expect(await counts(clientId, id)).toBeLessThanOrEqual(LIFETIME * 1000 + 1_000);
+  });
+
+  it('lives 15 minutes from when a browser that is logged in opens it first, and counts for as long', async () => {
+    const { id, clientId } = await pushed();
+    await store.open(id, clientId, true);
+    expect(await left(id)).toBeGreaterThan(LIFETIME * 1000);
+    expect(await left(id)).toBeLessThanOrEqual(15 * MINUTE);
+    expect(await counts(clientId, id)).toBeGreaterThan(LIFETIME * 1000);
+    expect(await redis.pttl(`{par}:client:${clientId}`)).toBeGreaterThan(LIFETIME * 1000);
+    await redis.pexpire(`{par}:request:${id}`, 30_000);
+    await store.open(id, clientId, true);
+    expect(await left(id)).toBeLessThanOrEqual(30_000);
+  });
+
+  it('makes place within a minute of its answer, unless that is taken back', async () => {
+    const { id, clientId } = await pushed();
+    expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
+    expect(await store.answer(id, clientId)).toEqual({ outcome: 'answered', parameters: '' });
+    expect(await left(id)).toBeLessThanOrEqual(MINUTE);
+    expect(await counts(clientId, id)).toBeLessThanOrEqual(MINUTE + 1_000);
+    await store.reopen(id, clientId);
+    expect(await left(id)).toBeGreaterThan(LIFETIME * 1000);
+    expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
+  });
+
+  it('that is about to expire is not kept by its answer', async () => {
+    const { id, clientId } = await pushed();
+    await redis.pexpire(`{par}:request:${id}`, 30_000);
+    await store.answer(id, clientId);
+    expect(await left(id)).toBeLessThanOrEqual(30_000);
+  });
+});

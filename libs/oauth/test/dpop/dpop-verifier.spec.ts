@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
+import { publicUri, targetUri } from '#oauth/dpop/target-uri.js';
+import { DpopKey } from '#testing/dpop-key.js';
+
+const URI = 'https://api.example.com/v2/me';
+const NOW = 1_800_000_000_000;
+const verifier = new DpopVerifier({ lifetime: 60, clockSkew: 10, clock: () => NOW });
+
+let key: DpopKey;
+
+beforeAll(async () => {
+  key = await DpopKey.generate();
+});
+
+const verify = async (claims: object, by = key) =>
+  verifier.verify(await by.proof('GET', URI, { claims: { iat: NOW / 1000, ...claims } }), {
+    method: 'GET',
+    uri: URI,
+  });
+
+describe('a verified proof', () => {
+  it.each(DPOP_ALGORITHMS)('names its key, its jti and its end: %s', async (alg) => {
+    const signer = await DpopKey.generate(alg);
+    expect(await verify({ jti: 'j', nonce: 'n' }, signer)).toEqual({
+      jkt: signer.jkt,
+      jti: 'j',
+      nonce: 'n',
+      expiresAt: NOW + 60_000,
+    });
+  });
+
+  it.each([
+    ['as old as is allowed', -60, true],
+    ['older', -61, false],
+    ['as far in the future as the skew allows', 10, true],
+    ['farther', 11, false],
+  ])('is %s', async (_rule, seconds, good) => {
+    const result = verify({ iat: NOW / 1000 + seconds });
+    await (good
+      ? expect(result).resolves.toBeDefined()
+      : expect(result).rejects.toMatchObject({ check: 'iat' }));
+  });
+
+  it('may have a jti of 256 characters', async () => {
+    expect((await verify({ jti: 'x'.repeat(256) })).jti).toHaveLength(256);
+  });
+
+  it('may have an RSA key of 4096 bits and not a larger one', async () => {
+    expect((await verify({}, await DpopKey.generate('PS256', 4096))).jkt).toMatch(/^[\w-]{43}$/);
+    const signer = await DpopKey.generate('PS256');
+    const jwk = { ...signer.jwk, n: 'x'.repeat(684) };
+    const proof = await signer.proof('GET', URI, { header: { jwk } });
+    await expect(verifier.verify(proof, { method: 'GET', uri: URI })).rejects.toThrow(/2048 to 4096 bits/);
+  });
+
+  it('is refused when any character of it is another', async () => {
+    const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
+    // The last character of a part may carry bits that no one reads.
+    const places = proof.split('.').flatMap((part, i, parts) => {
+      const start = parts.slice(0, i).join('.').length + (i > 0 ? 1 : 0);
+      return Array.from({ length: part.length - 1 }, (_, at) => start + at);
+    });
+    const change = fc.tuple(fc.constantFrom(...places), fc.constantFrom(...alphabet.split('')));
+    await fc.assert(
+      fc.asyncProperty(change, async ([at, character]) => {
+        fc.pre(proof[at] !== character);
+        const changed = proof.slice(0, at) + character + proof.slice(at + 1);
+        await expect(verifier.verify(changed, { method: 'GET', uri: URI })).rejects.toMatchObject({
+          name: 'InvalidProofError',
+        });
+      }),
+    );
+  });
+
+  it('anything at all in the header is refused in an orderly way', async () => {
+    const field = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.array(fc.base64String()).map((a) => a.join('.')),
+    );
+    await fc.assert(
+      fc.asyncProperty(field, async (text) => {
+        await expect(verifier.verify(text, { method: 'GET', uri: URI })).rejects.toMatchObject({
+          name: 'InvalidProofError',
+        });
+      }),
+    );
+  });
+});
+
+describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
+  it.each([
+    ['HTTPS://API.Example.com/v2/me', URI],
+    ['https://api.example.com:443/v2/me?x#y', URI],
+    ['http://api.example.com:80/', 'http://api.example.com/'],
+    ['http://api.example.com', 'http://api.example.com/'],
+    ['https://api.example.com/a/%2e%2E/v2/./me', URI],
+    ['https://api.example.com/%7e%2f', 'https://api.example.com/~%2F'],
+    ['http://[::1]:3003/v2/me', 'http://[::1]:3003/v2/me'],
+  ])('%s is %s', (uri, normal) => expect(targetUri(uri)).toBe(normal));
+
+  it.each([
+    'ftp://api.example.com/',
+    'https:/api.example.com/',
+    'https:api.example.com',
+    'https:///api.example.com/',
+    'https://user@api.example.com/',
+    'https://api.example.com\\v2/me',
+    'https://api.example.com/v2/ me',
+    'https://api.example.com/v2/%zz',
+    'https://api.example.com/v2/mé',
+    '\thttps://api.example.com/',
+    '/v2/me',
+    '',
+  ])('%j is none', (uri) => expect(targetUri(uri)).toBeNull());
+
+  it.each([
+    ['/v2/me?x=1', 'https://api.example.com/v2/me'],
+    ['http://evil.example.org/v2/me', 'https://api.example.com/http://evil.example.org/v2/me'],
+    ['*', 'https://api.example.com/*'],
+    ['.evil.org/', 'https://api.example.com/.evil.org/'],
+  ])('begins with the public address, whatever path came: %s', (path, uri) =>
+    expect(publicUri('https://api.example.com', path)).toBe(uri),
+  );
+});

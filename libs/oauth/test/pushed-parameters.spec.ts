@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
+import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
+import { PROMPTS } from '#oauth/authorization/check-prompt.js';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import { readPushedParameters, writePushedParameters } from '#oauth/authorization/pushed-parameters.js';
+import { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import type { Client } from '#database/client/client.js';
+import { SCOPES } from '#oauth/scope.js';
+
+const scopes = [...SCOPES.keys()];
+const redirectUri = 'https://app.example.com/callback?tenant=7';
+const client = { clientId: 'sc_a', type: 'public', redirectUris: [redirectUri], scopes } as unknown as Client;
+
+const text = (maxLength: number) =>
+  fc.string({ unit: 'binary', minLength: 1, maxLength }).filter((value) => !/\p{Cc}|\p{Cs}/u.test(value));
+const hash = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => Buffer.from(bytes).toString('base64url'));
+const some = (names: readonly string[]) =>
+  fc.array(fc.constantFrom(...names)).map((chosen) => chosen.join(' '));
+
+const body = fc.record(
+  {
+    client_id: text(20),
+    redirect_uri: fc.constant(redirectUri),
+    response_type: fc.constant('code'),
+    state: text(100),
+    code_challenge: hash,
+    code_challenge_method: fc.constant('S256'),
+    scope: some(scopes),
+    dpop_jkt: hash,
+    prompt: some(PROMPTS.filter((prompt) => prompt !== 'none')),
+    login_hint: text(50),
+    ui_locales: text(50),
+    other: text(50),
+    client_secret: text(50),
+  },
+  { requiredKeys: ['redirect_uri', 'state', 'code_challenge', 'code_challenge_method'] },
+);
+
+const checked = (parameters: RequestParameters): AuthorizationRequest =>
+  checkAuthorizationRequest(parameters, client, { apis: [] });
+
+describe('pushed parameters', () => {
+  it('mean what was pushed when they are read again, and are nothing but that', () => {
+    fc.assert(
+      fc.property(
+        body.filter(
+          ({ prompt = '', scope = '' }) => prompt.length <= LIMITS.prompt && scope.length <= LIMITS.scope,
+        ),
+        (sent) => {
+          const request = checked(RequestParameters.fromBody(sent));
+          const stored = writePushedParameters(request);
+          expect(checked(readPushedParameters(stored))).toEqual(request);
+          expect(Object.keys(JSON.parse(stored) as object)).not.toEqual(
+            expect.arrayContaining([expect.stringMatching(/^(?:client_id|client_secret|other)$/)]),
+          );
+        },
+      ),
+    );
+  });
+});

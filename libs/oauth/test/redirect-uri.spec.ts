@@ -1,0 +1,122 @@
+import { assert, constantFrom, oneof, property, string, webUrl } from 'fast-check';
+import { checkRedirectUri } from '#oauth/redirect-uri.js';
+
+describe('checkRedirectUri', () => {
+  it.each([
+    'https://app.example.com/callback',
+    'https://app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com:8443/a/b.c/..d?x=1&y=%2F',
+    'https://app.example.com/callback?via=a/../b',
+    'https://xn--bcher-kva.example/callback',
+    'http://localhost/callback',
+    'http://localhost:3000/callback',
+    'http://127.0.0.1:49152/callback',
+    'http://[::1]:8080/callback',
+    `https://app.example.com/${'x'.repeat(1_976)}`,
+  ])('accepts %s for both types of client', (uri) => {
+    expect(checkRedirectUri(uri, 'confidential')).toBeNull();
+    expect(checkRedirectUri(uri, 'public')).toBeNull();
+  });
+
+  it.each(['com.example.app:/callback', 'com.example.app://callback', 'com.example.my-app:/oauth?x=1'])(
+    'accepts %s for public clients only (RFC 8252 7.1)',
+    (uri) => {
+      expect(checkRedirectUri(uri, 'public')).toBeNull();
+      expect(checkRedirectUri(uri, 'confidential')).toMatch(/public clients/);
+    },
+  );
+
+  it.each([
+    ['', /empty/],
+    ['/callback', /not an absolute URI/],
+    ['app.example.com/callback', /not an absolute URI/],
+    ['//app.example.com/callback', /not an absolute URI/],
+    ['https://', /not an absolute URI/],
+    ['https:app.example.com/callback', /form that browsers send/],
+    ['https://app.example.com/callback#', /fragment/],
+    ['https://app.example.com/callback#part', /fragment/],
+    ['https://*.example.com/callback', /wildcard/],
+    ['https://app.example.com/*', /wildcard/],
+    ['https://user:secret@app.example.com/', /user name or password/],
+    ['https://app.example.com@evil.example/', /user name or password/],
+    ['https://@app.example.com/', /user name or password/],
+    ['javascript:alert(1)', /scheme javascript/],
+    ['data:text/html,hello', /scheme data/],
+    ['file:///etc/passwd', /scheme file/],
+    ['vbscript:x', /scheme vbscript/],
+    ['blob:https://app.example.com/1', /scheme blob/],
+    ['ftp://app.example.com/', /scheme ftp/],
+    ['myapp:/callback', /reversed domain name/],
+    ['COM.example.app:/callback', /form that browsers send/],
+    ['com.example.app:/callback#done', /fragment/],
+    ['com.example.app://user@callback/', /user name or password/],
+    ['com.example.*:/callback', /wildcard/],
+    ['intent://callback/;scheme=com.example.app;end', /scheme intent/],
+    ['about:blank', /scheme about/],
+    ['mailto:ada@example.com', /user name|scheme mailto/],
+    ['wss://app.example.com/', /scheme wss/],
+    ['javascript://app.example.com/%0aalert(1)', /scheme javascript/],
+    ['com.example.app:callback', /no path/],
+    ['com.example.app:/', /no path/],
+    ['http://app.example.com/callback', /use https/],
+    ['http://127.0.0.1.evil.example/', /use https/],
+    ['http://localhost.evil.example/', /use https/],
+    ['http://192.168.0.1/', /use https/],
+    ['http://127.0.0.2/callback', /use https/],
+    ['http://0.0.0.0/callback', /use https/],
+    ['http://[::]/callback', /use https/],
+    ['http://[::ffff:127.0.0.1]/callback', /use https/],
+    ['http://localhost./callback', /use https/],
+    ['http://2130706433/callback', /form that browsers send/],
+    ['http://127.1/callback', /form that browsers send/],
+    ['http://user@127.0.0.1/callback', /user name or password/],
+    ['http://127.0.0.1:*/callback', /wildcard/],
+    ['http://127.0.0.1:80/callback', /form that browsers send/],
+    ['https://app.example.com/a/../callback', /path segment/],
+    ['https://app.example.com/./callback', /path segment/],
+    ['https://app.example.com/a/%2e%2E/callback', /path segment/],
+    ['https://app.example.com/a\\..\\callback', /path segment/],
+    ['https://app.example.com/a/..', /path segment/],
+    ['com.example.app:/a/../b', /path segment/],
+    ['https://App.Example.com/callback', /write https:\/\/app\.example\.com\/callback/],
+    ['HTTPS://app.example.com/callback', /write https:/],
+    ['https://app.example.com:443/callback', /write https:\/\/app\.example\.com\/callback/],
+    ['https:\\\\app.example.com\\callback', /form that browsers send/],
+    ['https://app.example.com?x=1', /write https:\/\/app\.example\.com\/\?x=1/],
+    ['http://0x7f000001/', /form that browsers send|use https/],
+    ['https://app.example.com/call back', /spaces/],
+    ['https://app.example.com/\r\nSet-Cookie:x', /control/],
+    ['https://app.example.com/\0', /control/],
+    [' https://app.example.com/', /spaces/],
+    ['https://bücher.example/', /non-ASCII/],
+    ['https://app.example.com/%zz', /hexadecimal/],
+    [`https://app.example.com/${'x'.repeat(1_977)}`, /longer than 2000/],
+  ])('refuses %j even of a public client, and says why', (uri, problem) => {
+    expect(checkRedirectUri(uri, 'public')).toMatch(problem);
+    expect(checkRedirectUri(uri, 'confidential')).not.toBeNull();
+  });
+
+  it('accepts nothing that a browser would not follow unchanged to an encrypted, loopback or app address', () => {
+    const character = constantFrom(...'https:/..@#?*%2e\\[]a1-com.example '.split(''));
+    const almost = string({ unit: character, maxLength: 40 });
+    assert(
+      property(
+        oneof(
+          almost,
+          almost.map((rest) => `https://${rest}`),
+          webUrl(),
+        ),
+        (uri) => {
+          if (checkRedirectUri(uri, 'public') !== null) return;
+          const { href, hash, username, protocol, hostname } = new URL(uri);
+          expect([uri, `${uri}/`]).toContain(href);
+          expect([hash, username]).toEqual(['', '']);
+          if (protocol === 'http:') expect(['localhost', '127.0.0.1', '[::1]']).toContain(hostname);
+          else expect(protocol).toMatch(/^https:$|\./);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import 'reflect-metadata';
+import { ConfigurationError } from '#platform/configuration/configuration.error.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { listOf, OriginsVariable, OriginVariable } from '#platform/configuration/variables.js';
+
+class Configuration {
+  NODE_ENV = 'development';
+  @OriginVariable() BASE_URL: string;
+  @OriginVariable({ optional: true }) API_URL = '';
+}
+
+/** The problems of an environment; none when it is good. */
+function problems(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfiguration(Configuration, env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+describe('the public address of a service', () => {
+  it('is https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the problem names the variable, not its value', () => {
+    expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
+    for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])
+      expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
+        'BASE_URL must be an https origin with no path and no slash at its end, such as https://base.example.com (NODE_ENV is production)',
+      ]);
+  });
+
+  it('may be left out where nothing depends on it, and is otherwise no less strict', () => {
+    const good = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com' };
+    expect(problems({ ...good, API_URL: '' })).toEqual([]);
+    expect(problems({ ...good, API_URL: 'https://api.example.com' })).toEqual([]);
+    expect(problems({ ...good, API_URL: 'http://api.example.com' })).toEqual([
+      expect.stringMatching(/^API_URL must be an https origin/),
+    ]);
+  });
+
+  it.each([undefined, 'development', 'test'])('may be http where NODE_ENV is %s', (NODE_ENV) => {
+    expect(problems({ NODE_ENV, BASE_URL: 'http://localhost:3002' })).toEqual([]);
+  });
+
+  it.each([
+    'https://base.example.com/',
+    'https://base.example.com/x',
+    'ftp://base.example.com',
+    'base',
+    undefined,
+  ])('is an origin and nothing more: not %s', (BASE_URL) => {
+    for (const NODE_ENV of ['production', 'development'])
+      expect(problems({ NODE_ENV, BASE_URL })).toEqual([
+        expect.stringMatching(/^BASE_URL (is missing: it )?must be an http/),
+      ]);
+  });
+});
+
+describe('origins that are trusted', () => {
+  class Trusting {
+    NODE_ENV = 'development';
+    @OriginsVariable() ORIGINS = '';
+  }
+  const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
+    listOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
+
+  it('are any number of https origins, none when nothing is said', () => {
+    expect(trusted('')).toEqual([]);
+    expect(trusted('https://a.example, https://b.example:8443')).toEqual([
+      'https://a.example',
+      'https://b.example:8443',
+    ]);
+    expect(trusted('http://localhost:9000', 'development')).toEqual(['http://localhost:9000']);
+  });
+
+  it.each([
+    'http://a.example',
+    'https://a.example/',
+    'https://a.example/x',
+    'https:',
+    '*',
+    'https://*.a.example',
+    "https://a;script-src'*'.example",
+    'https://a.example https://b.example',
+    'https://a.example,evil',
+  ])('hold nothing that means something in a policy: not %s', (value) => {
+    expect(() => trusted(value)).toThrow(ConfigurationError);
+  });
+});

@@ -1,0 +1,40 @@
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { HealthModule } from '#platform/health/health.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { REDIS } from '#platform/redis/redis.token.js';
+import { Interposer } from '#testing/interposer.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { until } from '#testing/topology/until.js';
+
+@Module({})
+class Root {}
+
+describe('the connection to Redis', () => {
+  let services: Isolated;
+  let network: Interposer;
+  let app: INestApplicationContext;
+
+  beforeAll(async () => {
+    services = await isolate();
+    network = await Interposer.to(services.redisUrl);
+    const imports = [HealthModule, RedisModule.forRoot(network.url)];
+    app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
+  });
+
+  afterAll(async () => {
+    await app.close();
+    network.close();
+    await services.close();
+  });
+
+  // The kernel would go on sending for a quarter of an hour.
+  it('is made anew within seconds when it falls silent without being closed', async () => {
+    const redis = app.get<Redis>(REDIS);
+    const answers = async () => (await redis.ping()) === 'PONG';
+    await until('it answers', 60_000, answers);
+    network.silence();
+    await until('another one answers', 60_000, answers);
+  });
+});

@@ -1,0 +1,182 @@
+import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { TrustedCache } from '#platform/nats/trusted-cache.js';
+import { IntrospectionUnavailableError } from '#platform/nats/unavailable.error.js';
+import { RestartableNats } from '#testing/restartable-nats.js';
+import { until } from '#testing/topology/until.js';
+
+interface Fetch {
+  readonly key: string;
+  answer(value: string): void;
+}
+
+let nats: RestartableNats;
+let connection: TokenServiceConnection;
+let others: TokenServiceConnection;
+
+beforeAll(async () => {
+  nats = await RestartableNats.start();
+  connection = new TokenServiceConnection(nats.url, 'cache');
+  others = new TokenServiceConnection(nats.url, 'others');
+  await Promise.all([connection.open(), others.open()]);
+});
+
+afterAll(async () => {
+  await Promise.all([connection.close(), others.close()]);
+  await nats.stop();
+});
+
+/** A cache whose fetches are answered by the test. The tag of a value is the grant before its colon. */
+function open(max = 100) {
+  const fetches: Fetch[] = [];
+  const cache = new TrustedCache<string>(connection, {
+    max,
+    fetch: (key) => new Promise((resolve) => fetches.push({ key, answer: resolve })),
+    tags: (value) => [`grant:${value.split(':', 1)[0]}`],
+    ttl: (value) => (value.endsWith('inactive') ? 0 : 30_000),
+  });
+  const nth = async (n: number): Promise<Fetch> => {
+    await until(`there is a fetch number ${n}`, 60_000, () => fetches.length > n);
+    return fetches[n] as Fetch;
+  };
+  return { cache, fetches, nth };
+}
+
+/** Broadcasts a revocation; resolves when it has arrived at the cache's connection. */
+async function revoked(grant: string): Promise<void> {
+  others.publish('oauth.grant.revoked', { grant_id: grant });
+  await others.ping();
+  await connection.ping();
+}
+
+describe('the cache that broadcasts evict from', () => {
+  it('tells how each look into it goes', async () => {
+    const { cache, nth } = open();
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    const asking = [cache.get('token'), cache.get('token')];
+    (await nth(0)).answer('g0:active');
+    await Promise.all(asking);
+    await cache.get('token');
+    expect(lookups).toEqual(['miss', 'shared', 'hit']);
+  });
+
+  it('tells of a look that could believe nothing, because broadcasts cannot arrive', async () => {
+    const deaf = new TokenServiceConnection(nats.url, 'never opened');
+    const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
+    const cache = new TrustedCache<string>(deaf, options);
+    const lookups: string[] = [];
+    cache.observe((lookup) => lookups.push(lookup));
+    await cache.get('token');
+    await cache.get('token');
+    expect(lookups).toEqual(['untrusted', 'untrusted']);
+  });
+
+  it('fetches once for many that ask for one key at once', async () => {
+    const { cache, fetches, nth } = open();
+    const asking = Array.from({ length: 50 }, () => cache.get('token'));
+    (await nth(0)).answer('g1:active');
+    expect(new Set(await Promise.all(asking))).toEqual(new Set(['g1:active']));
+    expect(await cache.get('token')).toBe('g1:active');
+    expect(fetches).toHaveLength(1);
+  });
+
+  it('fetches again when a revocation overtakes the answer', async () => {
+    const { cache, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    await revoked('g2');
+    first.answer('g2:active');
+    (await nth(1)).answer('g2:inactive');
+    expect(await asking).toBe('g2:inactive');
+    const again = cache.get('token');
+    (await nth(2)).answer('g2:inactive');
+    expect(await again).toBe('g2:inactive');
+  });
+
+  it('gives the answer after the revocation also to those who joined the fetch before it', async () => {
+    const { cache, nth } = open();
+    const early = cache.get('token');
+    const first = await nth(0);
+    await revoked('g3');
+    const late = cache.get('token');
+    first.answer('g3:active');
+    (await nth(1)).answer('g3:inactive');
+    expect(await Promise.all([early, late])).toEqual(['g3:inactive', 'g3:inactive']);
+  });
+
+  it('a revocation of another grant does not disturb a fetch', async () => {
+    const { cache, fetches, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    await revoked('another');
+    first.answer('g4:active');
+    expect(await asking).toBe('g4:active');
+    expect(fetches).toHaveLength(1);
+  });
+
+  it('believes no answer that is overtaken again and again: nobody can tell', async () => {
+    const { cache, fetches, nth } = open();
+    const asking = cache.get('token');
+    const outcome = expect(asking).rejects.toBeInstanceOf(IntrospectionUnavailableError);
+    for (let n = 0; n < 3; n++) {
+      const fetch = await nth(n);
+      await revoked('g5');
+      fetch.answer('g5:active');
+    }
+    await outcome;
+    expect(fetches).toHaveLength(3);
+  });
+
+  it('keeps nothing that was fetched across a reconnection: broadcasts may have been missed', async () => {
+    const { cache, nth } = open();
+    const kept = cache.get('kept');
+    (await nth(0)).answer('g6:active');
+    await kept;
+    const asking = cache.get('token');
+    const first = await nth(1);
+    await nats.kill();
+    await nats.restart();
+    await until('the connections are back', 60_000, async () => {
+      await Promise.all([connection.ping(), others.ping()]);
+      return true;
+    });
+    first.answer('g6:active');
+    (await nth(2)).answer('g6:inactive');
+    expect(await asking).toBe('g6:inactive');
+    const again = cache.get('kept');
+    (await nth(3)).answer('g6:inactive');
+    expect(await again).toBe('g6:inactive');
+  });
+
+  it('evicts every token of a grant, also those that others have pushed to the edge', async () => {
+    const { cache, fetches, nth } = open(3);
+    const keep = async (key: string, value: string) => {
+      const asking = cache.get(key);
+      (await nth(fetches.length - 1)).answer(value);
+      await asking;
+    };
+    for (const key of ['a', 'b', 'c']) await keep(key, 'g7:active');
+    // `a` falls out and comes back; its old entry's end must not take the new one out of the index.
+    await keep('d', 'g8:active');
+    await keep('a', 'g7:active');
+    await revoked('g7');
+    const count = fetches.length;
+    for (const key of ['a', 'c']) {
+      const asking = cache.get(key);
+      (await nth(fetches.length - 1)).answer('g7:inactive');
+      expect(await asking).toBe('g7:inactive');
+    }
+    expect(fetches).toHaveLength(count + 2);
+    expect(await cache.get('d')).toBe('g8:active');
+  });
+
+  it('remembers no more tags than entries, however many tokens come by', async () => {
+    const { cache, fetches, nth } = open(10);
+    for (let n = 0; n < 1_000; n++) {
+      const asking = cache.get(`token ${n}`);
+      (await nth(fetches.length - 1)).answer(`g${n}x:active`);
+      await asking;
+    }
+    expect(cache.size).toEqual({ entries: 10, tags: 10 });
+  });
+});
