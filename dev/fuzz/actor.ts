@@ -42,9 +42,9 @@ const PATIENCE = 10;
  */
 export class Actor {
   /** Fresh from a code of their own: nothing else of their grants is known to any other request. */
-  readonly #pairs: TokenPair[] = [];
-  readonly #old: string[] = [];
-  #session: string | null = null;
+  private readonly pairs: TokenPair[] = [];
+  private readonly spent: string[] = [];
+  private cookie: string | null = null;
 
   private constructor(
     readonly world: World,
@@ -129,7 +129,7 @@ export class Actor {
     const challenge = challengeOf(verifier) ?? '';
     const scope = 'profile:read bookings:read';
     const pending = { redirectUri, challenge, scope, ...(bound && { jkt: this.key.jkt }) };
-    const code = await this.#store(() => this.world.fixture.code(id, this.owner, pending));
+    const code = await this.store(() => this.world.fixture.code(id, this.owner, pending));
     this.world.secrets.add('code', code);
     return { code, verifier, redirectUri };
   }
@@ -137,28 +137,28 @@ export class Actor {
   /** Has the person allow the client something, so that there is something to revoke. */
   async connect(): Promise<void> {
     const { fixture, secrets } = this.world;
-    secrets.add('code', await this.#store(() => fixture.code(this.confidential.id, this.person.id)));
+    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.person.id)));
   }
 
   /** Tokens that are good. Whoever may end them takes them, and nobody else gets them. */
   async pair(kind: GrantKind, use: 'look' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
-    const at = this.#pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);
-    const pair = this.#pairs[at] ?? (await this.#exchange(kind));
-    if (use === 'look' && at < 0) this.#pairs.push(pair);
-    if (use === 'take' && at >= 0) this.#pairs.splice(at, 1);
+    const at = this.pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);
+    const pair = this.pairs[at] ?? (await this.exchange(kind));
+    if (use === 'look' && at < 0) this.pairs.push(pair);
+    if (use === 'take' && at >= 0) this.pairs.splice(at, 1);
     return pair;
   }
 
   /** The cookies of somebody who is logged in. */
   async session(): Promise<string> {
-    this.#session ??= await this.#logIn();
-    return this.#session;
+    this.cookie ??= await this.logIn();
+    return this.cookie;
   }
 
   /** After whatever may have ended it. */
   forgetSession(): void {
-    this.#session = null;
+    this.cookie = null;
   }
 
   /** The hidden field of a form that was given to a browser with this Cookie header. */
@@ -170,13 +170,13 @@ export class Actor {
 
   /** From here on this may be sent where it does not belong: no good request needs it, nor another one of its grant. */
   retire(...credentials: string[]): void {
-    this.#old.push(...credentials);
-    while (this.#old.length > KEPT) this.#old.shift();
+    this.spent.push(...credentials);
+    while (this.spent.length > KEPT) this.spent.shift();
   }
 
   /** A credential to be sent where it does not belong. */
   old(pick: number): string {
-    return this.#old[pick % this.#old.length] ?? this.confidential.secret ?? '';
+    return this.spent[pick % this.spent.length] ?? this.confidential.secret ?? '';
   }
 
   /** Takes in the credentials of an answer. */
@@ -199,7 +199,7 @@ export class Actor {
     if (requestUri !== undefined) secrets.add('request URI', requestUri);
   }
 
-  async #exchange(kind: GrantKind): Promise<TokenPair> {
+  private async exchange(kind: GrantKind): Promise<TokenPair> {
     const client = this.client(kind.isPublic);
     const { code, verifier, redirectUri } = await this.code(kind);
     const url = `${this.world.urls.token}/api/auth/oauth/token`;
@@ -223,7 +223,7 @@ export class Actor {
     return { client, access, refresh, bound: kind.bound };
   }
 
-  async #logIn(): Promise<string> {
+  private async logIn(): Promise<string> {
     const before = `session=${this.fresh('cookie')}`;
     const { email, password } = this.person;
     const form = { csrf_token: this.csrf(before, 'login'), username: email, password };
@@ -236,7 +236,7 @@ export class Actor {
   }
 
   /** Past the product, into its stores. */
-  async #store<T>(write: () => Promise<T>): Promise<T> {
+  private async store<T>(write: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await write();

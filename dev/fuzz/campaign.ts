@@ -50,52 +50,52 @@ const SETTLED_PAUSE_MS = 3_000;
 
 /** Sends random requests to a product of its own, and checks every answer, log line and process against the rules. */
 export class Campaign {
-  readonly #outcomes = new Map<string, Map<string, number>>();
-  readonly #findings = new Findings();
-  readonly #recent: unknown[] = [];
-  readonly #started = performance.now();
-  #requests = 0;
-  #end = Infinity;
-  #isGone = false;
+  private readonly outcomes = new Map<string, Map<string, number>>();
+  private readonly findings = new Findings();
+  private readonly recent: unknown[] = [];
+  private readonly started = performance.now();
+  private requests = 0;
+  private end = Infinity;
+  private isGone = false;
 
   constructor(private readonly plan: Plan) {}
 
   get progress(): Progress {
     const now = performance.now();
     return {
-      requests: this.#requests,
-      findings: this.#findings.all.length,
-      elapsed: now - this.#started,
-      left: this.#end === Infinity ? undefined : Math.max(0, this.#end - now),
+      requests: this.requests,
+      findings: this.findings.all.length,
+      elapsed: now - this.started,
+      left: this.end === Infinity ? undefined : Math.max(0, this.end - now),
     };
   }
 
   /** Ends it soon, as if its time were up. */
   stop(): void {
-    this.#end = 0;
+    this.end = 0;
   }
 
   /** @param services its own, which are closed at the end */
   async run(services: Isolated): Promise<Result> {
     const secrets = new KnownSecrets();
     const world = await startWorld(services, secrets, {
-      line: (app, line) => this.#recordLate(judgeLine(app, line, secrets)),
+      line: (app, line) => this.recordLate(judgeLine(app, line, secrets)),
       ended: (app, how) => {
-        this.#isGone = true;
-        this.#recordLate([{ rule: 'process ended', where: app, detail: how }]);
+        this.isGone = true;
+        this.recordLate([{ rule: 'process ended', where: app, detail: how }]);
         this.stop();
       },
     });
     const targets: Target[] = [];
     try {
-      for (const open of this.plan.targets) targets.push(await open(world, this.#tally));
-      const memory = await this.#play(await lanesOf(targets, world), world);
+      for (const open of this.plan.targets) targets.push(await open(world, this.tally));
+      const memory = await this.play(await lanesOf(targets, world), world);
       return {
         seed: this.plan.seed,
-        requests: this.#requests,
-        seconds: (performance.now() - this.#started) / 1000,
-        outcomes: this.#outcomes,
-        findings: this.#findings.all,
+        requests: this.requests,
+        seconds: (performance.now() - this.started) / 1000,
+        outcomes: this.outcomes,
+        findings: this.findings.all,
         memory,
       };
     } finally {
@@ -105,20 +105,20 @@ export class Campaign {
   }
 
   /** Warms up before a timed run, then measures memory before and after the requests. */
-  async #play(lanes: readonly Lane[], world: World): Promise<Span | null> {
+  private async play(lanes: readonly Lane[], world: World): Promise<Span | null> {
     const { length } = this.plan;
     const warm = performance.now() + WARM_UP.milliseconds;
     if ('minutes' in length)
-      await this.#phase(1, lanes, { runs: () => WARM_UP.runs, isOver: () => performance.now() > warm });
-    const before = this.#isOver ? null : await world.memory();
-    if ('minutes' in length && !this.#isOver) this.#end = performance.now() + length.minutes * 60_000;
+      await this.phase(1, lanes, { runs: () => WARM_UP.runs, isOver: () => performance.now() > warm });
+    const before = this.isOver ? null : await world.memory();
+    if ('minutes' in length && !this.isOver) this.end = performance.now() + length.minutes * 60_000;
     const runs = (target: Target) =>
       'minutes' in length ? Infinity : Math.ceil(length.requests / target.lanes);
-    await this.#phase(2, lanes, { runs, isOver: () => false });
-    return before && !this.#isGone ? { before, after: await this.#settled(world, before) } : null;
+    await this.phase(2, lanes, { runs, isOver: () => false });
+    return before && !this.isGone ? { before, after: await this.settled(world, before) } : null;
   }
 
-  async #phase(
+  private async phase(
     phase: number,
     lanes: readonly Lane[],
     { runs, isOver }: { runs: (target: Target) => number; isOver: () => boolean },
@@ -128,32 +128,32 @@ export class Campaign {
       const run = {
         seed,
         runs: runs(lane.target),
-        isOver: () => this.#isOver || isOver(),
-        begin: this.#begin,
+        isOver: () => this.isOver || isOver(),
+        begin: this.begin,
       };
-      return playLane(lane, run, this.#findings);
+      return playLane(lane, run, this.findings);
     });
     await Promise.all(playing);
   }
 
-  readonly #begin = (recipe: unknown): void => {
-    this.#requests += 1;
-    this.#recent.push(recipe);
-    if (this.#recent.length > RECENT) this.#recent.shift();
+  private readonly begin = (recipe: unknown): void => {
+    this.requests += 1;
+    this.recent.push(recipe);
+    if (this.recent.length > RECENT) this.recent.shift();
   };
 
-  readonly #tally = (where: string, outcome: string): void => {
-    const counts = this.#outcomes.get(where) ?? new Map<string, number>();
-    this.#outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
+  private readonly tally = (where: string, outcome: string): void => {
+    const counts = this.outcomes.get(where) ?? new Map<string, number>();
+    this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
   };
 
   /** What a process does by itself follows from what was sent to it shortly before. */
-  #recordLate(findings: readonly Finding[]): void {
-    this.#findings.record(findings, [...this.#recent]);
+  private recordLate(findings: readonly Finding[]): void {
+    this.findings.record(findings, [...this.recent]);
   }
 
   /** The memory once nothing is asked any more: what the last requests left may take a moment to go. */
-  async #settled(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
+  private async settled(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
     for (let tries = 1; ; tries += 1) {
       const after = await world.memory();
       const findings = judgeMemory(before, after);
@@ -161,13 +161,13 @@ export class Campaign {
         await sleep(SETTLED_PAUSE_MS);
         continue;
       }
-      this.#findings.record(findings, null);
+      this.findings.record(findings, null);
       return after;
     }
   }
 
-  get #isOver(): boolean {
-    return performance.now() >= this.#end;
+  private get isOver(): boolean {
+    return performance.now() >= this.end;
   }
 }
 

@@ -65,8 +65,8 @@ export async function attempt({ violate, timeline }: World, step: () => Promise<
 
 /** A person and the application that they let in: honest, but for an accomplice who replays what they have used up. */
 export class Account {
-  #grants: Grant[] = [];
-  readonly #actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
+  private grants: Grant[] = [];
+  private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
   constructor(
     private readonly world: World,
@@ -77,33 +77,33 @@ export class Account {
   ) {
     const actions: (readonly [number, () => Promise<void>])[] = [
       [50, () => this.use()],
-      [24, () => this.#refresh(1)],
-      [8, () => this.#refresh(random.between(2, 3))],
+      [24, () => this.refresh(1)],
+      [8, () => this.refresh(random.between(2, 3))],
       [6, () => this.connect()],
-      [3, () => this.#revoke(this.#any())],
-      [1, () => this.#revokeInBrowser()],
-      [1, () => this.#raceForCode()],
-      [1, () => this.#replayCode()],
-      [1, () => this.#reuse()],
+      [3, () => this.revoke(this.any())],
+      [1, () => this.revokeInBrowser()],
+      [1, () => this.raceForCode()],
+      [1, () => this.replayCode()],
+      [1, () => this.reuse()],
       [0.5, () => this.browser.logOutEverywhere()],
     ];
     // Of a bound token that Redis has lost an introspection cannot know the key.
-    if (application.key) actions.push([3, () => this.#replayProof()]);
-    else actions.push([10, () => this.#introspect()]);
-    this.#actions = actions;
+    if (application.key) actions.push([3, () => this.replayProof()]);
+    else actions.push([10, () => this.introspect()]);
+    this.actions = actions;
   }
 
   /** Grants that nobody asked to end. */
   get live(): readonly Grant[] {
-    this.#grants = this.#grants.filter(({ end }) => end === null);
-    return this.#grants;
+    this.grants = this.grants.filter(({ end }) => end === null);
+    return this.grants;
   }
 
   async step(): Promise<void> {
     if (this.live.length === 0) return this.connect();
-    const total = this.#actions.reduce((sum, [weight]) => sum + weight, 0);
+    const total = this.actions.reduce((sum, [weight]) => sum + weight, 0);
     let at = this.random.next() * total;
-    for (const [weight, action] of this.#actions) {
+    for (const [weight, action] of this.actions) {
       at -= weight;
       if (at < 0) return action();
     }
@@ -120,168 +120,168 @@ export class Account {
     if (!grant) return;
     const useUntil = async (end: number) => {
       while (timeline.now() < end && !over()) {
-        await this.#useEverywhere(grant);
+        await this.useEverywhere(grant);
         await sleep(this.random.between(200, 1_000));
       }
     };
     await useUntil(timeline.now() + this.random.between(0, KNOWN_MS));
-    await this.#revoke(grant);
+    await this.revoke(grant);
     await useUntil(timeline.now() + PRESENTED_MS);
   }
 
   /** Whatever is connected at the end still works, on every copy. */
   async audit(): Promise<void> {
     for (const grant of this.live) {
-      await this.#refreshed(grant, 1);
-      for (let turn = 0; turn < 2; turn++) await this.#used(grant, grant.newest, Infinity);
+      await this.refreshed(grant, 1);
+      for (let turn = 0; turn < 2; turn++) await this.used(grant, grant.newest, Infinity);
     }
   }
 
   async connect(): Promise<void> {
     const [oldest] = this.live;
-    if (oldest && this.live.length >= GRANTS) await this.#revoke(oldest);
+    if (oldest && this.live.length >= GRANTS) await this.revoke(oldest);
     const authorization = await this.browser.authorize(this.application.client);
     // Redis may be another one by the time the code is redeemed.
     if (this.random.chance(1 / 4)) await sleep(this.random.between(500, SLOW_MS));
     const grant = new Grant(authorization.issuedAt);
     const tries: Try[] = [];
-    await this.#answered('redeem', this.application.redeeming(authorization), tries);
-    if (this.world.model.redeemed(grant, tries)) this.#keep(grant, authorization);
+    await this.answered('redeem', this.application.redeeming(authorization), tries);
+    if (this.world.model.redeemed(grant, tries)) this.keep(grant, authorization);
   }
 
   async use(): Promise<void> {
-    const grant = this.#any();
+    const grant = this.any();
     // An older one lives as long as it would have lived.
-    await this.#used(grant, this.random.pick(grant.pairs.slice(-3)), PATIENCE);
+    await this.used(grant, this.random.pick(grant.pairs.slice(-3)), PATIENCE);
   }
 
-  async #used(grant: Grant, pair: Pair | undefined, most: number): Promise<void> {
+  private async used(grant: Grant, pair: Pair | undefined, most: number): Promise<void> {
     if (!pair) return;
     const one = await this.application.mePatiently(pair, most);
-    this.#expect(one, [200, 401, 503, 0]);
-    this.world.model.used(grant, pair, one, this.#isOwn(one));
+    this.expect(one, [200, 401, 503, 0]);
+    this.world.model.used(grant, pair, one, this.isOwn(one));
   }
 
-  async #introspect(): Promise<void> {
-    const grant = this.#any();
+  private async introspect(): Promise<void> {
+    const grant = this.any();
     const pair = this.random.pick(grant.pairs.slice(-3));
-    const one = await this.#answered('introspect', this.application.introspecting(pair), [], [200]);
+    const one = await this.answered('introspect', this.application.introspecting(pair), [], [200]);
     this.world.model.used(grant, pair, one, isActive(one));
   }
 
-  #refresh(workers: number): Promise<void> {
-    return this.#refreshed(this.#any(), workers);
+  private refresh(workers: number): Promise<void> {
+    return this.refreshed(this.any(), workers);
   }
 
   /** Workers that refresh by the same token at once, and stop as soon as one of them has the answer. */
-  async #refreshed(grant: Grant, workers: number): Promise<void> {
+  private async refreshed(grant: Grant, workers: number): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
     const tries: Try[] = [];
     const work = () =>
-      this.#answered('refresh', this.application.refreshing(newest), tries, [200, 400], () =>
+      this.answered('refresh', this.application.refreshing(newest), tries, [200, 400], () =>
         tries.some((one) => !isRefusal(one)),
       );
-    await this.#allOf(Array.from({ length: workers }, work), () => this.world.model.refreshed(grant, tries));
+    await this.allOf(Array.from({ length: workers }, work), () => this.world.model.refreshed(grant, tries));
     if (workers > 1) this.world.model.statistics.parallelRefreshes += 1;
   }
 
-  async #revoke(grant: Grant): Promise<void> {
+  private async revoke(grant: Grant): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
     const { model, timeline } = this.world;
-    if (grant.end === null && this.random.chance(1 / 2)) await this.#useEverywhere(grant);
+    if (grant.end === null && this.random.chance(1 / 2)) await this.useEverywhere(grant);
     model.ending(grant, 'its client revoked it', timeline.now());
     const token = this.random.pick([newest.accessToken, newest.refreshToken]);
-    const { answeredAt } = await this.#answered('revoke', this.application.revoking(token), [], [200]);
+    const { answeredAt } = await this.answered('revoke', this.application.revoking(token), [], [200]);
     model.endedAt(grant, answeredAt);
-    await this.#useEverywhere(grant);
+    await this.useEverywhere(grant);
   }
 
-  async #revokeInBrowser(): Promise<void> {
+  private async revokeInBrowser(): Promise<void> {
     const grants = [...this.live];
     const { model } = this.world;
     const answeredAt = await this.browser.revoke(this.application.client, (at) => {
       for (const grant of grants) model.ending(grant, 'its user revoked it', at);
     });
     for (const grant of grants) model.endedAt(grant, answeredAt);
-    for (const grant of grants) await this.#useEverywhere(grant);
+    for (const grant of grants) await this.useEverywhere(grant);
   }
 
   /** Before its end, so that it is in every cache; and at once after it. */
-  async #useEverywhere(grant: Grant): Promise<void> {
+  private async useEverywhere(grant: Grant): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
     const tries = await Promise.all([1, 2].map(() => this.application.me(newest)));
     for (const one of tries) {
-      this.#expect(one, [200, 401, 503, 0]);
-      this.world.model.used(grant, newest, one, this.#isOwn(one));
+      this.expect(one, [200, 401, 503, 0]);
+      this.world.model.used(grant, newest, one, this.isOwn(one));
     }
   }
 
   /** A thief and the application redeem the same code at the same time. */
-  async #raceForCode(): Promise<void> {
+  private async raceForCode(): Promise<void> {
     const authorization = await this.browser.authorize(this.application.client);
     const grant = new Grant(authorization.issuedAt);
     const tries: Try[] = [];
-    const redeem = () => this.#answered('redeem', this.application.redeeming(authorization), tries);
-    await this.#allOf([redeem(), redeem()], () => this.world.model.redeemed(grant, tries));
+    const redeem = () => this.answered('redeem', this.application.redeeming(authorization), tries);
+    await this.allOf([redeem(), redeem()], () => this.world.model.redeemed(grant, tries));
     this.world.model.statistics.codeRaces += 1;
-    if (grant.newest) this.#keep(grant, authorization);
-    await this.#misuse(grant);
+    if (grant.newest) this.keep(grant, authorization);
+    await this.misuse(grant);
   }
 
-  async #replayCode(): Promise<void> {
-    const grant = this.#any();
+  private async replayCode(): Promise<void> {
+    const grant = this.any();
     const holder = this.world.holders.get(grant);
     const [first] = grant.pairs;
     if (!holder || !first) return;
     const one = await this.world.requests.once('redeem', this.application.redeeming(holder.authorization));
-    this.#expect(one, [200, 400, 503, 0]);
+    this.expect(one, [200, 400, 503, 0]);
     this.world.model.replayed(grant, one, 'code', first.receivedAt);
-    await this.#misuse(grant);
+    await this.misuse(grant);
   }
 
-  async #reuse(): Promise<void> {
-    const grant = this.#any();
-    const used = this.#usedUp(grant);
+  private async reuse(): Promise<void> {
+    const grant = this.any();
+    const used = this.usedUp(grant);
     if (!used) return;
     const one = await this.world.requests.once('refresh', this.application.refreshing(used));
-    this.#expect(one, [200, 400, 503, 0]);
+    this.expect(one, [200, 400, 503, 0]);
     this.world.model.replayed(grant, one, 'refresh token', used.receivedAt);
-    await this.#misuse(grant);
+    await this.misuse(grant);
   }
 
   /** What a replay ended is worth nothing any more; what it did not end, the client revokes. */
-  async #misuse(grant: Grant): Promise<void> {
+  private async misuse(grant: Grant): Promise<void> {
     const { newest, end } = grant;
     if (!newest || end === null) return;
-    if (end.doneAt === null) return this.#revoke(grant);
-    await this.#useEverywhere(grant);
+    if (end.doneAt === null) return this.revoke(grant);
+    await this.useEverywhere(grant);
     const one = await this.world.requests.once('refresh', this.application.refreshing(newest));
-    this.#expect(one, [200, 400, 503, 0]);
+    this.expect(one, [200, 400, 503, 0]);
     this.world.model.misused(grant, one);
   }
 
   /** A refresh token that is outside of its window: two refreshes ago, or one that is long ago. */
-  #usedUp({ pairs, newest }: Grant): Pair | undefined {
+  private usedUp({ pairs, newest }: Grant): Pair | undefined {
     const before = pairs.at(-2);
     const late = newest && this.world.timeline.now() - newest.receivedAt > this.world.retryWindow;
     return late && before ? before : pairs.at(-3);
   }
 
   /** The same DPoP proof at both copies of the API at once. */
-  async #replayProof(): Promise<void> {
-    const grant = this.#any();
+  private async replayProof(): Promise<void> {
+    const grant = this.any();
     const { newest } = grant;
     if (!newest) return;
     const message = await this.application.using(newest)();
     const tries = await Promise.all([1, 2].map(() => this.application.me(newest, () => message)));
-    for (const one of tries) this.#expect(one, [200, 401, 503, 0]);
+    for (const one of tries) this.expect(one, [200, 401, 503, 0]);
     this.world.model.proofReplayed(grant, tries);
   }
 
-  async #answered(
+  private async answered(
     operation: 'redeem' | 'refresh' | 'revoke' | 'introspect',
     compose: Parameters<Requests['patiently']>[1],
     tries: Try[],
@@ -289,28 +289,28 @@ export class Account {
     enough?: () => boolean,
   ): Promise<Try> {
     const one = await this.world.requests.patiently(operation, compose, tries, enough);
-    this.#expect(one, enough === undefined ? expected : [...expected, 503, 0]);
+    this.expect(one, enough === undefined ? expected : [...expected, 503, 0]);
     return one;
   }
 
   /** What was answered counts, even if somebody was interrupted. */
-  async #allOf(work: readonly Promise<unknown>[], judge: () => void): Promise<void> {
+  private async allOf(work: readonly Promise<unknown>[], judge: () => void): Promise<void> {
     const outcomes = await Promise.allSettled(work);
     judge();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
-  #keep(grant: Grant, authorization: Authorization): void {
-    this.#grants.push(grant);
+  private keep(grant: Grant, authorization: Authorization): void {
+    this.grants.push(grant);
     this.world.holders.set(grant, { application: this.application, authorization });
   }
 
-  #any(): Grant {
+  private any(): Grant {
     return this.random.pick(this.live);
   }
 
-  #isOwn(one: Try): boolean {
+  private isOwn(one: Try): boolean {
     if (one.status !== 200) return false;
     const { data } = JSON.parse(one.text) as { data: { id: number } };
     if (data.id !== this.person.id)
@@ -318,7 +318,7 @@ export class Account {
     return true;
   }
 
-  #expect(one: Try, statuses: readonly number[]): void {
+  private expect(one: Try, statuses: readonly number[]): void {
     expectStatus(this.world, one, statuses);
   }
 }

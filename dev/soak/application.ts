@@ -29,7 +29,7 @@ export class Application {
   }
 
   redeeming({ code, verifier }: Authorization): Compose {
-    return this.#tokenRequest({
+    return this.tokenRequest({
       grant_type: 'authorization_code',
       code,
       redirect_uri: REDIRECT_URI,
@@ -38,7 +38,7 @@ export class Application {
   }
 
   refreshing({ refreshToken }: Pair): Compose {
-    return this.#tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken });
+    return this.tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken });
   }
 
   revoking(token: string): Compose {
@@ -74,7 +74,7 @@ export class Application {
     return () => ({ path: '/api/auth/oauth/introspect', form: { token, ...this.resourceServer } });
   }
 
-  #tokenRequest(form: Record<string, string>): Compose {
+  private tokenRequest(form: Record<string, string>): Compose {
     return async () => {
       const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${TOKEN}`);
       return {

@@ -40,13 +40,13 @@ export class Availability {
     if (one.status === 503) counts.unavailable += 1;
     else if (one.status === 0) counts.unanswered += 1;
     else counts.answered += 1;
-    if (isRefusal(one)) this.#refused(one);
-    else this.#answered(one);
+    if (isRefusal(one)) this.refused(one);
+    else this.answered(one);
   }
 
   /** Resolves when everything that these faults made fail is answered again. */
   async recovered(happenings: readonly Happening[], over: () => boolean): Promise<void> {
-    const missing = () => happenings.flatMap((happening) => [...this.#recoveryOf(happening).down]);
+    const missing = () => happenings.flatMap((happening) => [...this.recoveryOf(happening).down]);
     await until('recovery', RECOVERS_WITHIN_MS, () => missing().length === 0 || over()).catch(() =>
       this.violate({
         rule: 'what a fault made fail is answered again within a minute',
@@ -57,7 +57,7 @@ export class Availability {
     );
   }
 
-  #refused(one: Try): void {
+  private refused(one: Try): void {
     const { operation, place, sentAt, answeredAt, status } = one;
     const excuses = this.timeline.excuses(operation, place, sentAt, answeredAt);
     if (excuses.length === 0)
@@ -71,7 +71,7 @@ export class Availability {
       this.violate({ rule: 'a 503 is a deliberate one', tries: [one], from: sentAt });
     const lasting = excuses.filter(({ endedAt = Infinity }) => endedAt >= sentAt);
     for (const happening of lasting.length > 0 ? lasting : excuses.slice(-1)) {
-      const recovery = this.#recoveryOf(happening);
+      const recovery = this.recoveryOf(happening);
       recovery.disturbed.add(operation);
       // A command takes seconds to start, and nobody waits for it.
       if (operation !== 'delete a client') recovery.down.add(operation);
@@ -80,7 +80,7 @@ export class Availability {
     }
   }
 
-  #answered({ operation, answeredAt }: Try): void {
+  private answered({ operation, answeredAt }: Try): void {
     for (const { happening, down, first } of this.recoveries.values()) {
       if (!down.delete(operation)) continue;
       const { endedAt = Infinity } = happening;
@@ -88,7 +88,7 @@ export class Availability {
     }
   }
 
-  #recoveryOf(happening: Happening): Recovery {
+  private recoveryOf(happening: Happening): Recovery {
     const known = this.recoveries.get(happening);
     if (known) return known;
     const recovery = {

@@ -22,9 +22,9 @@ const HOPS = 12;
 
 /** A person in front of a browser: logs in, allows, takes it back, logs out. */
 export class Browser {
-  #cookies = new CookieJar();
+  private cookies = new CookieJar();
   /** When the login was sent that this browser lives by; null when it is logged out, or may be. */
-  #loggedInAt: number | null = null;
+  private loggedInAt: number | null = null;
 
   constructor(
     private readonly requests: Requests,
@@ -46,21 +46,21 @@ export class Browser {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     });
-    let url = this.#url(`/auth/oauth2/authorize?${query.toString()}`);
+    let url = this.url(`/auth/oauth2/authorize?${query.toString()}`);
     for (let hop = 0; hop < HOPS; hop++) {
-      let one = await this.#visit('page', url);
+      let one = await this.visit('page', url);
       if (one.status === 200) {
         const form = findForm(one.text, url, 'decision=allow');
-        one = await this.#visit('allow', form.action, { ...form.fields, decision: 'allow' });
+        one = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
       }
       const location = one.headers.get('location');
       // Asked again, as somebody who has waited for too long is.
       if (location === null) continue;
-      if (location.startsWith(REDIRECT_URI)) return this.#codeOf(one, new URL(location), { state, verifier });
+      if (location.startsWith(REDIRECT_URI)) return this.codeOf(one, new URL(location), { state, verifier });
       url = new URL(location, url);
-      if (url.pathname === '/auth/login') url = await this.#logIn(url, one);
+      if (url.pathname === '/auth/login') url = await this.logIn(url, one);
     }
-    throw this.#reported('a page leads to the application', `after ${HOPS} hops it led to ${url.pathname}`);
+    throw this.reported('a page leads to the application', `after ${HOPS} hops it led to ${url.pathname}`);
   }
 
   /**
@@ -70,80 +70,78 @@ export class Browser {
    * @returns when it was answered
    */
   async revoke(client: Client, asked: (at: number) => void): Promise<number> {
-    const url = this.#url(`/auth/apps/revoke?client_id=${client.client_id}`);
+    const url = this.url(`/auth/apps/revoke?client_id=${client.client_id}`);
     for (;;) {
-      const page = await this.#loggedIn(url);
+      const page = await this.loggedIn(url);
       const location = page.headers.get('location');
       if (location !== null)
-        throw this.#reported('a connected application can be disconnected', `it leads to ${location}`, [
-          page,
-        ]);
+        throw this.reported('a connected application can be disconnected', `it leads to ${location}`, [page]);
       const form = findForm(page.text, url, 'client_id');
       asked(this.timeline.now());
       const tries: Try[] = [];
-      const answer = await this.#visit('revoke at /auth/apps', form.action, form.fields, tries);
-      await this.#patience(tries);
-      if (!this.#isLogin(answer)) return answer.answeredAt;
-      this.#lost(answer);
+      const answer = await this.visit('revoke at /auth/apps', form.action, form.fields, tries);
+      await this.patience(tries);
+      if (!this.isLogin(answer)) return answer.answeredAt;
+      this.lost(answer);
     }
   }
 
   /** Ends every session, and tries the cookie that is over. */
   async logOutEverywhere(): Promise<void> {
-    const front = this.#url('/auth/');
-    const page = await this.#loggedIn(front);
+    const front = this.url('/auth/');
+    const page = await this.loggedIn(front);
     const form = formTo(page.text, front, '/auth/logout-everywhere');
-    const cookies = this.#cookies;
-    this.#cookies = new CookieJar();
-    this.#loggedInAt = null;
+    const cookies = this.cookies;
+    this.cookies = new CookieJar();
+    this.loggedInAt = null;
     const tries: Try[] = [];
-    await this.#visit('log out everywhere', form.action, form.fields, tries, cookies);
-    await this.#patience(tries);
-    const after = await this.#visit('page', front, undefined, [], cookies);
-    if (!this.#isLogin(after)) throw this.#reported('a session that was ended is over', undefined, [after]);
+    await this.visit('log out everywhere', form.action, form.fields, tries, cookies);
+    await this.patience(tries);
+    const after = await this.visit('page', front, undefined, [], cookies);
+    if (!this.isLogin(after)) throw this.reported('a session that was ended is over', undefined, [after]);
   }
 
   /** A page of the user's own; logs in where that is asked. */
-  async #loggedIn(url: URL): Promise<Try> {
+  private async loggedIn(url: URL): Promise<Try> {
     for (;;) {
-      const page = await this.#visit('page', url);
-      if (!this.#isLogin(page)) return page;
-      await this.#logIn(new URL(page.headers.get('location') ?? '', url), page);
+      const page = await this.visit('page', url);
+      if (!this.isLogin(page)) return page;
+      await this.logIn(new URL(page.headers.get('location') ?? '', url), page);
     }
   }
 
   /** @returns where it goes on */
-  async #logIn(url: URL, led: Try): Promise<URL> {
-    this.#lost(led);
-    const page = await this.#visit('page', url);
+  private async logIn(url: URL, led: Try): Promise<URL> {
+    this.lost(led);
+    const page = await this.visit('page', url);
     const form = findForm(page.text, url, 'password');
     const { email, password } = this.person;
     const sentAt = this.timeline.now();
-    const answer = await this.#visit('log in', form.action, { ...form.fields, username: email, password });
-    this.#loggedInAt = sentAt;
+    const answer = await this.visit('log in', form.action, { ...form.fields, username: email, password });
+    this.loggedInAt = sentAt;
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
   /** The browser was sent to the login. */
-  #lost(led: Try): void {
-    const since = this.#loggedInAt;
-    this.#loggedInAt = null;
+  private lost(led: Try): void {
+    const since = this.loggedInAt;
+    this.loggedInAt = null;
     if (since === null || this.timeline.lostData(since, led.answeredAt)) return;
     const what = `${this.person.email} had logged in at ${Math.round(since)} ms`;
     this.violate({ rule: 'a login lasts', what, tries: [led], from: since });
   }
 
   /** A person whose click got no answer waits until all is well before doing what that click would undo. */
-  async #patience(tries: readonly Try[]): Promise<void> {
+  private async patience(tries: readonly Try[]): Promise<void> {
     if (tries.some((one) => isRefusal(one))) await this.timeline.settled(this.over);
   }
 
-  async #visit(
+  private async visit(
     operation: Exclude<Operation, 'delete a client'>,
     url: URL,
     form?: Record<string, string>,
     tries: Try[] = [],
-    cookies = this.#cookies,
+    cookies = this.cookies,
   ): Promise<Try> {
     const cookie = cookies.header(url);
     const message = {
@@ -154,29 +152,33 @@ export class Browser {
     const one = await this.requests.patiently(operation, () => message, tries);
     cookies.store(url, one.headers);
     const expected = form === undefined || operation === 'allow' ? [200, 303] : [303];
-    if (!expected.includes(one.status)) throw this.#reported('a page is served', undefined, [one]);
+    if (!expected.includes(one.status)) throw this.reported('a page is served', undefined, [one]);
     return one;
   }
 
-  #codeOf(one: Try, location: URL, { state, verifier }: { state: string; verifier: string }): Authorization {
+  private codeOf(
+    one: Try,
+    location: URL,
+    { state, verifier }: { state: string; verifier: string },
+  ): Authorization {
     const answer = location.searchParams;
     const code = answer.get('code');
     if (code === null || answer.get('state') !== state)
-      throw this.#reported('Allow gives a code', `error: ${answer.get('error') ?? 'none'}`, [one]);
+      throw this.reported('Allow gives a code', `error: ${answer.get('error') ?? 'none'}`, [one]);
     return { code, verifier, issuedAt: one.sentAt };
   }
 
-  #isLogin({ headers }: Try): boolean {
+  private isLogin({ headers }: Try): boolean {
     return headers.get('location')?.startsWith('/auth/login') ?? false;
   }
 
-  #reported(rule: string, what?: string, tries: readonly Try[] = []): Reported {
+  private reported(rule: string, what?: string, tries: readonly Try[] = []): Reported {
     const from = tries[0]?.sentAt ?? this.timeline.now();
     this.violate({ rule, tries, from, ...(what !== undefined && { what }) });
     return new Reported(rule);
   }
 
-  #url(path: string): URL {
+  private url(path: string): URL {
     return new URL(path, this.origin);
   }
 }

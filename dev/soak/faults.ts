@@ -23,11 +23,11 @@ export class Faults {
     const happenings: Happening[] = [];
     for (const fault of faults) {
       happenings.push(this.timeline.begin(fault));
-      await this.#begin(fault);
+      await this.begin(fault);
     }
     await sleep(lastsMs);
     for (const happening of happenings) {
-      await this.#end(happening.fault, () => (happening.endedAt = this.timeline.now()));
+      await this.end(happening.fault, () => (happening.endedAt = this.timeline.now()));
     }
     await Promise.all(this.installation.copies.map((copy) => copy.ready())).catch((error: Error) =>
       this.violate({
@@ -37,16 +37,16 @@ export class Faults {
         timed: true,
       }),
     );
-    for (const { name } of this.installation.copies) this.#inService(name, true);
+    for (const { name } of this.installation.copies) this.inService(name, true);
     for (const happening of happenings)
       happening.settledAt = this.timeline.now() + happening.fault.kind.settlesMs;
     await this.availability.recovered(happenings, this.over);
   }
 
-  async #begin(fault: Fault): Promise<void> {
+  private async begin(fault: Fault): Promise<void> {
     const { target, what } = fault.kind;
     if (isApp(target)) {
-      await Promise.all(this.#copiesOf(fault).map((copy) => this.#beginAt(copy, fault)));
+      await Promise.all(this.copiesOf(fault).map((copy) => this.beginAt(copy, fault)));
       return;
     }
     const server = this.installation.servers[target];
@@ -54,13 +54,13 @@ export class Faults {
       case 'stopped':
         return server.signal('SIGSTOP');
       case 'cut off':
-        for (const line of this.#linesOf(fault)) {
+        for (const line of this.linesOf(fault)) {
           line.down = true;
           line.cut();
         }
         return;
       case 'half-open':
-        for (const line of this.#linesOf(fault)) {
+        for (const line of this.linesOf(fault)) {
           line.deaf = true;
           line.silence();
         }
@@ -73,12 +73,12 @@ export class Faults {
     }
   }
 
-  async #beginAt(copy: AppCopy, { kind }: Fault): Promise<void> {
+  private async beginAt(copy: AppCopy, { kind }: Fault): Promise<void> {
     switch (kind.what) {
       case 'stopped':
         return copy.signal('SIGSTOP');
       case 'restarted': {
-        this.#inService(copy.name, false);
+        this.inService(copy.name, false);
         await sleep(LEFT_MS);
         const from = this.timeline.now();
         const how = await copy.terminate();
@@ -96,10 +96,10 @@ export class Faults {
   }
 
   /** @param undone called when what was done is undone, as far as we can do that */
-  async #end(fault: Fault, undone: () => void): Promise<void> {
+  private async end(fault: Fault, undone: () => void): Promise<void> {
     const { target, what } = fault.kind;
     if (isApp(target)) {
-      for (const copy of this.#copiesOf(fault))
+      for (const copy of this.copiesOf(fault))
         if (what === 'stopped') copy.signal('SIGCONT');
         else await copy.launch();
       return undone();
@@ -107,7 +107,7 @@ export class Faults {
     const server = this.installation.servers[target];
     if (what === 'stopped') await server.signal('SIGCONT');
     else if (what === 'cut off' || what === 'half-open')
-      for (const line of this.#linesOf(fault)) Object.assign(line, { down: false, deaf: false });
+      for (const line of this.linesOf(fault)) Object.assign(line, { down: false, deaf: false });
     else {
       await server.start();
       // It may listen at another port.
@@ -116,19 +116,19 @@ export class Faults {
     undone();
   }
 
-  #copiesOf({ kind, copy }: Fault): AppCopy[] {
+  private copiesOf({ kind, copy }: Fault): AppCopy[] {
     return this.installation.copies.filter(({ name, app }) =>
       copy === null ? app === kind.target : name === copy,
     );
   }
 
-  #linesOf({ kind, copy }: Fault) {
+  private linesOf({ kind, copy }: Fault) {
     return this.installation.copies
       .filter(({ name }) => copy === null || copy === name)
       .flatMap(({ lines }) => lines[kind.target as Server] ?? []);
   }
 
-  #inService(name: string, inService: boolean): void {
+  private inService(name: string, inService: boolean): void {
     for (const copy of this.installation.copies) if (copy.name === name) copy.inService = inService;
   }
 

@@ -41,10 +41,10 @@ export interface Person {
 export class AppCopy {
   /** Whether the balancer sends requests to it. */
   inService = true;
-  #process: GuardedProcess | undefined;
-  #internalUrl = '';
+  private process: GuardedProcess | undefined;
+  private internalUrl = '';
   /** Ends that we brought about. */
-  readonly #expected = new Set<GuardedProcess>();
+  private readonly expected = new Set<GuardedProcess>();
 
   constructor(
     readonly name: Copy,
@@ -63,10 +63,10 @@ export class AppCopy {
   async launch(): Promise<void> {
     const logFile = join(this.folder, `${this.name.replace(' ', '-')}.log`);
     const launched = await launchApp({ name: this.app, port: this.port, env: this.env, logFile });
-    this.#process = launched.process;
-    this.#internalUrl = launched.internalUrl;
+    this.process = launched.process;
+    this.internalUrl = launched.internalUrl;
     void launched.process.ended.then((how) => {
-      if (!this.#expected.has(launched.process)) this.died(`${this.name} ended by itself: ${how}`);
+      if (!this.expected.has(launched.process)) this.died(`${this.name} ended by itself: ${how}`);
     });
   }
 
@@ -74,18 +74,18 @@ export class AppCopy {
   ready(): Promise<void> {
     return until(`${this.name} is ready`, READY_WITHIN_MS, async () => {
       const signal = AbortSignal.timeout(2_000);
-      return (await fetch(`${this.#internalUrl}/readyz`, { signal })).ok;
+      return (await fetch(`${this.internalUrl}/readyz`, { signal })).ok;
     });
   }
 
   async kill(): Promise<void> {
     this.signal('SIGKILL');
-    await this.#process?.ended;
+    await this.process?.ended;
   }
 
   /** As an orchestrator does it. @returns how it ended */
   async terminate(): Promise<string> {
-    const process = this.#process;
+    const process = this.process;
     if (!process) return 'nothing ran';
     this.signal('SIGTERM');
     const late = setTimeout(() => this.signal('SIGKILL'), ENDS_WITHIN_MS);
@@ -95,19 +95,19 @@ export class AppCopy {
   }
 
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
-    if (!this.#process) return;
-    if (name === 'SIGKILL' || name === 'SIGTERM') this.#expected.add(this.#process);
+    if (!this.process) return;
+    if (name === 'SIGKILL' || name === 'SIGTERM') this.expected.add(this.process);
     try {
-      process.kill(this.#process.pid, name);
+      process.kill(this.process.pid, name);
     } catch {
       // It has ended already.
     }
   }
 
   async stop(): Promise<void> {
-    if (this.#process) this.#expected.add(this.#process);
+    if (this.process) this.expected.add(this.process);
     this.signal('SIGCONT');
-    await this.#process?.stop();
+    await this.process?.stop();
     for (const line of Object.values(this.lines)) line.close();
   }
 }
@@ -181,7 +181,7 @@ export class Installation {
   async newClient(type: 'confidential' | 'public'): Promise<Client> {
     const { secret, hash } = generateClientSecret();
     const confidential = type === 'confidential';
-    const { clientId } = await this.#directory(({ clients }) =>
+    const { clientId } = await this.directory(({ clients }) =>
       clients.create({
         name: 'Calendar Connect',
         type,
@@ -198,7 +198,7 @@ export class Installation {
     const username = `ada-${randomBytes(6).toString('hex')}`;
     const email = `${username}@example.com`;
     const passwordHash = await hashPassword(password);
-    const { id } = await this.#directory(({ users }) =>
+    const { id } = await this.directory(({ users }) =>
       users.create({ email, username, name: 'Ada Lovelace', passwordHash }),
     );
     return { id, email, password, address: `10.0.${number >> 8}.${number & 255}` };
@@ -206,7 +206,7 @@ export class Installation {
 
   async newResourceServer(): Promise<Required<Client>> {
     const { secret, hash } = generateClientSecret();
-    const { id } = await this.#directory(({ resourceServers }) => resourceServers.create('Soak', hash));
+    const { id } = await this.directory(({ resourceServers }) => resourceServers.create('Soak', hash));
     return { client_id: id, client_secret: secret };
   }
 
@@ -216,7 +216,7 @@ export class Installation {
   }
 
   /** On a connection of its own, past every line. @throws while PostgreSQL is away */
-  async #directory<T>(
+  private async directory<T>(
     work: (stores: {
       clients: ClientStore;
       users: UserStore;

@@ -92,24 +92,24 @@ export class Model {
    */
   redeemed(grant: Grant, tries: readonly Try[]): boolean {
     const sent = grant.pairs.length;
-    this.#tell(grant, tries);
+    this.tell(grant, tries);
     const wins = tries.filter(({ status }) => status === 200);
-    for (const win of wins) this.#mustBeAlive(grant, win, 'a code is accepted after its grant ended');
+    for (const win of wins) this.mustBeAlive(grant, win, 'a code is accepted after its grant ended');
     if (wins.length + sent > 1)
-      this.#fail(grant, 'a code wins once', wins, `it won ${wins.length + sent} times`);
-    for (const win of wins) this.#keep(grant, win);
+      this.fail(grant, 'a code wins once', wins, `it won ${wins.length + sent} times`);
+    for (const win of wins) this.keep(grant, win);
     const refused = tries.filter(({ status }) => status === 400);
     const won = grant.pairs.length > 0;
     // What got no answer may have been carried out: then the repetition is a second use.
     const explained = (one: Try) =>
       won ||
-      this.#mayHaveEnded(grant, one) ||
+      this.mayHaveEnded(grant, one) ||
       tries.some((other) => other !== one && isRefusal(other) && other.received) ||
       this.timeline.restartedRedis(grant.issuedAt, one.answeredAt);
     const wrong = refused.filter((one) => !explained(one));
-    if (wrong.length > 0) this.#fail(grant, 'an honest client gets tokens for its code', wrong);
+    if (wrong.length > 0) this.fail(grant, 'an honest client gets tokens for its code', wrong);
     for (const one of refused) {
-      this.#endIfRevoked(grant, one);
+      this.endIfRevoked(grant, one);
       // RFC 6749 4.1.2: whoever is refused beside a winner came second, which ends what the winner got.
       if (won && !this.timeline.lostData(grant.issuedAt, one.answeredAt)) this.endedAt(grant, one.answeredAt);
     }
@@ -123,14 +123,14 @@ export class Model {
 
   /** All requests of an honest client that refreshed by one token, once each has come to its end. */
   refreshed(grant: Grant, tries: readonly Try[]): void {
-    this.#tell(grant, tries);
+    this.tell(grant, tries);
     const granted = tries.filter(({ status }) => status === 200);
     for (const one of granted)
-      this.#mustBeAlive(grant, one, 'a refresh token is accepted after its grant ended');
-    this.#oneSuccessor(grant, granted);
+      this.mustBeAlive(grant, one, 'a refresh token is accepted after its grant ended');
+    this.oneSuccessor(grant, granted);
     const [first] = granted;
     if (first) {
-      this.#keep(grant, first);
+      this.keep(grant, first);
       if (tries.some((one) => one.answeredAt < first.answeredAt && isRefusal(one) && one.received))
         this.statistics.retriedRefreshes += 1;
     }
@@ -140,11 +140,11 @@ export class Model {
       one.answeredAt - since >= this.retryWindow && lost.some((other) => other !== one);
     if (tries.some((one) => !isRefusal(one) && late(one))) this.statistics.lateRefreshes += 1;
     for (const one of tries.filter(({ status }) => status === 400)) {
-      const excused = this.#mayHaveEnded(grant, one);
-      this.#endIfRevoked(grant, one);
+      const excused = this.mayHaveEnded(grant, one);
+      this.endIfRevoked(grant, one);
       if (excused) continue;
       if (late(one)) this.statistics.lateLogouts += 1;
-      else this.#fail(grant, 'an honest client is not logged out', [one]);
+      else this.fail(grant, 'an honest client is not logged out', [one]);
       grant.end ??= { why: 'a refresh was refused', askedAt: one.sentAt, doneAt: null };
     }
   }
@@ -152,11 +152,11 @@ export class Model {
   /** An access token was used, by its client or by somebody who should not. @param accepted whether it opened something */
   used(grant: Grant, pair: Pair, one: Try, accepted: boolean): void {
     if (isRefusal(one)) return;
-    if (accepted) return this.#mustBeAlive(grant, one, 'an access token is accepted after its grant ended');
+    if (accepted) return this.mustBeAlive(grant, one, 'an access token is accepted after its grant ended');
     if (grant.end?.doneAt) this.statistics.usesRefused += 1;
-    if (this.#mayHaveEnded(grant, one)) return;
-    this.#tell(grant, [one]);
-    this.#fail(
+    if (this.mayHaveEnded(grant, one)) return;
+    this.tell(grant, [one]);
+    this.fail(
       grant,
       'an access token of an honest client is accepted',
       [one],
@@ -171,8 +171,8 @@ export class Model {
       this.statistics.usesRefused += 1;
       return;
     }
-    this.#tell(grant, [one]);
-    this.#mustBeAlive(grant, one, 'a code or refresh token is accepted after its grant ended');
+    this.tell(grant, [one]);
+    this.mustBeAlive(grant, one, 'a code or refresh token is accepted after its grant ended');
   }
 
   /**
@@ -181,17 +181,16 @@ export class Model {
    * @param since when it was used up
    */
   replayed(grant: Grant, one: Try, what: 'code' | 'refresh token', since: number): void {
-    this.#tell(grant, [one]);
+    this.tell(grant, [one]);
     grant.end ??= { why: `its ${what} was replayed`, askedAt: one.sentAt, doneAt: null };
     if (isRefusal(one)) return;
     if (what === 'code') this.statistics.codeReplays += 1;
     else this.statistics.reuses += 1;
     // A Redis without its data knows no generation and no code.
     const lost = this.timeline.lostData(since, one.answeredAt);
-    if (one.status !== 200)
-      return lost ? this.#endIfRevoked(grant, one) : this.endedAt(grant, one.answeredAt);
+    if (one.status !== 200) return lost ? this.endIfRevoked(grant, one) : this.endedAt(grant, one.answeredAt);
     if (what === 'refresh token' && lost) this.statistics.reusesTaken += 1;
-    else this.#fail(grant, `a ${what} that was used is refused`, [one]);
+    else this.fail(grant, `a ${what} that was used is refused`, [one]);
   }
 
   /** Somebody asks for the grant's end; from now on it may be refused. */
@@ -216,45 +215,45 @@ export class Model {
     const taken = tries.filter(({ status }) => status === 200);
     const times = tries.flatMap(({ sentAt, answeredAt }) => [sentAt, answeredAt]);
     if (taken.length < 2 || this.timeline.lostData(Math.min(...times), Math.max(...times))) return;
-    this.#fail(grant, 'a DPoP proof is good once', taken);
+    this.fail(grant, 'a DPoP proof is good once', taken);
   }
 
-  #tell(grant: Grant, tries: readonly Try[]): void {
+  private tell(grant: Grant, tries: readonly Try[]): void {
     grant.story.push(...tries.map(describeTry));
   }
 
-  #fail(grant: Grant, rule: string, tries: readonly Try[], what?: string, timed = false): void {
+  private fail(grant: Grant, rule: string, tries: readonly Try[], what?: string, timed = false): void {
     const from =
       Math.min(grant.end?.askedAt ?? Infinity, ...tries.map(({ sentAt }) => sentAt)) - this.retryWindow;
     this.violate({ rule, tries, story: grant.story, from, timed, ...(what !== undefined && { what }) });
   }
 
-  #keep(grant: Grant, { text, answeredAt: receivedAt }: Try): void {
+  private keep(grant: Grant, { text, answeredAt: receivedAt }: Try): void {
     const body = JSON.parse(text) as { access_token: string; refresh_token: string };
     grant.pairs.push({ accessToken: body.access_token, refreshToken: body.refresh_token, receivedAt });
   }
 
   /** RFC 9700 4.14.2: one token has one successor, whoever presents it how often. */
-  #oneSuccessor(grant: Grant, granted: readonly Try[]): void {
+  private oneSuccessor(grant: Grant, granted: readonly Try[]): void {
     const tokens = new Set(
       granted.map(({ text }) => (JSON.parse(text) as { refresh_token: string }).refresh_token),
     );
     if (tokens.size < 2) return;
     const times = granted.flatMap(({ sentAt, answeredAt }) => [sentAt, answeredAt]);
     if (this.timeline.lostData(Math.min(...times), Math.max(...times))) return;
-    this.#fail(grant, 'a refresh token has one successor', granted);
+    this.fail(grant, 'a refresh token has one successor', granted);
   }
 
   /** A refusal that says that the grant is revoked is as good as a revocation that was answered. */
-  #endIfRevoked(grant: Grant, { text, answeredAt }: Try): void {
+  private endIfRevoked(grant: Grant, { text, answeredAt }: Try): void {
     if (/was used before|has been revoked/.test(text)) this.endedAt(grant, answeredAt);
   }
 
-  #mayHaveEnded({ end }: Grant, { answeredAt }: Try): boolean {
+  private mayHaveEnded({ end }: Grant, { answeredAt }: Try): boolean {
     return end !== null && end.askedAt <= answeredAt;
   }
 
-  #mustBeAlive(grant: Grant, one: Try, rule: string): void {
+  private mustBeAlive(grant: Grant, one: Try, rule: string): void {
     const { end } = grant;
     if (end === null || end.doneAt === null || one.sentAt <= end.doneAt) return;
     const after = one.sentAt - end.doneAt;
@@ -262,9 +261,9 @@ export class Model {
     const atAnApi = one.place.startsWith('resource');
     const takes = atAnApi ? this.timeline.revocationTakes(end.askedAt, one.sentAt) : 0;
     if (after > takes) {
-      this.#tell(grant, [one]);
+      this.tell(grant, [one]);
       const what = `${Math.round(after)} ms after: ${end.why}; at most ${takes} ms are due`;
-      return this.#fail(grant, rule, [one], what, atAnApi);
+      return this.fail(grant, rule, [one], what, atAnApi);
     }
     const { statistics, timeline } = this;
     statistics.usesTaken += 1;

@@ -49,7 +49,7 @@ const APP_OF: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
 
 /** Sends requests to one copy of an app after the other, as a balancer does that repeats nothing. */
 export class Requests {
-  #turn = 0;
+  private turn = 0;
 
   constructor(
     private readonly installation: Installation,
@@ -64,7 +64,7 @@ export class Requests {
     const all = this.installation.copiesOf(APP_OF[operation]);
     const inService = all.filter((copy) => copy.inService);
     const copies = inService.length > 0 ? inService : all;
-    const copy = copies[this.#turn++ % copies.length];
+    const copy = copies[this.turn++ % copies.length];
     if (!copy) throw new Error(`nobody carries out: ${operation}`);
     const { path, headers, form } = await compose();
     const sentAt = this.timeline.now();

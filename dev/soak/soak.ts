@@ -64,12 +64,12 @@ export async function soak(options: SoakOptions): Promise<Report> {
 }
 
 class Soak {
-  readonly #random: Random;
-  readonly #availability: Availability;
-  readonly #model: Model;
-  readonly #requests: Requests;
-  readonly #world: World;
-  #over = false;
+  private readonly random: Random;
+  private readonly availability: Availability;
+  private readonly model: Model;
+  private readonly requests: Requests;
+  private readonly world: World;
+  private over = false;
 
   constructor(
     private readonly options: SoakOptions,
@@ -78,15 +78,15 @@ class Soak {
     private readonly violations: readonly ViolationReport[],
     private readonly violate: Violate,
   ) {
-    const over = () => this.#over;
-    this.#random = new Random(options.seed);
-    this.#availability = new Availability(timeline, violate);
-    this.#model = new Model(timeline, RETRY_WINDOW * 1000, violate);
-    const seen = (one: Try) => this.#availability.seen(one);
-    this.#requests = new Requests(installation, timeline, this.#random.fork(), seen, over);
+    const over = () => this.over;
+    this.random = new Random(options.seed);
+    this.availability = new Availability(timeline, violate);
+    this.model = new Model(timeline, RETRY_WINDOW * 1000, violate);
+    const seen = (one: Try) => this.availability.seen(one);
+    this.requests = new Requests(installation, timeline, this.random.fork(), seen, over);
     const retryWindow = RETRY_WINDOW * 1000;
-    const parts = { requests: this.#requests, model: this.#model, timeline, violate, over };
-    this.#world = { ...parts, retryWindow, holders: new Map() };
+    const parts = { requests: this.requests, model: this.model, timeline, violate, over };
+    this.world = { ...parts, retryWindow, holders: new Map() };
   }
 
   async run(): Promise<Omit<Report, 'logs'>> {
@@ -101,114 +101,108 @@ class Soak {
     for (let number = 1; number <= count; number++)
       // All four: confidential and public, bearer and DPoP.
       accounts.push(
-        await this.#account(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
+        await this.account(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
       );
     const revokers: Account[] = [];
     for (let number = 1; number <= count / 3; number++)
-      revokers.push(await this.#account(count + number, clients[0] as Client, resourceServer, false));
-    const operator = this.#operator(resourceServer);
-    const thief = new Thief(this.#world, this.#random.fork());
+      revokers.push(await this.account(count + number, clients[0] as Client, resourceServer, false));
+    const operator = this.operator(resourceServer);
+    const thief = new Thief(this.world, this.random.fork());
     const busy = [
-      ...accounts.map((account) => this.#act(ACCOUNT_PAUSE_MS, () => account.step())),
-      ...revokers.map((account) => this.#act(ACCOUNT_PAUSE_MS, () => account.revokeWhatIsKnown())),
-      this.#act(THIEF_PAUSE_MS, () => thief.step()),
-      this.#act(OPERATOR_PAUSE_MS, () => operator.step()),
-      this.#tellProgress(),
+      ...accounts.map((account) => this.act(ACCOUNT_PAUSE_MS, () => account.step())),
+      ...revokers.map((account) => this.act(ACCOUNT_PAUSE_MS, () => account.revokeWhatIsKnown())),
+      this.act(THIEF_PAUSE_MS, () => thief.step()),
+      this.act(OPERATOR_PAUSE_MS, () => operator.step()),
+      this.tellProgress(),
     ];
-    await this.#carryOut(steps);
-    this.#over = true;
+    await this.carryOut(steps);
+    this.over = true;
     await Promise.all(busy);
-    await this.#audit([...accounts, ...revokers], thief);
+    await this.audit([...accounts, ...revokers], thief);
     return {
       seed: this.options.seed,
       seconds: Math.round(this.timeline.now() / 1000),
-      faults: faultFigures(this.timeline, this.#availability),
-      operations: operationFigures(this.#availability),
-      statistics: this.#model.statistics,
+      faults: faultFigures(this.timeline, this.availability),
+      operations: operationFigures(this.availability),
+      statistics: this.model.statistics,
       violations: this.violations,
     };
   }
 
-  async #carryOut(steps: ReturnType<typeof plan>): Promise<void> {
+  private async carryOut(steps: ReturnType<typeof plan>): Promise<void> {
     const { minutes, steps: most = Infinity, calmMs, progress } = this.options;
     const end = this.timeline.now() + minutes * 60_000;
     const faults = new Faults(
       this.installation,
       this.timeline,
-      this.#availability,
+      this.availability,
       this.violate,
-      () => this.#over,
+      () => this.over,
     );
-    for (let done = 0; done < most && this.timeline.now() < end && !this.#givesUp(); done++) {
+    for (let done = 0; done < most && this.timeline.now() < end && !this.givesUp(); done++) {
       const step = steps.next().value;
       await sleep(step.restMs);
-      progress(`${this.#clock()}  ${Faults.describe(step)}`);
+      progress(`${this.clock()}  ${Faults.describe(step)}`);
       await faults.carryOut(step);
     }
-    await this.timeline.settled(() => this.#givesUp());
+    await this.timeline.settled(() => this.givesUp());
     await sleep(calmMs);
   }
 
   /** Whatever lives at the end works, and whatever was ended does not, at every copy and with nothing in the way. */
-  async #audit(accounts: readonly Account[], thief: Thief): Promise<void> {
-    this.options.progress(`${this.#clock()}  looking at everything once more`);
-    await Promise.all(accounts.map((account) => attempt(this.#world, () => account.audit())));
-    for (const grant of this.#model.ended)
+  private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
+    this.options.progress(`${this.clock()}  looking at everything once more`);
+    await Promise.all(accounts.map((account) => attempt(this.world, () => account.audit())));
+    for (const grant of this.model.ended)
       for (const choice of [0, 0, 0.65, 0.65, 0.8, 0.95])
-        await attempt(this.#world, () => thief.present(grant, choice));
+        await attempt(this.world, () => thief.present(grant, choice));
   }
 
-  async #account(
+  private async account(
     number: number,
     client: Client,
     resourceServer: Required<Client>,
     bound: boolean,
   ): Promise<Account> {
     const { AUTH_URL } = this.installation.urls;
-    const person = await this.#persistently(() => this.installation.newPerson(number));
+    const person = await this.persistently(() => this.installation.newPerson(number));
     const browser = new Browser(
-      this.#requests,
+      this.requests,
       this.timeline,
       this.violate,
       person,
       AUTH_URL,
-      () => this.#over,
+      () => this.over,
     );
-    const application = await Application.of(
-      this.#requests,
-      this.installation,
-      client,
-      resourceServer,
-      bound,
-    );
-    return new Account(this.#world, this.#random.fork(), person, browser, application);
+    const application = await Application.of(this.requests, this.installation, client, resourceServer, bound);
+    return new Account(this.world, this.random.fork(), person, browser, application);
   }
 
-  #operator(resourceServer: Required<Client>): Operator {
+  private operator(resourceServer: Required<Client>): Operator {
     // After those who are there from the beginning.
     let number = 2 * this.options.accounts;
     const newAccount = async () => {
-      const client = await this.#persistently(() => this.installation.newClient('confidential'));
-      const account = await this.#account(++number, client, resourceServer, false);
+      const client = await this.persistently(() => this.installation.newClient('confidential'));
+      const account = await this.account(++number, client, resourceServer, false);
       return { account, clientId: client.client_id };
     };
-    return new Operator(this.#world, newAccount, (id) => this.#deleteClient(id), this.#random.fork());
+    return new Operator(this.world, newAccount, (id) => this.deleteClient(id), this.random.fork());
   }
 
   /** PostgreSQL may be away. */
-  async #persistently<T>(register: () => Promise<T>): Promise<T> {
+  private async persistently<T>(register: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await register();
       } catch (error) {
-        if (this.#over) throw new SoakOver('', { cause: error });
+        if (this.over) throw new SoakOver('', { cause: error });
         await sleep(1_000);
       }
     }
   }
 
   /** By the command line, past every line. */
-  async #deleteClient(clientId: string): Promise<Try> {
+  private async deleteClient(clientId: string): Promise<Try> {
     const { postgres, nats } = this.installation.servers;
     const told = { operation: 'delete a client', place: 'operator', sentAt: this.timeline.now() } as const;
     const program = resolve('dist', 'apps', 'operator', 'src', 'main.js');
@@ -223,33 +217,33 @@ class Soak {
     );
     const answer = { status: code === 0 ? 200 : 0, headers: new Headers(), text: stderr, received: true };
     const one = { ...told, answeredAt: this.timeline.now(), ...answer };
-    this.#availability.seen(one);
+    this.availability.seen(one);
     return one;
   }
 
-  #act(pause: number, step: () => Promise<void>): Promise<void> {
-    return act(this.#world, this.#random.fork(), pause, step);
+  private act(pause: number, step: () => Promise<void>): Promise<void> {
+    return act(this.world, this.random.fork(), pause, step);
   }
 
-  async #tellProgress(): Promise<void> {
-    for (let next = 0; !this.#over; await sleep(200)) {
+  private async tellProgress(): Promise<void> {
+    for (let next = 0; !this.over; await sleep(200)) {
       if (this.timeline.now() < next) continue;
       next = this.timeline.now() + PROGRESS_MS;
       const sum = { answered: 0, unavailable: 0, unanswered: 0 };
-      for (const counts of this.#availability.counts.values())
+      for (const counts of this.availability.counts.values())
         for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += counts[key];
       const { length: faults } = this.timeline.happenings;
       this.options.progress(
-        `${this.#clock()}  ${faults} faults, ${sum.answered} answers, ${sum.unavailable} times 503, ${sum.unanswered} without an answer, ${this.violations.length} violations`,
+        `${this.clock()}  ${faults} faults, ${sum.answered} answers, ${sum.unavailable} times 503, ${sum.unanswered} without an answer, ${this.violations.length} violations`,
       );
     }
   }
 
-  #givesUp(): boolean {
+  private givesUp(): boolean {
     return this.violations.length >= ENOUGH || (this.options.signal?.aborted ?? false);
   }
 
-  #clock(): string {
+  private clock(): string {
     const seconds = Math.floor(this.timeline.now() / 1000);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   }

@@ -70,12 +70,12 @@ export class Timeline {
 
   /** Whether Redis lost its data in between. */
   lostData(from: number, to: number): boolean {
-    return this.#redis(from, to, ['emptied']);
+    return this.redis(from, to, ['emptied']);
   }
 
   /** Whether Redis was started again in between: codes of before are refused. */
   restartedRedis(from: number, to: number): boolean {
-    return this.#redis(from, to, ['emptied', 'killed']);
+    return this.redis(from, to, ['emptied', 'killed']);
   }
 
   /** The faults that explain why an operation was not carried out. */
@@ -98,7 +98,7 @@ export class Timeline {
     return names.length === 0 ? 'no fault' : names.join('; ');
   }
 
-  #redis(from: number, to: number, kinds: readonly string[]): boolean {
+  private redis(from: number, to: number, kinds: readonly string[]): boolean {
     return this.happenings.some(
       ({ fault: { kind }, beganAt, endedAt = Infinity }) =>
         kind.target === 'redis' && kinds.includes(kind.what) && beganAt <= to && endedAt >= from,

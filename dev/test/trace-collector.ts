@@ -47,9 +47,7 @@ export class TraceCollector {
           return;
         }
         const body = Buffer.concat(parts);
-        collector.#take(
-          (request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString(),
-        );
+        collector.take((request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString());
         response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       });
     });
@@ -67,7 +65,7 @@ export class TraceCollector {
     this.server.close();
   }
 
-  #take(text: string): void {
+  private take(text: string): void {
     this.texts.push(text);
     for (const { resource, scopeSpans } of (JSON.parse(text) as Export).resourceSpans) {
       const service = String(

@@ -14,7 +14,7 @@ export class ProductUser {
 
   constructor(private readonly run: RunFile) {
     const { client, user } = run;
-    this.#saw(client.client_id, client.client_secret, client.redirect_uri, user.email, user.password);
+    this.saw(client.client_id, client.client_secret, client.redirect_uri, user.email, user.password);
   }
 
   async code(): Promise<string> {
@@ -30,21 +30,21 @@ export class ProductUser {
     }).toString();
     const callback = await allow(this.run, url);
     const code = callback.searchParams.get('code') ?? '';
-    this.#saw(state, code);
+    this.saw(state, code);
     return code;
   }
 
   redeem(code: string): Promise<Answer> {
     const { redirect_uri } = this.run.client;
-    return this.#post('token', { grant_type: 'authorization_code', code, redirect_uri });
+    return this.post('token', { grant_type: 'authorization_code', code, redirect_uri });
   }
 
   refresh(refreshToken: unknown): Promise<Answer> {
-    return this.#post('token', { grant_type: 'refresh_token', refresh_token: String(refreshToken) });
+    return this.post('token', { grant_type: 'refresh_token', refresh_token: String(refreshToken) });
   }
 
   revoke(token: unknown): Promise<Answer> {
-    return this.#post('revoke', { token: String(token) });
+    return this.post('revoke', { token: String(token) });
   }
 
   async me(token: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
@@ -55,7 +55,7 @@ export class ProductUser {
     return { status: answer.status, body: (await answer.json()) as Answer['body'] };
   }
 
-  async #post(path: string, parameters: Record<string, string>): Promise<Answer> {
+  private async post(path: string, parameters: Record<string, string>): Promise<Answer> {
     const { client_id, client_secret } = this.run.client;
     const answer = await fetch(`${this.run.base_url}/api/auth/oauth/${path}`, {
       method: 'POST',
@@ -64,11 +64,11 @@ export class ProductUser {
     const text = await answer.text();
     const body = (text === '' ? {} : JSON.parse(text)) as Answer['body'];
     for (const name of ['access_token', 'refresh_token', 'error_reference'])
-      if (typeof body[name] === 'string') this.#saw(body[name]);
+      if (typeof body[name] === 'string') this.saw(body[name]);
     return { status: answer.status, body };
   }
 
-  #saw(...values: string[]): void {
+  private saw(...values: string[]): void {
     for (const value of values) if (value !== '') this.seen.add(value);
   }
 }

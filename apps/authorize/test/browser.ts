@@ -16,11 +16,11 @@ export class Browser {
   constructor(private readonly server: Parameters<typeof request>[0]) {}
 
   get(path: string, headers: Fields = {}): Promise<Response> {
-    return this.#send(request(this.server).get(path), headers);
+    return this.send(request(this.server).get(path), headers);
   }
 
   post(path: string, fields: Fields, headers: Fields = {}): Promise<Response> {
-    return this.#send(request(this.server).post(path).type('form'), headers, new URLSearchParams(fields));
+    return this.send(request(this.server).post(path).type('form'), headers, new URLSearchParams(fields));
   }
 
   /** Sends a page's form; the one whose action begins with `action` when there are several. */
@@ -35,7 +35,7 @@ export class Browser {
     return this.get(headers['location'] ?? '');
   }
 
-  async #send(test: Test, headers: Fields, body?: URLSearchParams): Promise<Response> {
+  private async send(test: Test, headers: Fields, body?: URLSearchParams): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     if (cookie !== '') test.set('Cookie', cookie);
     test.set(headers);

@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** A way to a real server that a test can cut, and open again. */
 export class Cable {
-  readonly #open = new Set<Socket>();
-  readonly #far = new Set<Socket>();
-  #cut = false;
+  private readonly open = new Set<Socket>();
+  private readonly far = new Set<Socket>();
+  private isCut = false;
   /** Sees what the app sends. */
   watch: (bytes: Buffer) => void = () => undefined;
 
@@ -15,7 +15,7 @@ export class Cable {
 
   static async to(target: string): Promise<Cable> {
     const { hostname, port } = new URL(target);
-    const server = createServer((socket) => cable.#join(socket, connect(Number(port), hostname)));
+    const server = createServer((socket) => cable.join(socket, connect(Number(port), hostname)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
     url.hostname = '127.0.0.1';
@@ -24,38 +24,38 @@ export class Cable {
     return cable;
   }
 
-  #join(near: Socket, far: Socket): void {
+  private join(near: Socket, far: Socket): void {
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      this.#open.add(one);
+      this.open.add(one);
       one
         .on('error', () => other.destroy())
         .on('close', () => other.destroy())
         .pipe(other);
     }
-    this.#far.add(far);
+    this.far.add(far);
     near.on('data', (bytes: Buffer) => this.watch(bytes));
-    if (this.#cut) near.destroy();
+    if (this.isCut) near.destroy();
   }
 
   cut(): void {
-    this.#cut = true;
-    for (const socket of this.#open) socket.destroy();
+    this.isCut = true;
+    for (const socket of this.open) socket.destroy();
   }
 
   mend(): void {
-    this.#cut = false;
+    this.isCut = false;
   }
 
   /** Keeps the server's answers back; what the app sends goes on. */
   hold(): void {
-    for (const socket of this.#far) socket.pause();
+    for (const socket of this.far) socket.pause();
   }
 
   release(): void {
-    for (const socket of this.#far) socket.resume();
+    for (const socket of this.far) socket.resume();
   }
 
   close(): void {

@@ -10,27 +10,27 @@ const HOST = resolve('apps/operator/test/command-host-process.mjs');
  * time that a process of its own takes. It is not for what a process does at its end.
  */
 export class CommandHost {
-  readonly #process: ChildProcess = fork(HOST, { execArgv: [] });
+  private readonly process: ChildProcess = fork(HOST, { execArgv: [] });
 
-  #last: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
 
   /** @param env the whole environment besides PATH */
   run(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
-    const outcome = this.#last.then(() => this.#ask({ args, settings: env, stdin }));
-    this.#last = outcome.catch(() => undefined);
+    const outcome = this.last.then(() => this.ask({ args, settings: env, stdin }));
+    this.last = outcome.catch(() => undefined);
     return outcome;
   }
 
-  async #ask(command: object): Promise<Outcome> {
-    const answered = once(this.#process, 'message');
-    this.#process.send(command);
+  private async ask(command: object): Promise<Outcome> {
+    const answered = once(this.process, 'message');
+    this.process.send(command);
     const [outcome] = (await answered) as [Outcome];
     return outcome;
   }
 
   async close(): Promise<void> {
-    const ended = once(this.#process, 'exit');
-    this.#process.disconnect();
+    const ended = once(this.process, 'exit');
+    this.process.disconnect();
     await ended;
   }
 }

@@ -23,7 +23,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = allowedMethods.refine(this.#errorOf(thrown), request);
+    const error = allowedMethods.refine(this.errorOf(thrown), request);
     noteError(request.raw, error);
     void reply
       .status(error.status)
@@ -37,7 +37,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
   }
 
   /** The guard's refusals keep their words, which are ours; the framework's may quote the request. */
-  #errorOf(thrown: unknown): OAuthError {
+  private errorOf(thrown: unknown): OAuthError {
     const ours = thrown instanceof HttpException && [400, 401, 403, 503].includes(thrown.getStatus());
     return ours
       ? new OAuthError('invalid_request', thrown.getStatus(), thrown.message, { cause: thrown.cause })

@@ -5,7 +5,7 @@ import { type Outcome, patiently } from './patiently.js';
 
 /** A user who allows, and who is logged in from then on: later visits need no click. */
 export class Browser {
-  readonly #cookies = new CookieJar();
+  private readonly cookies = new CookieJar();
 
   constructor(
     private readonly at: Installation,
@@ -14,23 +14,23 @@ export class Browser {
 
   /** Logs in and clicks Allow. @returns the code */
   async allow(): Promise<string> {
-    const start = this.#start();
-    const loginUrl = target(await this.#visit(start), start);
-    const login = findForm((await this.#visit(loginUrl)).text, loginUrl, 'password');
+    const start = this.start();
+    const loginUrl = target(await this.visit(start), start);
+    const login = findForm((await this.visit(loginUrl)).text, loginUrl, 'password');
     const { email, password } = this.user;
-    const after = await this.#visit(login.action, { ...login.fields, username: email, password });
+    const after = await this.visit(login.action, { ...login.fields, username: email, password });
     const consentUrl = target(after, login.action);
-    const consent = findForm((await this.#visit(consentUrl)).text, consentUrl, 'decision=allow');
-    return codeOf(await this.#visit(consent.action, { ...consent.fields, decision: 'allow' }));
+    const consent = findForm((await this.visit(consentUrl)).text, consentUrl, 'decision=allow');
+    return codeOf(await this.visit(consent.action, { ...consent.fields, decision: 'allow' }));
   }
 
   /** Opens the authorization URL again. @returns the code @throws when it leads to the login, or anywhere else */
   async code(): Promise<{ code: string; visit: Outcome }> {
-    const visit = await this.#visit(this.#start());
+    const visit = await this.visit(this.start());
     return { code: codeOf(visit), visit };
   }
 
-  #start(): URL {
+  private start(): URL {
     const { client_id, redirect_uri } = this.at.client;
     const query = new URLSearchParams({
       client_id,
@@ -41,14 +41,14 @@ export class Browser {
     return new URL(`${this.at.authorizeUrl}/auth/oauth2/authorize?${query.toString()}`);
   }
 
-  #visit(url: URL, form?: Record<string, string>): Promise<Outcome> {
+  private visit(url: URL, form?: Record<string, string>): Promise<Outcome> {
     return patiently(async () => {
       const answer = await fetch(url, {
         redirect: 'manual',
-        headers: { Cookie: this.#cookies.header(url) ?? '' },
+        headers: { Cookie: this.cookies.header(url) ?? '' },
         ...(form && { method: 'POST', body: new URLSearchParams(form) }),
       });
-      this.#cookies.store(url, answer.headers);
+      this.cookies.store(url, answer.headers);
       return answer;
     });
   }

@@ -21,8 +21,8 @@ export interface Failure {
 
 /** Users and an application of a product, and what they see when one of its servers fails. */
 export class BusyProduct {
-  readonly #sessions: Pair[] = [];
-  #turn = 0;
+  private readonly sessions: Pair[] = [];
+  private turn = 0;
 
   private constructor(
     private readonly product: ClusteredProduct,
@@ -37,20 +37,20 @@ export class BusyProduct {
     const busy = new BusyProduct(product, application, browsers);
     for (const browser of browsers) {
       const pair = pairOf(await application.redeem(await browser.allow()));
-      if (busy.#sessions.length < sessions) busy.#sessions.push(pair);
+      if (busy.sessions.length < sessions) busy.sessions.push(pair);
     }
     return busy;
   }
 
   /** One user after the other opens the authorization URL again. */
   connect(): ReturnType<Browser['code']> {
-    return (this.browsers[this.#turn++ % this.browsers.length] as Browser).code();
+    return (this.browsers[this.turn++ % this.browsers.length] as Browser).code();
   }
 
   /** Lets a server fail while everybody is busy. @returns what everybody saw */
   async through({ fall, missed, rescue, withinMs }: Failure): Promise<Report> {
     const watch = new ReadinessWatch(this.product.apps);
-    const load = new Load(this.application, () => this.connect(), this.#sessions);
+    const load = new Load(this.application, () => this.connect(), this.sessions);
     try {
       await steady(load);
       await fall();

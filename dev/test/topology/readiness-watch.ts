@@ -6,20 +6,20 @@ import { until } from '#testing/topology/until.js';
 export class ReadinessWatch {
   /** The names of all dependencies that were missing anywhere at any time. */
   readonly missing = new Set<string>();
-  #over = false;
-  readonly #loops: Promise<void>[];
+  private over = false;
+  private readonly loops: Promise<void>[];
 
   constructor(apps: readonly AppProcess[]) {
-    this.#loops = apps.map((app) => this.#watch(app));
+    this.loops = apps.map((app) => this.watch(app));
   }
 
   async end(): Promise<void> {
-    this.#over = true;
-    await Promise.all(this.#loops);
+    this.over = true;
+    await Promise.all(this.loops);
   }
 
-  async #watch({ internalUrl }: AppProcess): Promise<void> {
-    for (; !this.#over; await sleep(100)) {
+  private async watch({ internalUrl }: AppProcess): Promise<void> {
+    for (; !this.over; await sleep(100)) {
       // What is wrong with the process itself others see.
       const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
       const { missing = [] } = ((await answer?.json().catch(() => undefined)) ?? {}) as {

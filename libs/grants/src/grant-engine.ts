@@ -54,23 +54,23 @@ type Revoking = (typeof REVOKING)[number];
  * only when it is revoked. Refusals are values; what throws is a store that did not answer.
  */
 export class GrantEngine {
-  readonly #restorer: GrantRestorer;
+  private readonly restorer: GrantRestorer;
 
   constructor(private readonly parts: GrantEngineParts) {
-    this.#restorer = new GrantRestorer(parts);
+    this.restorer = new GrantRestorer(parts);
   }
 
   /** Exchanges a code for the first pair. A replayed code and a wrong verifier revoke the grant. */
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
-    const token = this.#authentic(code, 'code');
+    const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
     const { store, clock, lifetimes } = this.parts;
     // An expired code still goes to the store: it may be a replay of one that was redeemed in time.
-    const times = { now: clock(), expired: this.#expired(token), ttl: grantTtl(lifetimes) };
+    const times = { now: clock(), expired: this.expired(token), ttl: grantTtl(lifetimes) };
     const transition = await store.redeem(grantId(token.handle), redemption, times);
     // What has no key any more was pending for longer than a code lives; a code is never restored.
     if (transition.outcome === 'active') this.parts.observe?.('redeemed');
-    return this.#conclude(
+    return this.conclude(
       token,
       transition.outcome === 'unknown' ? { ...transition, outcome: 'expired' } : transition,
       times.now,
@@ -83,10 +83,10 @@ export class GrantEngine {
    * rotates, binds and restores nothing.
    */
   async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
-    const token = this.#authentic(refreshToken, 'refresh');
+    const token = this.authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
-    if (this.#expired(token)) return { outcome: 'expired', grantId: id };
+    if (this.expired(token)) return { outcome: 'expired', grantId: id };
     const { codec, store, lifetimes } = this.parts;
     const proved = codec.decode(refreshToken, renewal.jkt);
     const keyRefusal = keyRefusalOf(proved, renewal.jkt);
@@ -98,12 +98,12 @@ export class GrantEngine {
       const times = { now, window: lifetimes.retryWindow * 1000, ttl: grantTtl(lifetimes), accessExpiry };
       return store.refresh(id, renewal, presented, times);
     };
-    const transition = await (proved && !keyRefusal ? this.#restorer.run(proved, refresh) : refresh());
+    const transition = await (proved && !keyRefusal ? this.restorer.run(proved, refresh) : refresh());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
     if (transition.outcome === 'active')
       this.parts.observe?.(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
-    return this.#conclude(token, transition, now);
+    return this.conclude(token, transition, now);
   }
 
   /**
@@ -112,13 +112,13 @@ export class GrantEngine {
    */
   async look(text: string, jkt: string | null): Promise<LiveToken | Refusal> {
     const token = this.parts.codec.decode(text, jkt);
-    if (!token) return this.#undecodable(text);
+    if (!token) return this.undecodable(text);
     if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
     const id = grantId(token.handle);
-    if (this.#expired(token)) return { outcome: 'expired', grantId: id };
+    if (this.expired(token)) return { outcome: 'expired', grantId: id };
     const { store, lifetimes } = this.parts;
     const look = () => store.look(id, token, this.parts.issuer.issuedAt(token), grantTtl(lifetimes));
-    const transition = await this.#restorer.run(token, look);
+    const transition = await this.restorer.run(token, look);
     return transition.outcome === 'active'
       ? { outcome: 'live', grantId: id, grant: transition.grant, token }
       : transition;
@@ -153,7 +153,7 @@ export class GrantEngine {
     if (!token || token.kind === 'code') return { outcome: 'not_ours' };
     const id = grantId(token.handle);
     const record = await this.parts.durable.find(id);
-    if (!record) return { outcome: await this.#revokeUnrecorded(id, clientId), grantId: id };
+    if (!record) return { outcome: await this.revokeUnrecorded(id, clientId), grantId: id };
     if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
     await this.revoke(id);
     return { outcome: 'revoked', grantId: id };
@@ -180,14 +180,14 @@ export class GrantEngine {
   }
 
   /** What PostgreSQL does not have is not restored: that Redis knows it revoked is enough. */
-  async #revokeUnrecorded(id: string, clientId: string): Promise<'revoked' | 'unknown'> {
+  private async revokeUnrecorded(id: string, clientId: string): Promise<'revoked' | 'unknown'> {
     if (!(await this.parts.store.revokeOf(clientId, id, grantTtl(this.parts.lifetimes)))) return 'unknown';
     this.parts.observe?.('revoked');
     this.parts.announce(id);
     return 'revoked';
   }
 
-  #authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
+  private authentic(text: string, kind: TokenKind): AuthenticToken | Refusal {
     const token = this.parts.codec.decodeWithoutKey(text);
     if (!token) return { outcome: 'not_ours' };
     return token.kind === kind
@@ -195,12 +195,16 @@ export class GrantEngine {
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), detail: token.kind };
   }
 
-  #undecodable(text: string): Refusal {
+  private undecodable(text: string): Refusal {
     return { outcome: this.parts.codec.decodeWithoutKey(text) ? 'key_mismatch' : 'not_ours' };
   }
 
   /** @param now when Redis was asked: a new access token has its whole lifetime, though a second may have ended since */
-  async #conclude(token: AuthenticToken, transition: Transition, now: number): Promise<Granted | Refusal> {
+  private async conclude(
+    token: AuthenticToken,
+    transition: Transition,
+    now: number,
+  ): Promise<Granted | Refusal> {
     const id = grantId(token.handle);
     if (transition.outcome === 'active') {
       const pair = this.parts.issuer.pair(token.handle, transition.grant, now);
@@ -213,7 +217,7 @@ export class GrantEngine {
     return transition;
   }
 
-  #expired({ expiry }: Pick<Token, 'expiry'>): boolean {
+  private expired({ expiry }: Pick<Token, 'expiry'>): boolean {
     return this.parts.clock() / 1000 > expiry + this.parts.lifetimes.clockSkew;
   }
 }

@@ -71,7 +71,7 @@ export interface RefreshTimes {
  * cannot answer, and then the transition may or may not have happened.
  */
 export class GrantStore {
-  readonly #scripts: Scripts;
+  private readonly scripts: Scripts;
 
   constructor(
     private readonly redis: GrantRedis,
@@ -90,13 +90,13 @@ export class GrantStore {
       grantRevokeOf: REVOKE_OF,
     };
     for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 1, lua });
-    this.#scripts = redis as unknown as Scripts;
+    this.scripts = redis as unknown as Scripts;
   }
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
     const { clientId, userId, scope, redirectUri, challenge, jkt } = grant;
-    await this.#run(
+    await this.run(
       'grantCreate',
       id,
       clientId,
@@ -114,7 +114,7 @@ export class GrantStore {
   /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
   redeem(id: string, redemption: Redemption, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt } = redemption;
-    return this.#transition(
+    return this.transition(
       'grantRedeem',
       id,
       clientId,
@@ -134,7 +134,7 @@ export class GrantStore {
     { generation, jkt, keyRefusal }: PresentedToken,
     { now, window, ttl, accessExpiry }: RefreshTimes,
   ): Promise<Transition> {
-    return this.#transition(
+    return this.transition(
       'grantRefresh',
       id,
       clientId,
@@ -151,18 +151,18 @@ export class GrantStore {
 
   /** Reads a grant for an authentic token. A token of a later generation moves the state forward: Redis lost a rotation. */
   look(id: string, { generation, narrowed, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
-    return this.#transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0, jkt ?? '');
+    return this.transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0, jkt ?? '');
   }
 
   /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
   async keyOf(id: string): Promise<string | null> {
-    const jkt = await this.#available(this.redis.hget(keyOf(id), 'jkt'));
+    const jkt = await this.available(this.redis.hget(keyOf(id), 'jkt'));
     return jkt || null;
   }
 
   /** Notes that a grant is lost, before PostgreSQL is asked for it. Null when it is there by now. */
   async miss(id: string): Promise<string | null> {
-    return ((await this.#run('grantMiss', id, this.note(), NOTED)) as string) || null;
+    return ((await this.run('grantMiss', id, this.note(), NOTED)) as string) || null;
   }
 
   /** Puts back a lost grant by the note of its loss; leaves alone whatever stands there by now. */
@@ -174,21 +174,25 @@ export class GrantStore {
   ): Promise<void> {
     const { clientId, userId, scope, generation, rotatedAt, jkt } = grant;
     const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
-    await this.#run('grantRestore', id, ...fields, ttl, note);
+    await this.run('grantRestore', id, ...fields, ttl, note);
   }
 
   /** Any state → revoked. @returns false when it was revoked before, and nothing changed */
   async revoke(id: string, ttl: number): Promise<boolean> {
-    return (await this.#run('grantRevoke', id, ttl)) === 1;
+    return (await this.run('grantRevoke', id, ttl)) === 1;
   }
 
   /** As revoke, only if Redis knows the grant as this client's; also when it was revoked before. @returns whether it does */
   async revokeOf(clientId: string, id: string, ttl: number): Promise<boolean> {
-    return (await this.#run('grantRevokeOf', id, ttl, clientId)) === 1;
+    return (await this.run('grantRevokeOf', id, ttl, clientId)) === 1;
   }
 
-  async #transition(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<Transition> {
-    const [outcome = '', ...fields] = (await this.#run(script, id, ...args)) as string[];
+  private async transition(
+    script: keyof Scripts,
+    id: string,
+    ...args: (string | number)[]
+  ): Promise<Transition> {
+    const [outcome = '', ...fields] = (await this.run(script, id, ...args)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
     const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, narrowedTo] = fields;
@@ -206,11 +210,11 @@ export class GrantStore {
     };
   }
 
-  #run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.#available(this.#scripts[script](keyOf(id), ...args));
+  private run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.available(this.scripts[script](keyOf(id), ...args));
   }
 
-  async #available<T>(answer: Promise<T>): Promise<T> {
+  private async available<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
     } catch (cause) {

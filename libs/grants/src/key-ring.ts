@@ -29,17 +29,17 @@ const KEY_BYTES = 32;
  * never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
  */
 export class KeyRing {
-  readonly #signing: RingKey;
-  readonly #byId: ReadonlyMap<number, RingKey>;
+  private readonly signing: RingKey;
+  private readonly byId: ReadonlyMap<number, RingKey>;
 
   /** @throws RangeError when there is no key, a key is not 32 bytes, or two keys share an id. */
   constructor(keys: readonly Buffer[]) {
     const ring = keys.map(deriveKey);
     const [signing] = ring;
     if (!signing) throw new RangeError('the key ring needs at least one key');
-    this.#signing = signing;
-    this.#byId = new Map(ring.map((key) => [key.id, key]));
-    if (this.#byId.size !== ring.length) throw new RangeError('the key ring holds the same key twice');
+    this.signing = signing;
+    this.byId = new Map(ring.map((key) => [key.id, key]));
+    if (this.byId.size !== ring.length) throw new RangeError('the key ring holds the same key twice');
   }
 
   /** Parses comma-separated base64url keys, the signing one first. @throws RangeError as the constructor. */
@@ -48,27 +48,27 @@ export class KeyRing {
   }
 
   get signingKeyId(): number {
-    return this.#signing.id;
+    return this.signing.id;
   }
 
   /** The MAC key of a domain; undefined when the ring has no key with this id. */
   subkey(keyId: number, domain: MacDomain): Buffer | undefined {
-    return this.#byId.get(keyId)?.subkeys.get(domain);
+    return this.byId.get(keyId)?.subkeys.get(domain);
   }
 
   /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce names no key: the ring is short. */
   get nonceKeys(): readonly Buffer[] {
-    return [...this.#byId.values()].map(({ nonce }) => nonce);
+    return [...this.byId.values()].map(({ nonce }) => nonce);
   }
 
   /** The MAC keys of device proofs, the signing one first. A proof names no key: the ring is short. */
   get deviceKeys(): readonly Buffer[] {
-    return [...this.#byId.values()].map(({ device }) => device);
+    return [...this.byId.values()].map(({ device }) => device);
   }
 
   /** The key that hides names in the login throttle's counters. They live an hour: no other has to be known. */
   get throttleKey(): Buffer {
-    return this.#signing.throttle;
+    return this.signing.throttle;
   }
 }
 

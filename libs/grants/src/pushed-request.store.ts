@@ -50,11 +50,11 @@ type Script = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
  */
 @Injectable()
 export class PushedRequestStore {
-  readonly #scripts: Record<keyof typeof SCRIPTS, Script>;
+  private readonly scripts: Record<keyof typeof SCRIPTS, Script>;
 
   constructor(@Inject(REDIS) redis: RedisClient) {
     for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua });
-    this.#scripts = redis as unknown as Record<keyof typeof SCRIPTS, Script>;
+    this.scripts = redis as unknown as Record<keyof typeof SCRIPTS, Script>;
   }
 
   /** Stores a request if every counter has room. @returns null when stored, otherwise the counter with the longest wait */
@@ -64,7 +64,7 @@ export class PushedRequestStore {
   ): Promise<PushRefusal | null> {
     const keys = [requestKey(id), ...limits.map(({ counter, key }) => counterKey(counter, key))];
     const maxima = limits.map(({ max }) => max);
-    const reply = await this.#run('parPush', keys, id, clientId, parameters, lifetime * 1000, ...maxima);
+    const reply = await this.run('parPush', keys, id, clientId, parameters, lifetime * 1000, ...maxima);
     const [full, wait] = reply as [number, number];
     const limit = limits[full - 1];
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
@@ -76,37 +76,37 @@ export class PushedRequestStore {
    * @param loggedIn whether the browser is logged in: the first such open extends the lifetime, others do not
    */
   open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
-    return this.#step('parOpen', id, clientId, loggedIn ? ANSWER_LIFETIME : 0);
+    return this.step('parOpen', id, clientId, loggedIn ? ANSWER_LIFETIME : 0);
   }
 
   /** Of any number of concurrent calls for one request, exactly one gets `open`. */
   answer(id: string, clientId: string): Promise<PushedRequest> {
-    return this.#step('parAnswer', id, clientId, ANSWERED_LIFETIME);
+    return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }
 
   /** Undoes an answer that could not be completed, so that the user can retry. Call only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
-    await this.#run('parReopen', keysOf(id, clientId), id, ANSWER_LIFETIME * 1000);
+    await this.run('parReopen', keysOf(id, clientId), id, ANSWER_LIFETIME * 1000);
   }
 
-  async #step(
+  private async step(
     script: 'parOpen' | 'parAnswer',
     id: string,
     clientId: string,
     lifetime: number,
   ): Promise<PushedRequest> {
-    const reply = await this.#run(script, keysOf(id, clientId), id, clientId, lifetime * 1000);
+    const reply = await this.run(script, keysOf(id, clientId), id, clientId, lifetime * 1000);
     const [outcome, parameters = ''] = reply as string[];
     return { outcome, parameters } as PushedRequest;
   }
 
-  async #run(
+  private async run(
     script: keyof typeof SCRIPTS,
     keys: readonly string[],
     ...args: (string | number)[]
   ): Promise<unknown> {
     try {
-      return await this.#scripts[script](keys.length, ...keys, ...args);
+      return await this.scripts[script](keys.length, ...keys, ...args);
     } catch (cause) {
       throw new PushedRequestStoreUnavailableError(cause);
     }

@@ -65,8 +65,8 @@ export class TokenCodec {
     bytes.writeUInt8(TOKEN_KINDS[kind] | flags, AT.kind);
     bytes.writeUInt32BE(token.generation, AT.generation);
     bytes.writeUIntBE(token.expiry, AT.expiry, AT.mac - AT.expiry);
-    this.#mac(bytes, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, AT.mac);
-    if (jkt !== null) this.#mac(bytes, `${kind}:binding`, jkt)?.copy(bytes, AT.binding, 0, BINDING_BYTES);
+    this.mac(bytes, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, AT.mac);
+    if (jkt !== null) this.mac(bytes, `${kind}:binding`, jkt)?.copy(bytes, AT.binding, 0, BINDING_BYTES);
     return PREFIXES[kind] + bytes.toString('base64url');
   }
 
@@ -76,21 +76,21 @@ export class TokenCodec {
    * @param jkt thumbprint of the key that the request proved; null when it proved none
    */
   decode(text: string, jkt: string | null = null): Token | null {
-    const read = this.#authentic(text);
+    const read = this.authentic(text);
     if (!read) return null;
     const { bound, ...token } = read.token;
     if (!bound) return { ...token, jkt: null };
     if (typeof jkt !== 'string' || jkt === '') return null;
-    const binding = this.#mac(read.bytes, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
+    const binding = this.mac(read.bytes, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
     return binding && timingSafeEqual(binding, read.bytes.subarray(AT.binding)) ? { ...token, jkt } : null;
   }
 
   /** As decode, but does not verify the binding of a bound token: its bearer may have stolen it. */
   decodeWithoutKey(text: string): AuthenticToken | null {
-    return this.#authentic(text)?.token ?? null;
+    return this.authentic(text)?.token ?? null;
   }
 
-  #authentic(text: string): { readonly token: AuthenticToken; readonly bytes: Buffer } | null {
+  private authentic(text: string): { readonly token: AuthenticToken; readonly bytes: Buffer } | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
@@ -99,7 +99,7 @@ export class TokenCodec {
     if (bytes[AT.version] !== VERSION || (kindByte & ~(FLAGS.bound | FLAGS.narrowed)) !== TOKEN_KINDS[kind])
       return null;
     if (bound !== bytes.length > AT.binding) return null;
-    const mac = this.#mac(bytes, bound ? `${kind}:bound` : kind);
+    const mac = this.mac(bytes, bound ? `${kind}:bound` : kind);
     if (!mac || !timingSafeEqual(mac, bytes.subarray(AT.mac, AT.binding))) return null;
     const token = {
       kind,
@@ -116,7 +116,7 @@ export class TokenCodec {
    * HMAC-SHA-256 over the fields, and the key's thumbprint if given. Each domain has its own subkey, so copying one MAC of a
    * token over another never verifies.
    */
-  #mac(bytes: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
+  private mac(bytes: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
     return key && createHmac('sha256', key).update(bytes.subarray(0, AT.mac)).update(jkt).digest();
   }

@@ -9,7 +9,7 @@ const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
 class Given {
   /** The refresh token of each generation, from the first. */
   readonly refreshTokens: string[] = [];
-  readonly #scopes = new Map<string, string>();
+  private readonly scopes = new Map<string, string>();
 
   /** @param asked the scope that the request asked for; null for all of it */
   keep(result: Granted | Refusal, asked: string | null, jkt: string | null): string {
@@ -21,14 +21,14 @@ class Given {
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
     const twin = `${grant.generation} ${words(pair.scope)}`;
-    expect(this.#scopes.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
-    this.#scopes.set(twin, pair.accessToken);
+    expect(this.scopes.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
+    this.scopes.set(twin, pair.accessToken);
     return result.outcome;
   }
 
   /** Every access token is good with the grant's key, for the scope it was given for, and for nobody else. */
   async check(model: Model): Promise<void> {
-    for (const [twin, accessToken] of this.#scopes) {
+    for (const [twin, accessToken] of this.scopes) {
       for (const jkt of [null, KEY, OTHER]) {
         const result = await world.engine.look(accessToken, jkt);
         expect(result.outcome).toBe(model.look(jkt));

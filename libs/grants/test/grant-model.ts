@@ -23,7 +23,7 @@ export class Model {
   /** The key that the redemption bound it to. */
   jkt: string | null = null;
   /** The narrower scope that a generation has been given, if any. */
-  readonly #narrowed = new Map<number, string>();
+  private readonly narrowed = new Map<number, string>();
 
   /** @param namedJkt the key that the authorization request named (RFC 9449 10) */
   constructor(
@@ -36,29 +36,29 @@ export class Model {
   redeem({ clientIsOurs, jkt }: Presented, redirectIsOurs: boolean, now: number): string {
     if (!clientIsOurs) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
-    if (this.status === 'active') return this.#revoke('code_replayed');
+    if (this.status === 'active') return this.end('code_replayed');
     if (now / 1000 > Math.floor(this.createdAt / 1000) + LIFETIMES.code + LIFETIMES.clockSkew)
       return 'expired';
     if (!redirectIsOurs) return 'redirect_uri_mismatch';
     if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
     this.jkt = jkt;
-    return this.#rotate(1, now);
+    return this.rotate(1, now);
   }
 
   refresh(generation: number, { clientIsOurs, jkt }: Presented, scope: string | null, now: number): string {
     if (!clientIsOurs) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
     const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
-    if (generation < this.generation && !isRetry) return this.#revoke('refresh_token_reused');
+    if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
     if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeds';
     const narrower = scope !== null && !covers(scope, SCOPE) ? words(scope) : null;
     if (narrower !== null) {
-      const given = this.#narrowed.get(generation + 1) ?? narrower;
+      const given = this.narrowed.get(generation + 1) ?? narrower;
       if (given !== narrower) return 'scope_differs';
-      this.#narrowed.set(generation + 1, narrower);
+      this.narrowed.set(generation + 1, narrower);
     }
-    return isRetry ? 'granted' : this.#rotate(generation + 1, now);
+    return isRetry ? 'granted' : this.rotate(generation + 1, now);
   }
 
   look(jkt: string | null): string {
@@ -70,12 +70,12 @@ export class Model {
     this.status = 'revoked';
   }
 
-  #rotate(generation: number, now: number): string {
+  private rotate(generation: number, now: number): string {
     [this.status, this.generation, this.rotatedAt] = ['active', generation, now];
     return 'granted';
   }
 
-  #revoke(outcome: string): string {
+  private end(outcome: string): string {
     this.revoke();
     return outcome;
   }

@@ -30,12 +30,12 @@ const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 /** Tells what access tokens are good for: from its cache without I/O, else by asking the token app. */
 @Injectable()
 export class Introspector {
-  readonly #cache: TrustedCache<TokenInfo | null>;
+  private readonly cache: TrustedCache<TokenInfo | null>;
 
   constructor(private readonly connection: TokenServiceConnection) {
-    this.#cache = new TrustedCache<TokenInfo | null>(connection, {
+    this.cache = new TrustedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
-      fetch: async (token, reference) => read(await this.#ask({ token }, reference)),
+      fetch: async (token, reference) => read(await this.ask({ token }, reference)),
       tags: (info) =>
         info ? [tagOf.grant(info.grantId), tagOf.client(info.clientId), tagOf.user(info.userId)] : [],
       ttl: (info) => (info ? Math.min(CACHED_MS, info.expiresAt - Date.now()) : 0),
@@ -47,7 +47,7 @@ export class Introspector {
    * @throws IntrospectionUnavailableError when nobody can tell.
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
-    const info = TOKEN.test(token) ? live(await this.#cache.get(token, reference)) : null;
+    const info = TOKEN.test(token) ? live(await this.cache.get(token, reference)) : null;
     return info?.jkt === null ? info : null;
   }
 
@@ -62,9 +62,9 @@ export class Introspector {
     const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     let spent: SpendReply | undefined;
     // Another key is another entry. No token holds a space.
-    const info = await this.#cache.get(`${token} ${jkt}`, reference, async () => {
+    const info = await this.cache.get(`${token} ${jkt}`, reference, async () => {
       // When a broadcast overtakes the answer, it is asked for again: the proof is spent by then.
-      const reply = await this.#ask({ token, jkt, ...(!spent && { proof: spending }) }, reference);
+      const reply = await this.ask({ token, jkt, ...(!spent && { proof: spending }) }, reference);
       if (reply.active) spent ??= reply.proof;
       return read(reply);
     });
@@ -76,10 +76,10 @@ export class Introspector {
 
   /** Tells how each look into the cache of tokens goes from now on, to be counted. */
   observe(observer: (lookup: Lookup) => void): void {
-    this.#cache.observe(observer);
+    this.cache.observe(observer);
   }
 
-  #ask(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
+  private ask(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
     return this.connection.request<IntrospectionReply>(SUBJECTS.introspect, request, reference);
   }
 }

@@ -35,13 +35,13 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const passed = await this.#authenticate(context);
+    const passed = await this.authenticate(context);
     const { token } = context.switchToHttp().getRequest<HttpRequest>();
-    if (passed && token) this.#checkScope(token, context);
+    if (passed && token) this.checkScope(token, context);
     return passed;
   }
 
-  async #authenticate(context: ExecutionContext): Promise<boolean> {
+  private async authenticate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     const { authorization, dpop: proof } = request.headers;
     if (!this.dpop.takes(authorization)) return (await super.canActivate(context)) as boolean;
@@ -81,7 +81,7 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
     return token;
   }
 
-  #checkScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): void {
+  private checkScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): void {
     const places = [context.getHandler(), context.getClass()];
     const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, places);
     if (!required || required.every((scope) => scopes.includes(scope))) return;

@@ -8,7 +8,7 @@ interface Line {
 
 /** Stands between an app and a real server, and does to their connections what networks do. */
 export class Interposer {
-  readonly #lines = new Set<Line>();
+  private readonly lines = new Set<Line>();
   /** Sees and may change what the app sends. */
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
   /** Whether new connections are closed at once, as by a server that is down. */
@@ -27,7 +27,7 @@ export class Interposer {
   static async to(target: string): Promise<Interposer> {
     const server = createServer((near) => {
       const { hostname, port } = new URL(interposer.target);
-      interposer.#join(near, connect(Number(port), hostname));
+      interposer.join(near, connect(Number(port), hostname));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
@@ -42,12 +42,12 @@ export class Interposer {
    * new ones work, as those to the machine that took over.
    */
   silence(): void {
-    for (const line of this.#lines) line.silent = true;
+    for (const line of this.lines) line.silent = true;
   }
 
   /** Closes the connections that exist; new ones work, unless it is `down`. */
   cut(): void {
-    for (const { near } of this.#lines) near.destroy();
+    for (const { near } of this.lines) near.destroy();
   }
 
   close(): void {
@@ -55,9 +55,9 @@ export class Interposer {
     this.server.close();
   }
 
-  #join(near: Socket, far: Socket): void {
+  private join(near: Socket, far: Socket): void {
     const line = { near, far, silent: this.deaf };
-    this.#lines.add(line);
+    this.lines.add(line);
     near.on('data', (bytes: Buffer) => line.silent || far.write(this.alter(bytes)));
     far.on('data', (bytes: Buffer) => line.silent || near.write(bytes));
     for (const [one, other] of [
@@ -68,7 +68,7 @@ export class Interposer {
         .on('error', () => other.destroy())
         .on('close', () => {
           other.destroy();
-          this.#lines.delete(line);
+          this.lines.delete(line);
         });
     if (this.down) near.destroy();
   }

@@ -14,7 +14,7 @@ const READY_WITHIN_MS = 60_000;
 
 /** A NATS server of a test's own that can be killed, started again where it was, and put to sleep. */
 export class RestartableNats {
-  #process: GuardedProcess | undefined;
+  private process: GuardedProcess | undefined;
 
   private constructor(
     private readonly command: string,
@@ -45,7 +45,7 @@ export class RestartableNats {
 
   /** Starts it again after `kill`, at the same address. Resolves when it answers. */
   async restart(): Promise<void> {
-    this.#process = startGuarded({
+    this.process = startGuarded({
       name: 'NATS',
       command: this.command,
       args: ['-a', '127.0.0.1', '-p', String(this.port)],
@@ -67,28 +67,28 @@ export class RestartableNats {
 
   /** Ends it as a crash does: connections are closed, nothing is said. */
   async kill(): Promise<void> {
-    this.#signal('SIGKILL');
-    await this.#process?.ended;
+    this.signal('SIGKILL');
+    await this.process?.ended;
   }
 
   /** Makes it half-open: connections stay, and nothing is answered. */
   sleep(): void {
-    this.#signal('SIGSTOP');
+    this.signal('SIGSTOP');
   }
 
   wake(): void {
-    this.#signal('SIGCONT');
+    this.signal('SIGCONT');
   }
 
   async stop(): Promise<void> {
     this.wake();
-    await this.#process?.stop();
+    await this.process?.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  #signal(name: NodeJS.Signals): void {
+  private signal(name: NodeJS.Signals): void {
     try {
-      if (this.#process) process.kill(this.#process.pid, name);
+      if (this.process) process.kill(this.process.pid, name);
     } catch {
       // It has ended already.
     }

@@ -75,7 +75,7 @@ export class AccountController {
     await this.sessions.end(cookie);
     noteOutcome(request.raw, { outcome: 'logged out' });
     const query = rawQuery(request.url);
-    if (query === '') return this.#sayOnLogin(reply, { id: 'notice.logged_out' });
+    if (query === '') return this.sayOnLogin(reply, { id: 'notice.logged_out' });
     reply.header('Set-Cookie', this.cookies.take());
     this.pages.seeOther(reply, loginAddress(query));
   }
@@ -94,11 +94,11 @@ export class AccountController {
     noteOutcome(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
     // Over for everybody who reads the user's generation by now; this only takes the rest of it out of Redis.
     await this.sessions.end(account.cookie);
-    await this.#sayOnLogin(reply, { id: 'notice.logged_out_everywhere' });
+    await this.sayOnLogin(reply, { id: 'notice.logged_out_everywhere' });
   }
 
   /** The session's cookie is over; the notice waits under the one that the login page would give anyway. */
-  async #sayOnLogin(reply: FastifyReply, notice: Notice): Promise<void> {
+  private async sayOnLogin(reply: FastifyReply, notice: Notice): Promise<void> {
     const cookie = this.cookies.make();
     await this.notices.leave(cookie, notice);
     reply.header('Set-Cookie', this.cookies.give(cookie));

@@ -37,7 +37,7 @@ export class AuthorizationRequestService {
     const context = await this.contexts.find(clientId, session?.userId ?? null);
     const client = checkClient(clientId, context.client);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
-    const { request, pushedId } = await this.#check(parameters, client, user !== null);
+    const { request, pushedId } = await this.check(parameters, client, user !== null);
     const asked = askedScopes(request.scope, client, user ? context.decisions : []);
     return { ...request, pushedId, user, asked, grantsOfDay: context.grantsOfDay };
   }
@@ -52,7 +52,7 @@ export class AuthorizationRequestService {
     }
   }
 
-  async #check(
+  private async check(
     parameters: RequestParameters,
     client: Client,
     loggedIn: boolean,

@@ -9,11 +9,11 @@ export class AuthorizationResponse {
   constructor(private readonly configuration: AuthorizeConfiguration) {}
 
   code(returnTo: ReturnAddress, code: string): string {
-    return this.#location(returnTo, [['code', code]]);
+    return this.location(returnTo, [['code', code]]);
   }
 
   error(returnTo: ReturnAddress, { code, description }: Pick<OAuthError, 'code' | 'description'>): string {
-    return this.#location(returnTo, [
+    return this.location(returnTo, [
       ['error', code],
       ['error_description', description],
     ]);
@@ -23,7 +23,10 @@ export class AuthorizationResponse {
    * Appends to the redirect URI as text. URL classes would rewrite custom schemes and re-encode the query that the
    * client registered, which "MUST be retained" (RFC 6749 3.1.2). `iss` tells the client which server answers (RFC 9207 2).
    */
-  #location({ redirectUri, state }: ReturnAddress, parameters: [name: string, value: string][]): string {
+  private location(
+    { redirectUri, state }: ReturnAddress,
+    parameters: [name: string, value: string][],
+  ): string {
     if (state !== null) parameters.push(['state', state]);
     parameters.push(['iss', this.configuration.BASE_URL]);
     const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');

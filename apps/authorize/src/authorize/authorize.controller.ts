@@ -51,15 +51,14 @@ export class AuthorizeController {
     const { user } = request;
     const { cookie } = visitor;
     if (needed.page === 'login' || !user || cookie === null)
-      return this.#logIn(reply, request, visitor, query);
+      return this.logIn(reply, request, visitor, query);
     if (needed.page === 'consent')
-      return this.pages.page(reply, 200, this.#page(headers, { request, user, cookie, query }));
-    if (!(await this.#spendsLogin(request, visitor, query)))
-      return this.#logIn(reply, request, visitor, query);
+      return this.pages.page(reply, 200, this.page(headers, { request, user, cookie, query }));
+    if (!(await this.spendsLogin(request, visitor, query))) return this.logIn(reply, request, visitor, query);
     // An application of the product itself also gets what nobody was ever asked for.
     const carriesOn = !request.client.firstParty || allowedBefore(request.asked) !== null;
     const answer = { scope: needed.scope, outcome: 'allowed before', carriesOn };
-    this.pages.seeOther(reply, await this.#grant(raw, request, user, query, answer));
+    this.pages.seeOther(reply, await this.grant(raw, request, user, query, answer));
   }
 
   @Post()
@@ -75,7 +74,7 @@ export class AuthorizeController {
     const request = await this.requests.read(query, visitor.session);
     noteOutcome(raw, factsOf(request));
     const { client, user, asked } = request;
-    if (!user) return this.#logIn(reply, request, visitor, query);
+    if (!user) return this.logIn(reply, request, visitor, query);
     const decision = fields['decision'];
     if (decision !== 'allow' && decision !== 'deny')
       throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
@@ -85,17 +84,16 @@ export class AuthorizeController {
     if (decision === 'allow' && (scope === '' || !isAsStated(asked, fields))) {
       // Asked again: what the user saw and left unticked is not what the request means now, or nothing at all.
       const nothingChosen = scope === '';
-      const page = this.#page(headers, { request, user, cookie, query, nothingChosen });
+      const page = this.page(headers, { request, user, cookie, query, nothingChosen });
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
-    if (!(await this.#spendsLogin(request, visitor, query)))
-      return this.#logIn(reply, request, visitor, query);
-    if (decision === 'deny') throw await this.#denied(request, user);
+    if (!(await this.spendsLogin(request, visitor, query))) return this.logIn(reply, request, visitor, query);
+    if (decision === 'deny') throw await this.denied(request, user);
     const answer = { scope, outcome: 'allowed', carriesOn: false };
-    this.pages.seeOther(reply, await this.#grant(raw, request, user, query, answer));
+    this.pages.seeOther(reply, await this.grant(raw, request, user, query, answer));
   }
 
-  #page(
+  private page(
     headers: FastifyRequest['headers'],
     form: Omit<ConsentForm, 'words' | 'product' | 'avatarOrigins'>,
   ): Page {
@@ -106,7 +104,7 @@ export class AuthorizeController {
   }
 
   /** A session that is over would lead back here from the login page, in a circle. */
-  async #logIn(
+  private async logIn(
     reply: FastifyReply,
     { user }: IncomingRequest,
     visitor: Visitor,
@@ -117,7 +115,7 @@ export class AuthorizeController {
   }
 
   /** OpenID Connect Core 3.1.2.1: with prompt=login no earlier login counts, hence each one for a single answer. */
-  async #spendsLogin(
+  private async spendsLogin(
     { prompt }: IncomingRequest,
     { cookie, session }: Visitor,
     query: string,
@@ -127,7 +125,7 @@ export class AuthorizeController {
   }
 
   /** @returns the redirect with the code, or back to this request if the consent ended meanwhile */
-  async #grant(
+  private async grant(
     raw: FastifyRequest['raw'],
     request: IncomingRequest,
     { id: userId }: User,
@@ -145,7 +143,7 @@ export class AuthorizeController {
     }
   }
 
-  async #denied(request: IncomingRequest, { id }: User): Promise<RedirectableError> {
+  private async denied(request: IncomingRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.answer(request, async () => undefined);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
       detail: { check: 'decision', user_id: id },

@@ -14,7 +14,7 @@ import type { IncomingRequest } from './incoming-request.js';
  */
 @Injectable()
 export class PushedRequestService {
-  readonly #logger = new Logger(PushedRequestService.name);
+  private readonly logger = new Logger(PushedRequestService.name);
 
   constructor(private readonly store: PushedRequestStore) {}
 
@@ -48,7 +48,7 @@ export class PushedRequestService {
     } catch (error) {
       await this.store
         .reopen(id, client.clientId)
-        .catch(({ message }: Error) => this.#logger.warn(`an answer was not taken back: ${message}`));
+        .catch(({ message }: Error) => this.logger.warn(`an answer was not taken back: ${message}`));
       throw error;
     }
   }

@@ -24,7 +24,7 @@ const BATCH = 500;
  */
 @Injectable()
 export class AccessRevoker {
-  readonly #count: (transition: string) => void;
+  private readonly count: (transition: string) => void;
 
   constructor(
     private readonly records: GrantRecordStore,
@@ -33,7 +33,7 @@ export class AccessRevoker {
     private readonly configuration: AuthorizeConfiguration,
     metrics: Metrics,
   ) {
-    this.#count = countTransitions(metrics, ['revoked']);
+    this.count = countTransitions(metrics, ['revoked']);
   }
 
   /** Every grant of a user to one client. */
@@ -54,7 +54,7 @@ export class AccessRevoker {
     for (let start = 0; start < ids.length && !failure; start += BATCH) {
       const batch = ids.slice(start, start + BATCH);
       const applied = await Promise.allSettled(batch.map((id) => this.grants.revoke(id, ttl)));
-      for (const _ of batch) this.#count('revoked');
+      for (const _ of batch) this.count('revoked');
       const failed = applied.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') failure = new UnfinishedRevocationError(failed.reason);
     }

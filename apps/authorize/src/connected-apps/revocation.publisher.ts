@@ -13,19 +13,19 @@ const RETRY_MS = 1_000;
  */
 @Injectable()
 export class RevocationPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger('NATS');
-  #nats: NatsConnection | undefined;
-  #closed = false;
+  private readonly logger = new Logger('NATS');
+  private nats: NatsConnection | undefined;
+  private closed = false;
 
   constructor(private readonly configuration: AuthorizeConfiguration) {}
 
   onApplicationBootstrap(): void {
-    void this.#open();
+    void this.open();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.#closed = true;
-    await this.#nats?.close();
+    this.closed = true;
+    await this.nats?.close();
   }
 
   /**
@@ -33,7 +33,7 @@ export class RevocationPublisher implements OnApplicationBootstrap, OnApplicatio
    *   not send when it connects again
    */
   async publish(grantIds: readonly string[]): Promise<boolean> {
-    const nats = this.#nats;
+    const nats = this.nats;
     if (!nats || nats.isClosed()) return false;
     for (const id of grantIds)
       nats.publish(SUBJECTS.grantRevoked, JSON.stringify({ grant_id: id } satisfies GrantRevoked));
@@ -47,24 +47,24 @@ export class RevocationPublisher implements OnApplicationBootstrap, OnApplicatio
   }
 
   /** The client itself would go on trying for the first connection when this app wants to end, so we do. */
-  async #open(): Promise<void> {
+  private async open(): Promise<void> {
     const options = { ...natsOptions(this.configuration.NATS_URL, 'authorize'), waitOnFirstConnect: false };
-    for (let told = false; !this.#closed && !this.#nats; told = true) {
+    for (let told = false; !this.closed && !this.nats; told = true) {
       try {
         const nats = await connect(options);
-        if (this.#closed) await nats.close();
-        else void this.#watch((this.#nats = nats));
+        if (this.closed) await nats.close();
+        else void this.watch((this.nats = nats));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (!told) this.#logger.error(`NATS: ${reason}; revocations will not be broadcast until it is there`);
+        if (!told) this.logger.error(`NATS: ${reason}; revocations will not be broadcast until it is there`);
         await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
   }
 
   /** Such as a subject that this app's user at NATS may not publish, of which a publisher hears in no other way. */
-  async #watch(nats: NatsConnection): Promise<void> {
+  private async watch(nats: NatsConnection): Promise<void> {
     for await (const status of nats.status())
-      if (status.type === 'error') this.#logger.error(`NATS: ${status.error.message}`);
+      if (status.type === 'error') this.logger.error(`NATS: ${status.error.message}`);
   }
 }

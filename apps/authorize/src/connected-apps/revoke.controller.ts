@@ -54,12 +54,12 @@ export class RevokeController {
     if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
     // Not by its live grants: those that are revoked once more, because Redis did not answer before, are none of them.
     const { client } = await this.context.find(String(fields['client_id']), null);
-    if (!client) return this.#done(reply, account, NOT_CONNECTED);
-    const done = await this.#revoke(request, reply, { account, clientId: client.clientId });
+    if (!client) return this.done(reply, account, NOT_CONNECTED);
+    const done = await this.revoke(request, reply, { account, clientId: client.clientId });
     if (!done) return;
-    if (done.grants === 0) return this.#done(reply, account, NOT_CONNECTED);
+    if (done.grants === 0) return this.done(reply, account, NOT_CONNECTED);
     const id = done.announced ? 'notice.revoked' : 'notice.revoked_soon';
-    await this.#done(reply, account, { id, values: { client: client.name, seconds: SECONDS } });
+    await this.done(reply, account, { id, values: { client: client.name, seconds: SECONDS } });
   }
 
   @Post(REVOKE_ALL)
@@ -71,14 +71,14 @@ export class RevokeController {
     this.forms.check(request.headers, fields, 'revoke_all');
     const account = await this.accounts.find(request.headers.cookie);
     if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
-    const done = await this.#revoke(request, reply, { account, clientId: null });
+    const done = await this.revoke(request, reply, { account, clientId: null });
     if (!done) return;
     const id = done.announced ? 'notice.all_revoked' : 'notice.all_revoked_soon';
-    await this.#done(reply, account, { id, values: { seconds: SECONDS } });
+    await this.done(reply, account, { id, values: { seconds: SECONDS } });
   }
 
   /** Null when it is not finished; the page that says so is sent then. */
-  async #revoke(
+  private async revoke(
     { raw, headers, url }: FastifyRequest,
     reply: FastifyReply,
     { account: { user, cookie }, clientId }: Revocation,
@@ -102,7 +102,7 @@ export class RevokeController {
     }
   }
 
-  async #done(reply: FastifyReply, { cookie }: CurrentAccount, notice: Notice): Promise<void> {
+  private async done(reply: FastifyReply, { cookie }: CurrentAccount, notice: Notice): Promise<void> {
     await this.notices.leave(cookie, notice);
     this.pages.seeOther(reply, `${CONNECTED_APPS}?${NOTICE_QUERY}`);
   }

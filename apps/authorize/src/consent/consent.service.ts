@@ -12,7 +12,7 @@ import { notIn } from './remembered-consent.js';
 /** Turns a user's yes into a grant. */
 @Injectable()
 export class ConsentService {
-  readonly #logger = new Logger(ConsentService.name);
+  private readonly logger = new Logger(ConsentService.name);
 
   constructor(
     private readonly issuer: TokenIssuer,
@@ -50,9 +50,9 @@ export class ConsentService {
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, askedScope, expiresAt, carriesOn };
-    const ended = await this.#orWithdraw(grantId, () => this.#record(record, notIn(scope, askedScope)));
+    const ended = await this.orWithdraw(grantId, () => this.record(record, notIn(scope, askedScope)));
     if (ended === null) throw new ConsentEndedError();
-    await this.#orWithdraw(grantId, async () => {
+    await this.orWithdraw(grantId, async () => {
       if (ended.length > 0) await this.revoker.carryOut(ended);
       const pending = { ...authorization, redirectUri, challenge, jkt };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
@@ -61,7 +61,10 @@ export class ConsentService {
   }
 
   /** @returns the grants that end with it; null when it is not recorded */
-  async #record(record: NewGrantRecord, declined: readonly string[]): Promise<readonly string[] | null> {
+  private async record(
+    record: NewGrantRecord,
+    declined: readonly string[],
+  ): Promise<readonly string[] | null> {
     if (declined.length > 0 && !record.carriesOn) return this.records.createDeclining(record, declined);
     return (await this.records.create(record)) ? [] : null;
   }
@@ -70,12 +73,12 @@ export class ConsentService {
    * A permission whose code nobody got is none. An act that failed may have been done, as its answer can be lost. Left
    * behind it is harmless: what it ended has ended with it.
    */
-  async #orWithdraw<T>(grantId: string, act: () => Promise<T>): Promise<T> {
+  private async orWithdraw<T>(grantId: string, act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
       await this.records.withdraw(grantId).catch((reason: Error) => {
-        this.#logger.warn(`a grant without a code was not withdrawn: ${reason.message}`);
+        this.logger.warn(`a grant without a code was not withdrawn: ${reason.message}`);
       });
       throw error;
     }

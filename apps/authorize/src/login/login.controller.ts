@@ -49,7 +49,7 @@ export class LoginController {
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const cookie = visitor.cookie ?? this.cookies.make();
     if (visitor.cookie === null) reply.header('Set-Cookie', this.cookies.give(cookie));
-    const words = this.#words(headers, query, request);
+    const words = this.words(headers, query, request);
     const username = request?.loginHint?.trim() || request?.user?.email || '';
     const notice = hasNotice(query) ? await this.notices.take(cookie) : null;
     this.pages.page(reply, 200, loginPage({ words, cookie, query, request, username, notice }));
@@ -87,12 +87,12 @@ export class LoginController {
     if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
     // As the page before: the next try may lead to the application at once, which the page must allow.
     const asking = await this.requests.readIfGood(query, null);
-    const words = this.#words(request.headers, query, asking);
+    const words = this.words(request.headers, query, asking);
     const form = { words, cookie, query, request: asking, problem };
     this.pages.page(reply, status, loginPage({ ...form, ...(typeof username === 'string' && { username }) }));
   }
 
-  #words(headers: IncomingHttpHeaders, query: string, request: IncomingRequest | null): Words {
+  private words(headers: IncomingHttpHeaders, query: string, request: IncomingRequest | null): Words {
     const { uiLocales = null, user = null } = request ?? {};
     return this.language.for({ headers, query, uiLocales, user });
   }

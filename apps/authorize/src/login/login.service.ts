@@ -80,7 +80,7 @@ export class LoginService {
       const verify = () => verifyPassword(password, account?.passwordHash ?? null);
       const matches = await this.gate.run(verify, attempt.outcome === 'device');
       if (account && matches && !account.user.disabled) return { user: account.user, attempt };
-      if (account && matches) return await this.#disabled(account.user, attempt);
+      if (account && matches) return await this.disabled(account.user, attempt);
       // Never what was typed as user name: people type their password there.
       const detail = account ? { check: 'password', user_id: account.user.id } : { check: 'user' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
@@ -90,7 +90,7 @@ export class LoginService {
     }
   }
 
-  async #disabled({ id }: User, attempt: Attempt): Promise<LoginRefusal> {
+  private async disabled({ id }: User, attempt: Attempt): Promise<LoginRefusal> {
     await this.throttle.settle(attempt);
     const detail = { check: 'disabled', user_id: id };
     return { status: 403, problem: { id: 'login.problem.disabled' }, detail };

@@ -6,8 +6,8 @@ import { OAuthError } from '#oauth/oauth-error.js';
  * of the places are kept for known devices, so that who guesses does not keep the owners out.
  */
 export class PasswordGate {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
 
   constructor(
     private readonly atOnce = 4,
@@ -20,20 +20,20 @@ export class PasswordGate {
    * @throws OAuthError temporarily_unavailable (503) when as many are waiting as may
    */
   async run<T>(verify: () => Promise<T>, known = false): Promise<T> {
-    if (this.#running >= this.atOnce) {
-      if (this.#waiting.length >= (known ? this.queue : this.queue - this.kept))
-        throw OAuthError.unavailable({ detail: { check: 'password_gate', waiting: this.#waiting.length } });
+    if (this.running >= this.atOnce) {
+      if (this.waiting.length >= (known ? this.queue : this.queue - this.kept))
+        throw OAuthError.unavailable({ detail: { check: 'password_gate', waiting: this.waiting.length } });
       // Who leaves hands its place on, so the number of running ones stays.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else {
-      this.#running += 1;
+      this.running += 1;
     }
     try {
       return await verify();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.waiting.shift();
       if (next) next();
-      else this.#running -= 1;
+      else this.running -= 1;
     }
   }
 }

@@ -16,33 +16,33 @@ const KEPT_MS = 10 * 60_000;
 @Injectable()
 export class LogoService {
   /** Only what exists gets a place, so that guesses push no real image out. */
-  readonly #kept = new LRUCache<string, ClientLogo>({ max: KEPT, ttl: KEPT_MS });
-  #running: Promise<unknown> = Promise.resolve();
+  private readonly kept = new LRUCache<string, ClientLogo>({ max: KEPT, ttl: KEPT_MS });
+  private running: Promise<unknown> = Promise.resolve();
   /** The query after the running one, and what it will ask for. */
-  #next: Promise<ReadonlyMap<string, ClientLogo>> | null = null;
-  #asked = new Set<string>();
+  private next: Promise<ReadonlyMap<string, ClientLogo>> | null = null;
+  private asked = new Set<string>();
 
   constructor(private readonly store: ClientLogoStore) {}
 
   async find(digest: string): Promise<ClientLogo | null> {
     // What cannot be one is answered while the database cannot.
     if (!isLogoDigest(digest)) return null;
-    return this.#kept.get(digest) ?? (await this.#ask(digest)).get(digest) ?? null;
+    return this.kept.get(digest) ?? (await this.ask(digest)).get(digest) ?? null;
   }
 
-  #ask(digest: string): Promise<ReadonlyMap<string, ClientLogo>> {
-    this.#asked.add(digest);
-    this.#next ??= this.#running.then(() => this.#query());
-    return this.#next;
+  private ask(digest: string): Promise<ReadonlyMap<string, ClientLogo>> {
+    this.asked.add(digest);
+    this.next ??= this.running.then(() => this.query());
+    return this.next;
   }
 
-  async #query(): Promise<ReadonlyMap<string, ClientLogo>> {
-    const query = this.store.find([...this.#asked]);
-    this.#running = query.catch(() => undefined);
-    this.#next = null;
-    this.#asked = new Set();
+  private async query(): Promise<ReadonlyMap<string, ClientLogo>> {
+    const query = this.store.find([...this.asked]);
+    this.running = query.catch(() => undefined);
+    this.next = null;
+    this.asked = new Set();
     const found = await query;
-    for (const [digest, logo] of found) this.#kept.set(digest, logo);
+    for (const [digest, logo] of found) this.kept.set(digest, logo);
     return found;
   }
 }

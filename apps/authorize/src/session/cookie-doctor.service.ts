@@ -36,13 +36,13 @@ export class CookieDoctor {
   async examine(kind: ErrorKind, error: OAuthError, request: FastifyRequest): Promise<Diagnosis | null> {
     switch (kind) {
       case 'cookie_missing':
-        return this.#lost(request);
+        return this.lost(request);
       case 'form_outdated':
-        return this.#otherTab(request);
+        return this.otherTab(request);
       case 'form_foreign':
         // What another site made the browser send has no way on: not even to a page that asks.
-        return this.#cameFromItself(error, request)
-          ? this.#lost(request)
+        return this.cameFromItself(error, request)
+          ? this.lost(request)
           : { kind, next: null, hints: [], facts: {} };
       default:
         return null;
@@ -50,7 +50,7 @@ export class CookieDoctor {
   }
 
   /** The cookie did not come back: is this address, or this way to it, one that it does not belong to? */
-  #lost(request: FastifyRequest): Diagnosis {
+  private lost(request: FastifyRequest): Diagnosis {
     const right = this.configuration.AUTH_URL;
     const { opened, otherHost, otherScheme, uncoveredProxy } = arrivalOf(request, right);
     const kind = otherHost
@@ -69,21 +69,24 @@ export class CookieDoctor {
       ...(kind !== 'cookie_missing' && { opened }),
       ...(uncoveredProxy && { hint: 'TRUSTED_PROXIES does not cover the proxy' }),
     };
-    return { kind, values, next: this.#startOf(request), hints, facts };
+    return { kind, values, next: this.startOf(request), hints, facts };
   }
 
   /** The cookie is there, but the page was made for another one: somebody logged in or out since. */
-  async #otherTab(request: FastifyRequest): Promise<Diagnosis> {
+  private async otherTab(request: FastifyRequest): Promise<Diagnosis> {
     // Who cannot be asked is taken for nobody: the way is the same.
     const account = await this.accounts.find(request.headers.cookie).catch(() => null);
-    const rest = { next: this.#startOf(request), hints: [], facts: {} };
+    const rest = { next: this.startOf(request), hints: [], facts: {} };
     return account
       ? { kind: 'logged_in_elsewhere', values: { name: account.user.name }, ...rest }
       : { kind: 'form_outdated', ...rest };
   }
 
   /** A form that our own page sent from an address of ours that is not AUTH_URL. */
-  #cameFromItself({ detail: { check } }: OAuthError, { headers, protocol, host }: FastifyRequest): boolean {
+  private cameFromItself(
+    { detail: { check } }: OAuthError,
+    { headers, protocol, host }: FastifyRequest,
+  ): boolean {
     const site = headers['sec-fetch-site'] ?? 'same-origin';
     return check === 'origin' && site === 'same-origin' && headers.origin === `${protocol}://${host}`;
   }
@@ -92,7 +95,7 @@ export class CookieDoctor {
    * The page that the form was on, at AUTH_URL. The path is one that answers GET, and the query goes along as every
    * page takes it; neither can lead away from here.
    */
-  #startOf({ server, url }: FastifyRequest): string {
+  private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
     const start = server.hasRoute({ method: 'GET', url: path })

@@ -23,7 +23,7 @@ export class FormGuard {
   check(headers: IncomingHttpHeaders, fields: FormFields, purpose: FormPurpose): string {
     if (Object.values(fields).some(Array.isArray))
       throw OAuthError.invalidRequest('a field of the form is repeated');
-    this.#sameOrigin(headers);
+    this.sameOrigin(headers);
     const cookie = this.cookies.read(headers.cookie);
     if (cookie === null)
       throw refused(
@@ -36,7 +36,7 @@ export class FormGuard {
   }
 
   /** Browsers tell where a form was; those too old to do so leave it to the token. */
-  #sameOrigin(headers: IncomingHttpHeaders): void {
+  private sameOrigin(headers: IncomingHttpHeaders): void {
     const site = headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin')
       throw refused('the form was sent by another site', 'sec_fetch_site', site);

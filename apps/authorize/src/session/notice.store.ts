@@ -14,26 +14,26 @@ const KEPT = 60;
  */
 @Injectable()
 export class NoticeStore {
-  readonly #logger = new Logger(NoticeStore.name);
+  private readonly logger = new Logger(NoticeStore.name);
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
   async leave(cookie: string, notice: Notice): Promise<void> {
-    await this.#answered(this.redis.set(keyOf(cookie), JSON.stringify(notice), 'EX', KEPT));
+    await this.answered(this.redis.set(keyOf(cookie), JSON.stringify(notice), 'EX', KEPT));
   }
 
   /** Null when there is none (any more), or one that a newer version of this app has left. */
   async take(cookie: string): Promise<Notice | null> {
-    const text = await this.#answered(this.redis.getdel(keyOf(cookie)));
+    const text = await this.answered(this.redis.getdel(keyOf(cookie)));
     const notice = text ? (JSON.parse(text) as Notice) : null;
     return notice && notice.id in CATALOGUE ? notice : null;
   }
 
-  async #answered<T>(command: Promise<T>): Promise<T | null> {
+  private async answered<T>(command: Promise<T>): Promise<T | null> {
     try {
       return await command;
     } catch (error) {
-      this.#logger.warn(`a notice was lost: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`a notice was lost: ${error instanceof Error ? error.message : String(error)}`);
       return null;
     }
   }

@@ -10,10 +10,10 @@ const KEPT_PROFILES = 10_000;
 /** Users' profiles: from memory, else from the token app over NATS. */
 @Injectable()
 export class ProfileCache {
-  readonly #profiles: TrustedCache<Profile | null>;
+  private readonly profiles: TrustedCache<Profile | null>;
 
   constructor(connection: TokenServiceConnection) {
-    this.#profiles = new TrustedCache<Profile | null>(connection, {
+    this.profiles = new TrustedCache<Profile | null>(connection, {
       max: KEPT_PROFILES,
       fetch: async (id, reference) => {
         const request: ProfileRequest = { user_id: Number(id) };
@@ -27,11 +27,11 @@ export class ProfileCache {
 
   /** The profile, or null when there is no such user. @throws IntrospectionUnavailableError */
   find(userId: number, reference: string): Promise<Profile | null> {
-    return this.#profiles.get(String(userId), reference);
+    return this.profiles.get(String(userId), reference);
   }
 
   /** Tells how each look into the cache goes from now on, to be counted. */
   observe(observer: (lookup: Lookup) => void): void {
-    this.#profiles.observe(observer);
+    this.profiles.observe(observer);
   }
 }

@@ -14,17 +14,17 @@ export class MetadataController {
 
   @Get(METADATA_PATH)
   ofApi(): object {
-    return this.#metadata(this.configuration.API_URL);
+    return this.metadata(this.configuration.API_URL);
   }
 
   /** For clients that take metadata only for the very address they call (3.3), and make its address by themselves. */
   @Get(ME_METADATA_PATH)
   ofMe(): object {
-    return this.#metadata(`${this.configuration.API_URL}/v2/me`);
+    return this.metadata(`${this.configuration.API_URL}/v2/me`);
   }
 
   /** @param resource what the address of the document was made of: they must agree (3.3) */
-  #metadata(resource: string): object {
+  private metadata(resource: string): object {
     return {
       resource,
       resource_name: 'Scheduling API',

@@ -11,10 +11,10 @@ const CLIENT_ID = /^[!-~]{1,255}$/;
 /** Clients as token requests need them: from memory, until the operator changes one. */
 @Injectable()
 export class ClientCache {
-  readonly #clients: TrustedCache<ClientWithSecrets | null>;
+  private readonly clients: TrustedCache<ClientWithSecrets | null>;
 
   constructor(store: ClientStore, connection: TokenServiceConnection) {
-    this.#clients = new TrustedCache<ClientWithSecrets | null>(connection, {
+    this.clients = new TrustedCache<ClientWithSecrets | null>(connection, {
       max: KEPT_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
@@ -24,11 +24,11 @@ export class ClientCache {
 
   /** The client, or null when it is unknown. */
   async find(clientId: string): Promise<ClientWithSecrets | null> {
-    return CLIENT_ID.test(clientId) ? this.#clients.get(clientId) : null;
+    return CLIENT_ID.test(clientId) ? this.clients.get(clientId) : null;
   }
 
   /** Tells how each look into the cache goes from now on, to be counted. */
   observe(observer: (lookup: Lookup) => void): void {
-    this.#clients.observe(observer);
+    this.clients.observe(observer);
   }
 }

@@ -14,10 +14,10 @@ const ID = /^rs_[!-~]{1,250}$/;
 /** Authenticates those who may ask about tokens: resource servers that the operator registered (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
-  readonly #servers: TrustedCache<ResourceServer | null>;
+  private readonly servers: TrustedCache<ResourceServer | null>;
 
   constructor(store: ResourceServerStore, connection: TokenServiceConnection) {
-    this.#servers = new TrustedCache<ResourceServer | null>(connection, {
+    this.servers = new TrustedCache<ResourceServer | null>(connection, {
       max: KEPT_SERVERS,
       fetch: (id) => store.find(id),
       tags: (_server, id) => [tagOf.client(id)],
@@ -27,7 +27,7 @@ export class ResourceServerAuthenticator {
 
   /** @throws OAuthError invalid_client; clients of the authorization endpoints are unknown here. */
   async authenticate({ clientId, clientSecret, method }: ClientCredentials): Promise<ResourceServer> {
-    const server = ID.test(clientId) ? await this.#servers.get(clientId) : null;
+    const server = ID.test(clientId) ? await this.servers.get(clientId) : null;
     const hashes = server?.secrets.map(({ hash }) => hash) ?? [];
     if (server && clientSecret !== undefined && verifyClientSecret(clientSecret, hashes)) return server;
     throw OAuthError.invalidClient('only a registered resource server with its secret may ask about tokens', {

@@ -11,7 +11,7 @@ const NONCE = /^[\w-]{32}$/;
  * takes the same ones, with nothing stored.
  */
 export class DpopNonce {
-  #current: { readonly window: number; readonly nonce: string } | undefined;
+  private latest: { readonly window: number; readonly nonce: string } | undefined;
 
   /**
    * @param keys MAC keys, the first for new nonces
@@ -24,9 +24,9 @@ export class DpopNonce {
 
   /** The nonce for a client's next proof. */
   current(): string {
-    const window = this.#window();
-    if (this.#current?.window !== window) this.#current = { window, nonce: this.#nonces(window)[0] ?? '' };
-    return this.#current.nonce;
+    const window = this.window();
+    if (this.latest?.window !== window) this.latest = { window, nonce: this.nonces(window)[0] ?? '' };
+    return this.latest.nonce;
   }
 
   /** Whether a nonce is one of this window or the one before. */
@@ -35,15 +35,15 @@ export class DpopNonce {
     const bytes = Buffer.from(nonce, 'base64url');
     const window = bytes.readUIntBE(0, WINDOW_BYTES);
     // Another copy's clock may have entered the next window before this one's.
-    if (Math.abs(window - this.#window()) > 1) return false;
-    return this.#nonces(window).some((ours) => timingSafeEqual(Buffer.from(ours, 'base64url'), bytes));
+    if (Math.abs(window - this.window()) > 1) return false;
+    return this.nonces(window).some((ours) => timingSafeEqual(Buffer.from(ours, 'base64url'), bytes));
   }
 
-  #window(): number {
+  private window(): number {
     return Math.floor(this.clock() / WINDOW_MS);
   }
 
-  #nonces(window: number): string[] {
+  private nonces(window: number): string[] {
     const bytes = Buffer.alloc(WINDOW_BYTES);
     bytes.writeUIntBE(window, 0, WINDOW_BYTES);
     return this.keys.map((key) => {

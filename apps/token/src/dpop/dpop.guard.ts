@@ -20,14 +20,14 @@ export interface ProvedRequest {
  */
 @Injectable()
 export class DpopGuard implements CanActivate {
-  readonly #verifier: DpopVerifier;
+  private readonly verifier: DpopVerifier;
 
   constructor(
     @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
     private readonly spender: ProofSpender,
   ) {
     const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
-    this.#verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
+    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -38,16 +38,19 @@ export class DpopGuard implements CanActivate {
     // 8.2: the nonce of an answer is the one for the next request, be the answer an error or not.
     const { nonce } = this.spender;
     if (nonce !== undefined) void http.getResponse<FastifyReply>().header('DPoP-Nonce', nonce);
-    const proof = await this.#verified(dpop, request);
+    const proof = await this.verified(dpop, request);
     if (!this.spender.acceptsNonce(proof.nonce)) throw useNonce(proof);
     request.proof = proof;
     return true;
   }
 
-  async #verified(field: string | string[], { method, originalUrl }: FastifyRequest): Promise<DpopProof> {
+  private async verified(
+    field: string | string[],
+    { method, originalUrl }: FastifyRequest,
+  ): Promise<DpopProof> {
     const uri = publicUri(this.configuration.BASE_URL, originalUrl);
     try {
-      return await this.#verifier.verify(field, { method, uri });
+      return await this.verifier.verify(field, { method, uri });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
       // 5: "If the DPoP proof is invalid, the authorization server issues an error response per Section 5.2 of

@@ -15,20 +15,20 @@ const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 /** The two checks of RFC 9449 4.3 that need the server's memory: the nonce is ours, and the proof was not used before. */
 @Injectable()
 export class ProofSpender {
-  readonly #nonces: DpopNonce;
-  readonly #required: boolean;
+  private readonly nonces: DpopNonce;
+  private readonly required: boolean;
 
   constructor(
     @Inject(TokenConfiguration) { TOKEN_KEYS, DPOP_NONCE }: TokenConfiguration,
     private readonly store: ProofStore,
   ) {
-    this.#nonces = new DpopNonce(KeyRing.parse(TOKEN_KEYS).nonceKeys, Date.now);
-    this.#required = DPOP_NONCE === 'required';
+    this.nonces = new DpopNonce(KeyRing.parse(TOKEN_KEYS).nonceKeys, Date.now);
+    this.required = DPOP_NONCE === 'required';
   }
 
   /** The nonce for a client's next proof; undefined where none is required: who was given one must use it (11.3). */
   get nonce(): string | undefined {
-    return this.#required ? this.#nonces.current() : undefined;
+    return this.required ? this.nonces.current() : undefined;
   }
 
   /**
@@ -36,7 +36,7 @@ export class ProofSpender {
    * matches the server-provided nonce value." Where none is required none was provided, and the claim means nothing.
    */
   acceptsNonce(nonce: string | null | undefined): boolean {
-    return !this.#required || this.#nonces.accepts(nonce ?? '');
+    return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
   /**

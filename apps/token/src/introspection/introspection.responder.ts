@@ -14,7 +14,7 @@ import { UsageRecorder } from '../usage/usage-recorder.service.js';
 /** Answers `oauth.token.introspect`: whether an access token is active, and for what. A forged token costs no Redis call. */
 @Controller()
 export class IntrospectionResponder {
-  readonly #logger = new Logger(IntrospectionResponder.name);
+  private readonly logger = new Logger(IntrospectionResponder.name);
 
   constructor(
     private readonly engine: GrantEngine,
@@ -38,11 +38,11 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: grant.narrowedTo ?? grant.scope,
         exp: token.expiry,
-        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.#spent(request)) }),
+        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.spent(request)) }),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
-    this.#logger.log({
+    this.logger.log({
       reference: headers?.get(REFERENCE_HEADER),
       check: result.outcome === 'live' ? 'wrong_kind' : result.outcome,
       grant_id: result.grantId,
@@ -52,7 +52,7 @@ export class IntrospectionResponder {
   }
 
   /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
-  async #spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
+  private async spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
   }
 }

@@ -24,15 +24,15 @@ const PACE = { every: 5_000, retry: 1_000 };
  */
 @Injectable()
 export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger(RevocationKeeper.name);
-  readonly #window: ReplayWindow;
-  #announce: 'always' | 'when_applied' = 'when_applied';
+  private readonly logger = new Logger(RevocationKeeper.name);
+  private readonly window: ReplayWindow;
+  private announce: 'always' | 'when_applied' = 'when_applied';
   /** Counted up whenever what was carried out may be lost. */
-  #losses = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #busy = false;
-  #failing = false;
-  #over = false;
+  private losses = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private busy = false;
+  private failing = false;
+  private over = false;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -42,18 +42,18 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
     @Inject(MONOTONIC_CLOCK) private readonly clock: MonotonicClock,
     @Optional() private readonly pace = PACE,
   ) {
-    this.#window = new ReplayWindow(clock());
+    this.window = new ReplayWindow(clock());
   }
 
   onApplicationBootstrap(): void {
     // Whose request noticed a loss is no matter: what follows goes on for ever, and belongs to no trace.
     const redisLost = AsyncResource.bind(() => {
-      this.#window.redisLost(this.clock());
+      this.window.redisLost(this.clock());
       this.startOver();
     });
     const broadcastsLost = AsyncResource.bind(() => {
-      this.#window.broadcastsLost(this.clock());
-      this.#announce = 'always';
+      this.window.broadcastsLost(this.clock());
+      this.announce = 'always';
       this.startOver();
     });
     this.redis.onReady(redisLost);
@@ -64,44 +64,44 @@ export class RevocationKeeper implements OnApplicationBootstrap, OnApplicationSh
   }
 
   onApplicationShutdown(): void {
-    this.#over = true;
-    clearTimeout(this.#timer);
+    this.over = true;
+    clearTimeout(this.timer);
   }
 
   private startOver(): void {
-    this.#losses++;
+    this.losses++;
     this.replay.forget();
     void this.run();
   }
 
   /** One pass at a time; each sees to the next one. */
   private async run(): Promise<void> {
-    if (this.#busy || this.#over) return;
-    this.#busy = true;
-    clearTimeout(this.#timer);
+    if (this.busy || this.over) return;
+    this.busy = true;
+    clearTimeout(this.timer);
     const wait = await this.pass();
-    this.#busy = false;
-    if (!this.#over) this.#timer = setTimeout(() => void this.run(), wait).unref();
+    this.busy = false;
+    if (!this.over) this.timer = setTimeout(() => void this.run(), wait).unref();
   }
 
   /** @returns when to begin the next one, in milliseconds */
   private async pass(): Promise<number> {
-    const [began, losses] = [this.clock(), this.#losses];
+    const [began, losses] = [this.clock(), this.losses];
     try {
       // A revocation that is not committed yet may come late, as while it waits for a standby that is away.
       const committed = began - (await this.records.longestWrite());
-      const changed = await this.replay.pass(() => this.#window.age(this.clock()), this.#announce);
-      if (losses !== this.#losses) return 0;
-      this.#window.passed(committed, this.clock());
-      this.#announce = 'when_applied';
-      if (changed > 0) this.#logger.log(`applied ${changed} revocations that Redis did not know`);
-      this.#failing = false;
+      const changed = await this.replay.pass(() => this.window.age(this.clock()), this.announce);
+      if (losses !== this.losses) return 0;
+      this.window.passed(committed, this.clock());
+      this.announce = 'when_applied';
+      if (changed > 0) this.logger.log(`applied ${changed} revocations that Redis did not know`);
+      this.failing = false;
       return this.pace.every;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (!this.#failing && !this.#over)
-        this.#logger.error(`recent revocations could not be applied to Redis yet: ${reason}`);
-      this.#failing = true;
+      if (!this.failing && !this.over)
+        this.logger.error(`recent revocations could not be applied to Redis yet: ${reason}`);
+      this.failing = true;
       return this.pace.retry;
     }
   }

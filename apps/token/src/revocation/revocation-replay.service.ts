@@ -9,7 +9,7 @@ const BATCH = 500;
 @Injectable()
 export class RevocationReplay {
   /** Grants of the last pass that this Redis knows as revoked: passes overlap. */
-  #applied = new Set<string>();
+  private applied = new Set<string>();
 
   constructor(
     private readonly records: GrantRecordStore,
@@ -18,7 +18,7 @@ export class RevocationReplay {
 
   /** What was applied may be lost: a pass that is under way ends, and the next one applies all of it again. */
   forget(): void {
-    this.#applied = new Set();
+    this.applied = new Set();
   }
 
   /**
@@ -30,7 +30,7 @@ export class RevocationReplay {
    * @throws what the first that failed threw, when all was tried
    */
   async pass(age: () => number, announce: 'always' | 'when_applied'): Promise<number> {
-    const applied = this.#applied;
+    const applied = this.applied;
     const met = new Set<string>();
     let changed = 0;
     let failure: Error | undefined;
@@ -38,18 +38,18 @@ export class RevocationReplay {
       for (const id of page) met.add(id);
       const due = page.filter((id) => !applied.has(id));
       for (let start = 0; start < due.length; start += BATCH) {
-        if (this.#applied !== applied) return changed;
-        const outcome = await this.#apply(due.slice(start, start + BATCH), applied, announce);
+        if (this.applied !== applied) return changed;
+        const outcome = await this.apply(due.slice(start, start + BATCH), applied, announce);
         changed += outcome.changed;
         failure ??= outcome.failure;
       }
     }
     if (failure) throw failure;
-    if (this.#applied === applied) this.#applied = met;
+    if (this.applied === applied) this.applied = met;
     return changed;
   }
 
-  async #apply(
+  private async apply(
     ids: readonly string[],
     applied: Set<string>,
     announce: 'always' | 'when_applied',

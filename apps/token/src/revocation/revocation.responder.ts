@@ -17,7 +17,7 @@ const BATCH = 500;
  */
 @Controller()
 export class RevocationResponder {
-  readonly #logger = new Logger(RevocationResponder.name);
+  private readonly logger = new Logger(RevocationResponder.name);
 
   constructor(
     private readonly records: GrantRecordStore,
@@ -34,7 +34,7 @@ export class RevocationResponder {
     for (let start = 0; start < ids.length; start += BATCH) {
       await Promise.all(ids.slice(start, start + BATCH).map((id) => this.engine.applyRevocation(id)));
     }
-    this.#logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
+    this.logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
     return { applied: ids.length };
   }
 }

@@ -23,11 +23,11 @@ export class TokenController {
   @Header('Pragma', 'no-cache')
   @UseGuards(DpopGuard)
   async token(@Req() request: HttpRequest): Promise<TokenAnswer> {
-    const grant = this.#grantOf(request.body);
+    const grant = this.grantOf(request.body);
     return this.request.answer(request, grant);
   }
 
-  #grantOf(body: unknown): (client: Client, jkt: string | null) => Promise<Granted> {
+  private grantOf(body: unknown): (client: Client, jkt: string | null) => Promise<Granted> {
     switch (readParameters(GrantTypeDto, body).grant_type) {
       case 'authorization_code': {
         const code = readParameters(CodeDto, body);

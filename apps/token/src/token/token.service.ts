@@ -28,7 +28,7 @@ export class TokenService {
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
       );
-    return this.#granted(
+    return this.granted(
       await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt }),
       'code',
     );
@@ -40,10 +40,10 @@ export class TokenService {
     { refreshToken, scope }: { readonly refreshToken: string; readonly scope: string | null },
     jkt: string | null,
   ): Promise<Granted> {
-    return this.#granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }), 'refresh token');
+    return this.granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }), 'refresh token');
   }
 
-  #granted(result: Granted | Refusal, what: 'code' | 'refresh token'): Granted {
+  private granted(result: Granted | Refusal, what: 'code' | 'refresh token'): Granted {
     if (result.outcome !== 'granted') throw refusalError(result, what);
     this.usage.note(result.grantId);
     return result;

@@ -11,9 +11,9 @@ export interface DailyUse {
 
 /** Collects days of use, each of a thing once, until they are written by one statement. */
 export class DailyUses {
-  readonly #logger = new Logger(DailyUses.name);
-  readonly #noted = new LRUCache<string, string>({ max: REMEMBERED });
-  #waiting = new Map<string, string>();
+  private readonly logger = new Logger(DailyUses.name);
+  private readonly noted = new LRUCache<string, string>({ max: REMEMBERED });
+  private waiting = new Map<string, string>();
 
   /**
    * @param things what is in use, in words for the log
@@ -27,21 +27,21 @@ export class DailyUses {
   /** Notes that a thing is in use today (UTC). */
   note(id: string): void {
     const day = new Date().toISOString().slice(0, 10);
-    if (this.#noted.get(id) === day) return;
-    this.#noted.set(id, day);
-    this.#waiting.set(id, day);
+    if (this.noted.get(id) === day) return;
+    this.noted.set(id, day);
+    this.waiting.set(id, day);
   }
 
   /** Writes what is waiting; what could not be written waits for the next time. */
   async flush(): Promise<void> {
-    const batch = this.#waiting;
+    const batch = this.waiting;
     if (batch.size === 0) return;
-    this.#waiting = new Map();
+    this.waiting = new Map();
     try {
       await this.write([...batch].map(([id, day]) => ({ id, day })));
     } catch (error) {
-      this.#waiting = new Map([...batch, ...this.#waiting]);
-      this.#logger.warn(
+      this.waiting = new Map([...batch, ...this.waiting]);
+      this.logger.warn(
         `the last use of ${batch.size} ${this.things} was not written yet: ${error instanceof Error ? error.message : String(error)}`,
       );
     }

@@ -11,33 +11,33 @@ const FLUSH_MS = 30_000;
  */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
-  readonly #timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
-  readonly #grants: DailyUses;
-  readonly #secrets: DailyUses;
+  private readonly timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
+  private readonly grants: DailyUses;
+  private readonly secrets: DailyUses;
 
   constructor(grants: GrantRecordStore, secrets: ClientSecretStore) {
-    this.#grants = new DailyUses('grants', (uses) => grants.touch(uses));
-    this.#secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
+    this.grants = new DailyUses('grants', (uses) => grants.touch(uses));
+    this.secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
   }
 
   /** Notes that a grant is in use today (UTC). */
   note(grantId: string): void {
-    this.#grants.note(grantId);
+    this.grants.note(grantId);
   }
 
   /** Notes that a client authenticated by a secret today (UTC). */
   noteSecret(secretId: string): void {
-    this.#secrets.note(secretId);
+    this.secrets.note(secretId);
   }
 
   /** Writes what is waiting; what could not be written waits for the next time. */
   async flush(): Promise<void> {
-    await Promise.all([this.#grants.flush(), this.#secrets.flush()]);
+    await Promise.all([this.grants.flush(), this.secrets.flush()]);
   }
 
   /** Before the connections close; what is noted after this is a day's note lost, no more. */
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.#timer);
+    clearInterval(this.timer);
     await this.flush();
   }
 }

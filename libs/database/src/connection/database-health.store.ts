@@ -5,9 +5,9 @@ import { pendingOf } from './migrate.js';
 /** Whether the directory can serve, for readiness probes. */
 @Injectable()
 export class DirectoryHealthStore {
-  readonly #logger = new Logger('Directory');
-  #migrated = false;
-  #told = '';
+  private readonly logger = new Logger('Directory');
+  private isMigrated = false;
+  private told = '';
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -22,13 +22,13 @@ export class DirectoryHealthStore {
    * than this version lacks nothing, as when the version before serves on or is rolled back to.
    */
   async migrated(): Promise<void> {
-    if (this.#migrated) return;
+    if (this.isMigrated) return;
     const pending = (await pendingOf(this.dataSource)).join(', ');
-    this.#migrated = pending === '';
-    if (this.#migrated) return;
+    this.isMigrated = pending === '';
+    if (this.isMigrated) return;
     const problem = `the database is not at this version, run "migrate": it lacks ${pending}`;
-    if (pending !== this.#told) this.#logger.warn(problem);
-    this.#told = pending;
+    if (pending !== this.told) this.logger.warn(problem);
+    this.told = pending;
     throw new Error(problem);
   }
 }

@@ -16,12 +16,12 @@ export class ImpatientClient extends Client {
     const query = this.query.bind(this) as Query;
     this.query = ((...parameters: unknown[]) => {
       const result = told(query, parameters);
-      if (result instanceof Promise) result.catch((error: unknown) => this.#endIfUseless(error));
+      if (result instanceof Promise) result.catch((error: unknown) => this.endIfUseless(error));
       return result;
     }) as Client['query'];
   }
 
-  #endIfUseless(error: unknown): void {
+  private endIfUseless(error: unknown): void {
     if (!(error instanceof Error)) return;
     const { message, code } = error as Error & { code?: string };
     // The driver gives a query that is late no code; 25006 is SQLSTATE's read_only_sql_transaction.

@@ -14,10 +14,10 @@ export function roamingClient(
     override connect(done: Done): void;
     /** The pool calls it with a callback. */
     override connect(done?: Done): Promise<this> | void {
-      return done ? callbackify(() => this.#connect())(done) : this.#connect();
+      return done ? callbackify(() => this.connectToPrimary())(done) : this.connectToPrimary();
     }
 
-    async #connect(): Promise<this> {
+    private async connectToPrimary(): Promise<this> {
       const { host, port } = await servers.find();
       // The pool gave up on us meanwhile.
       if (this.connection.stream.destroyed) throw new Error('timeout: no server was found in time');

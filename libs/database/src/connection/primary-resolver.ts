@@ -26,7 +26,7 @@ class NoWritableServerError extends Error {
  * are asked at once, so that a machine that is silent delays nothing; the answer is remembered until it proves wrong.
  */
 export class WritableServer {
-  #found: Promise<ServerAddress> | undefined;
+  private found: Promise<ServerAddress> | undefined;
 
   /**
    * @param urls one for each server
@@ -39,35 +39,35 @@ export class WritableServer {
 
   /** @throws a failure that does not pass, such as a wrong password, else one that may (57P03) */
   async find(): Promise<ServerAddress> {
-    this.#found ??= this.#ask();
-    const asked = this.#found;
+    this.found ??= this.ask();
+    const asked = this.found;
     try {
       return await asked;
     } catch (error) {
-      this.#forget(asked);
+      this.discard(asked);
       throw error;
     }
   }
 
   /** To be called when a connection to what was found could not be used. */
   forget(): void {
-    this.#forget(this.#found);
+    this.discard(this.found);
   }
 
-  #forget(answer: Promise<ServerAddress> | undefined): void {
-    if (this.#found === answer) this.#found = undefined;
+  private discard(answer: Promise<ServerAddress> | undefined): void {
+    if (this.found === answer) this.found = undefined;
   }
 
-  async #ask(): Promise<ServerAddress> {
+  private async ask(): Promise<ServerAddress> {
     try {
-      return await Promise.any(this.urls.map((url) => this.#probe(url)));
+      return await Promise.any(this.urls.map((url) => this.probe(url)));
     } catch (error) {
       const { errors } = error as AggregateError;
       throw errors.find((cause) => !mayPass(cause)) ?? new NoWritableServerError(errors);
     }
   }
 
-  async #probe(url: string): Promise<ServerAddress> {
+  private async probe(url: string): Promise<ServerAddress> {
     const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: this.timeoutMs,

@@ -79,12 +79,12 @@ export class GrantRecordStore {
    *   this again after a failure repairs it
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
-    return this.#revoke('user_id = $1 AND client_id = $2', [userId, clientId]);
+    return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
   }
 
   /** As `revokeOf`, for every client. */
   revokeAllOf(userId: number): Promise<string[]> {
-    return this.#revoke('user_id = $1', [userId]);
+    return this.revokeWhere('user_id = $1', [userId]);
   }
 
   /**
@@ -165,7 +165,7 @@ export class GrantRecordStore {
     );
   }
 
-  #revoke(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
+  private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
       return endGrants(manager, whose, values);

@@ -8,14 +8,14 @@ const LOADER = new URL('../../../testing/jest/register-typescript.mjs', import.m
 
 /** Several processes, each with a grant engine and connections of its own, over the same stores. */
 export class EngineFleet {
-  readonly #waiting = new Map<number, (answer: EngineAnswer) => void>();
-  #next = 0;
+  private readonly waiting = new Map<number, (answer: EngineAnswer) => void>();
+  private next = 0;
 
   private constructor(private readonly processes: readonly ChildProcess[]) {
     for (const process of processes) {
       process.on('message', ({ id, answer }: { id: number; answer: EngineAnswer }) => {
-        this.#waiting.get(id)?.(answer);
-        this.#waiting.delete(id);
+        this.waiting.get(id)?.(answer);
+        this.waiting.delete(id);
       });
     }
   }
@@ -31,9 +31,9 @@ export class EngineFleet {
 
   /** @param retryWindow in seconds. Sends a command to a process; the answer may come before those to earlier commands. */
   ask(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
-    const id = this.#next++;
+    const id = this.next++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, resolve);
+      this.waiting.set(id, resolve);
       this.processes[process % this.size]?.send(
         { id, command, retryWindow } satisfies EngineRequest,
         (error) => error && reject(error),

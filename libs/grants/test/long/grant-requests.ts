@@ -10,7 +10,7 @@ const SKEWS = [0, 1_700, -1_900, 600];
 /** All that can be asked of one grant, and all that can befall it; each under the eyes of its witness. */
 export class GrantRequests {
   readonly witness: Witness;
-  #copy: Record<string, string> = {};
+  private saved: Record<string, string> = {};
 
   private constructor(
     private readonly stage: Stage,
@@ -48,7 +48,7 @@ export class GrantRequests {
     const send = () =>
       this.stage.fleet.ask(process, { do: 'refresh', now: at, token: pair.refreshToken, clientId });
     const issuedAt = wholeSeconds(pair.rotatedAt);
-    if (isExpired(issuedAt, DEFAULT_LIFETIMES.refreshToken, at)) return this.#expired(send);
+    if (isExpired(issuedAt, DEFAULT_LIFETIMES.refreshToken, at)) return this.expired(send);
     const [window, ours] = [this.stage.retryWindow * 1000, clientId === this.clientId];
     const { generation } = pair;
     return this.witness.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
@@ -58,7 +58,7 @@ export class GrantRequests {
     const at = now + skew(process);
     const send = () => this.stage.fleet.ask(process, { do: 'look', now: at, token: pair.accessToken });
     const issuedAt = wholeSeconds(pair.rotatedAt);
-    if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.#expired(send);
+    if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.expired(send);
     return this.witness.see({ do: 'look', generation: pair.generation, issuedAt }, send);
   }
 
@@ -70,16 +70,16 @@ export class GrantRequests {
 
   /** Redis is copied, as far as this grant goes. */
   async copy(): Promise<void> {
-    this.#copy = await this.stage.redis.hgetall(this.#key);
+    this.saved = await this.stage.redis.hgetall(this.key);
   }
 
   wipe(): Promise<void> {
-    return this.#lose(null, {});
+    return this.lose(null, {});
   }
 
   /** Redis goes back to the copy, and a token app that connects to it applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
-    const { status, generation, rotated_at: rotatedAt, client } = this.#copy;
+    const { status, generation, rotated_at: rotatedAt, client } = this.saved;
     // A copy without the grant is as good as a wipe.
     if (status === undefined) return this.wipe();
     const left = {
@@ -89,27 +89,27 @@ export class GrantRequests {
       client: client !== undefined,
     };
     await this.witness.whileFallenBack(async () => {
-      await this.#lose(left, this.#copy);
+      await this.lose(left, this.saved);
       await this.witness.see({ do: 'replay-revocation' }, () =>
         this.stage.fleet.ask(process, { do: 'replay-revocation', now, id: this.id }),
       );
     });
   }
 
-  get #key(): string {
+  private get key(): string {
     return `grant:${this.id}`;
   }
 
-  async #lose(left: RedisState, hash: Record<string, string>): Promise<void> {
+  private async lose(left: RedisState, hash: Record<string, string>): Promise<void> {
     await this.witness.see({ do: 'lose', left }, async () => {
-      const transaction = this.stage.redis.multi().del(this.#key);
-      if (left) transaction.hset(this.#key, hash).expire(this.#key, 3600);
+      const transaction = this.stage.redis.multi().del(this.key);
+      if (left) transaction.hset(this.key, hash).expire(this.key, 3600);
       await transaction.exec();
       return { outcome: 'done' };
     });
   }
 
-  async #expired(send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
+  private async expired(send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
     const answer = await send();
     if (answer.outcome !== 'expired') this.witness.fail(`an expired token is answered ${answer.outcome}`);
     return answer;

@@ -24,29 +24,29 @@ interface Possibility {
  * answers that were given. It follows every such order at once; when none is left, the history is wrong.
  */
 export class Monitor {
-  readonly #requests: Request[] = [];
-  readonly #answers: string[] = [];
-  readonly #log: string[] = [];
-  #events: { readonly id: number; readonly asks: boolean }[] = [];
-  #possible: Possibility[];
+  private readonly requests: Request[] = [];
+  private readonly answers: string[] = [];
+  private readonly lines: string[] = [];
+  private events: { readonly id: number; readonly asks: boolean }[] = [];
+  private possible: Possibility[];
 
   constructor(initial: State) {
-    this.#possible = [{ state: initial, open: new Map() }];
+    this.possible = [{ state: initial, open: new Map() }];
   }
 
   /** A request is sent; the number names it in `answered`. */
   asked(request: Request): number {
-    const id = this.#requests.push(request) - 1;
-    this.#events.push({ id, asks: true });
-    this.#log.push(`#${id} asks ${JSON.stringify(request)}`);
+    const id = this.requests.push(request) - 1;
+    this.events.push({ id, asks: true });
+    this.lines.push(`#${id} asks ${JSON.stringify(request)}`);
     return id;
   }
 
   /** Its answer has come. */
   answered(id: number, answer: string): void {
-    this.#answers[id] = answer;
-    this.#events.push({ id, asks: false });
-    this.#log.push(`#${id} gets ${answer}`);
+    this.answers[id] = answer;
+    this.events.push({ id, asks: false });
+    this.lines.push(`#${id} gets ${answer}`);
   }
 
   /**
@@ -55,40 +55,40 @@ export class Monitor {
    */
   explain(): void {
     const exchanges = new Map<string, Exchange>();
-    const kinds = this.#requests.map((request, id) => {
-      const answer = this.#answers[id] ?? '';
+    const kinds = this.requests.map((request, id) => {
+      const answer = this.answers[id] ?? '';
       const kind = `${JSON.stringify(request)} ${answer}`;
-      if (this.#events.some((event) => event.id === id)) exchanges.set(kind, { request, answer });
+      if (this.events.some((event) => event.id === id)) exchanges.set(kind, { request, answer });
       return kind;
     });
-    for (const { id, asks } of this.#events) {
+    for (const { id, asks } of this.events) {
       const kind = kinds[id] ?? '';
       const exchange = exchanges.get(kind);
       if (!exchange) continue;
       if (asks) {
         const progress = begin(exchange.request);
-        this.#possible = this.#possible.map(({ state, open }) => ({
+        this.possible = this.possible.map(({ state, open }) => ({
           state,
           open: moved(open, { kind, progress }, 1),
         }));
         continue;
       }
-      const all = explore(this.#possible, exchanges);
-      this.#possible = all.flatMap(({ state, open }) => {
+      const all = explore(this.possible, exchanges);
+      this.possible = all.flatMap(({ state, open }) => {
         const ended = [...open.values()].find((crowd) => crowd.kind === kind && isOver(crowd, exchanges));
         return ended ? [{ state, open: moved(open, ended, -1) }] : [];
       });
-      if (this.#possible.length === 0) throw new Error(this.#unexplained(id, all));
+      if (this.possible.length === 0) throw new Error(this.unexplained(id, all));
     }
-    this.#events = [];
+    this.events = [];
   }
 
   /** The grant's history so far, a line an event. */
   get log(): string {
-    return this.#log.join('\n');
+    return this.lines.join('\n');
   }
 
-  #unexplained(id: number, possibilities: readonly Possibility[]): string {
+  private unexplained(id: number, possibilities: readonly Possibility[]): string {
     const states = new Set(possibilities.map(({ state }) => JSON.stringify(state)));
     return `no order of the requests explains the answer of #${id}:\n${this.log}\npossible states before it:\n${[...states].join('\n')}`;
   }

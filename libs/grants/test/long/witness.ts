@@ -20,59 +20,59 @@ export interface Pair {
 export class Witness {
   /** Every pair that anybody was given, the newest last. */
   readonly pairs: Pair[] = [];
-  readonly #monitor: Monitor;
-  #losses = 0;
-  #revoked = false;
-  #fallenBack = 0;
-  #fallBacks = 0;
+  private readonly monitor: Monitor;
+  private losses = 0;
+  private revoked = false;
+  private fallenBack = 0;
+  private fallBacks = 0;
 
   /** @param createdAt when the user allowed, in milliseconds */
   constructor(createdAt: number) {
     const redis = { status: 'pending', generation: 0, rotatedAt: createdAt, client: true } as const;
-    this.#monitor = new Monitor({ redis, revoked: false, losses: 0 });
+    this.monitor = new Monitor({ redis, revoked: false, losses: 0 });
   }
 
   /** Whether Redis has lost something of this grant. */
   get hasLost(): boolean {
-    return this.#losses > 0;
+    return this.losses > 0;
   }
 
   /** Carries out a request under its eyes. @throws Error when the answer breaks a promise. */
   async see(request: Request, send: () => Promise<EngineAnswer>): Promise<EngineAnswer> {
-    const mustBeRefused = this.#revoked && this.#fallenBack === 0;
-    const fallBacksBefore = this.#fallBacks;
-    if (request.do === 'lose') this.#losses++;
-    const number = this.#monitor.asked(request);
+    const mustBeRefused = this.revoked && this.fallenBack === 0;
+    const fallBacksBefore = this.fallBacks;
+    if (request.do === 'lose') this.losses++;
+    const number = this.monitor.asked(request);
     const answer = await send();
     const { outcome, generation, rotatedAt } = answer;
     const isLive = outcome === 'granted' || outcome === 'live';
-    this.#monitor.answered(number, isLive ? `${outcome} ${generation} ${rotatedAt}` : outcome);
-    if (isLive && mustBeRefused && fallBacksBefore === this.#fallBacks)
+    this.monitor.answered(number, isLive ? `${outcome} ${generation} ${rotatedAt}` : outcome);
+    if (isLive && mustBeRefused && fallBacksBefore === this.fallBacks)
       this.fail('a token is alive after its revocation');
     const ended = request.do === 'revoke' && outcome === 'done';
-    this.#revoked ||= ended || outcome === 'code_replayed' || outcome === 'refresh_token_reused';
-    if (outcome === 'granted') this.#keep(answer as EngineAnswer & Pair);
+    this.revoked ||= ended || outcome === 'code_replayed' || outcome === 'refresh_token_reused';
+    if (outcome === 'granted') this.keep(answer as EngineAnswer & Pair);
     return answer;
   }
 
   /** What happens from the moment Redis falls back until the token apps have applied the revocations again. */
   async whileFallenBack(happens: () => Promise<unknown>): Promise<void> {
-    this.#fallBacks++;
-    this.#fallenBack++;
+    this.fallBacks++;
+    this.fallenBack++;
     await happens();
-    this.#fallenBack--;
+    this.fallenBack--;
   }
 
   /** @throws Error when the state machine does not explain what was seen; every request must have its answer. */
   explain(): void {
-    this.#monitor.explain();
+    this.monitor.explain();
   }
 
   fail(what: string): never {
-    throw new Error(`${what}\n${this.#monitor.log}`);
+    throw new Error(`${what}\n${this.monitor.log}`);
   }
 
-  #keep(pair: Pair): void {
+  private keep(pair: Pair): void {
     const twins = this.pairs.filter(({ generation }) => generation === pair.generation);
     const known = twins.some(
       ({ refreshToken, accessToken }) =>

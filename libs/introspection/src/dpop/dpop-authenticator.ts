@@ -26,13 +26,13 @@ export interface DpopAuthentication {
 /** Requests with `Authorization: DPoP`, RFC 9449 7: a token bound to a key, and a fresh proof of that key each time. */
 @Injectable()
 export class DpopAuthenticator {
-  readonly #verifier: DpopVerifier;
+  private readonly verifier: DpopVerifier;
 
   constructor(
     @Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions,
     private readonly introspector: Introspector,
   ) {
-    this.#verifier = new DpopVerifier({
+    this.verifier = new DpopVerifier({
       lifetime: options.proofLifetime ?? DEFAULT_PROOF_LIFETIME,
       clockSkew: options.clockSkew ?? DEFAULT_CLOCK_SKEW,
       clock: Date.now,
@@ -55,7 +55,7 @@ export class DpopAuthenticator {
         'invalid_request',
         'the Authorization header must be: DPoP <access token>, beside a DPoP header with the proof',
       );
-    const proof = await this.#verified(request, accessToken);
+    const proof = await this.verified(request, accessToken);
     const answer = await this.introspector.introspectProved(accessToken, proof, request.reference);
     // 4.3, 12: "confirm that the public key to which the access token is bound matches the public key from the DPoP proof"
     if (answer.token === null)
@@ -79,10 +79,10 @@ export class DpopAuthenticator {
     return { token: answer.token, nonce };
   }
 
-  async #verified({ method, path, proof }: DpopRequest, accessToken: string) {
+  private async verified({ method, path, proof }: DpopRequest, accessToken: string) {
     const uri = publicUri(this.options.resourceUrl ?? '', path);
     try {
-      return await this.#verifier.verify(proof, { method, uri, accessToken });
+      return await this.verifier.verify(proof, { method, uri, accessToken });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
       throw new DpopRefusedError('invalid_dpop_proof', error.message, { cause: error });

@@ -14,7 +14,7 @@ const SURROGATE = /\p{Cs}/u;
  * parameter: `get` reports its problem, because some errors go back to the client by redirect and some must not.
  */
 export class RequestParameters {
-  readonly #values = new Map<string, (string | Unreadable)[]>();
+  private readonly values = new Map<string, (string | Unreadable)[]>();
 
   /**
    * @param query raw query string, without the '?'
@@ -33,10 +33,7 @@ export class RequestParameters {
       const name = decode(equals < 0 ? pair : pair.slice(0, equals));
       if (typeof name !== 'string') continue; // an undecodable name is unknown, and unknown parameters are ignored
       const [plain = '', nested] = name.split('[', 2);
-      parameters.#add(
-        plain,
-        nested === undefined ? decode(equals < 0 ? '' : pair.slice(equals + 1)) : NESTED,
-      );
+      parameters.add(plain, nested === undefined ? decode(equals < 0 ? '' : pair.slice(equals + 1)) : NESTED);
     }
     return parameters;
   }
@@ -46,13 +43,13 @@ export class RequestParameters {
     const parameters = new RequestParameters();
     for (const [name, value] of Object.entries(body))
       for (const one of Array.isArray(value) ? (value as unknown[]) : [value as unknown])
-        parameters.#add(name, typeof one !== 'string' ? NESTED : SURROGATE.test(one) ? UNENCODABLE : one);
+        parameters.add(name, typeof one !== 'string' ? NESTED : SURROGATE.test(one) ? UNENCODABLE : one);
     return parameters;
   }
 
   /** Every value of a parameter that may be repeated. Entries that are not strings are invalid values. */
   all(name: string): readonly unknown[] {
-    return this.#values.get(name) ?? [];
+    return this.values.get(name) ?? [];
   }
 
   /**
@@ -64,7 +61,7 @@ export class RequestParameters {
    * @throws OAuthError invalid_request that names the parameter and never quotes its value
    */
   get(name: string, max: number): string | undefined {
-    const [value = '', another] = this.#values.get(name) ?? [];
+    const [value = '', another] = this.values.get(name) ?? [];
     if (another !== undefined) throw invalid(name, 'is repeated');
     if (typeof value !== 'string') throw invalid(name, value.problem);
     if (value.length > max) throw invalid(name, `is longer than ${max} characters`, value.length);
@@ -72,10 +69,10 @@ export class RequestParameters {
     return value === '' ? undefined : value;
   }
 
-  #add(name: string, value: string | Unreadable): void {
-    const values = this.#values.get(name);
+  private add(name: string, value: string | Unreadable): void {
+    const values = this.values.get(name);
     if (values) values.push(value);
-    else this.#values.set(name, [value]);
+    else this.values.set(name, [value]);
   }
 }
 

@@ -4,32 +4,32 @@ const CHECK_TIMEOUT_MS = 2_000;
 
 /** What this process needs before it can serve. Dependencies register here; the internal port asks. */
 export class Readiness {
-  readonly #checks = new Map<string, Check | null>();
-  #under: 'start' | 'stop' | null = 'start';
+  private readonly checks = new Map<string, Check | null>();
+  private under: 'start' | 'stop' | null = 'start';
 
   /** @param needs dependencies that count as missing until somebody can ask them: a process waits for them at its start */
   constructor(needs: readonly string[] = []) {
-    for (const dependency of needs) this.#checks.set(dependency, null);
+    for (const dependency of needs) this.checks.set(dependency, null);
   }
 
   /** `check` rejects, or does not answer in two seconds, while the dependency cannot be used. */
   add(dependency: string, check: Check): void {
-    this.#checks.set(dependency, check);
+    this.checks.set(dependency, check);
   }
 
   /** The process listens. */
   start(): void {
-    this.#under = null;
+    this.under = null;
   }
 
   /** The process answers what it has been asked, and wants no more. */
   stop(): void {
-    this.#under = 'stop';
+    this.under = 'stop';
   }
 
   /** The dependencies known so far. */
   get names(): readonly string[] {
-    return [...this.#checks.keys()];
+    return [...this.checks.keys()];
   }
 
   /**
@@ -38,12 +38,12 @@ export class Readiness {
    */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
-      [...this.#checks].map(async ([dependency, check]) =>
+      [...this.checks].map(async ([dependency, check]) =>
         check && (await answers(check)) ? [] : [dependency],
       ),
     );
     const missing = results.flat();
-    return missing.length === 0 && this.#under ? [this.#under] : missing;
+    return missing.length === 0 && this.under ? [this.under] : missing;
   }
 }
 

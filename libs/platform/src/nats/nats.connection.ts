@@ -37,12 +37,12 @@ type Listener = (tag: string | null) => void;
 
 /** One connection to NATS: asks the token app, hears its broadcasts, and knows how fresh its hearing is. */
 export class TokenServiceConnection {
-  #nats: NatsConnection | undefined;
-  #heard = 0;
-  #closed = false;
-  #heartbeat: NodeJS.Timeout | undefined;
-  readonly #listeners = new Set<Listener>();
-  readonly #malformed = new MalformedMessageLog();
+  private nats: NatsConnection | undefined;
+  private heard = 0;
+  private closed = false;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private readonly listeners = new Set<Listener>();
+  private readonly malformed = new MalformedMessageLog();
 
   constructor(
     private readonly url: string,
@@ -54,47 +54,47 @@ export class TokenServiceConnection {
   /** Connects; keeps trying until NATS is there, and again whenever it went away. @throws what no retry mends. */
   async open(): Promise<void> {
     const nats = await connect(natsOptions(this.url, this.name));
-    if (this.#closed) return nats.close();
-    this.#nats = nats;
-    this.#listen(nats, SUBJECTS.grantRevoked, (event) => tagOf.grant(event.grant_id));
-    this.#listen(nats, SUBJECTS.clientChanged, (event) => tagOf.client(event.client_id));
-    this.#listen(nats, SUBJECTS.userChanged, (event) => tagOf.user(event.user_id));
-    void this.#watch(nats);
-    this.#heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
+    if (this.closed) return nats.close();
+    this.nats = nats;
+    this.listen(nats, SUBJECTS.grantRevoked, (event) => tagOf.grant(event.grant_id));
+    this.listen(nats, SUBJECTS.clientChanged, (event) => tagOf.client(event.client_id));
+    this.listen(nats, SUBJECTS.userChanged, (event) => tagOf.user(event.user_id));
+    void this.watch(nats);
+    this.heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
     await this.ping().catch(() => undefined);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#heartbeat);
-    await this.#nats?.close();
+    this.closed = true;
+    clearInterval(this.heartbeat);
+    await this.nats?.close();
   }
 
   /** Whether every broadcast of a moment ago must have arrived. False means: believe no cache. */
   get trusted(): boolean {
-    const age = Date.now() - this.#heard;
+    const age = Date.now() - this.heard;
     // A clock that was set back says nothing.
     return age >= 0 && age <= TRUST_MS;
   }
 
   /** Calls back with the tag of what a broadcast made stale, or with null when broadcasts may have been missed. */
   onStale(listener: Listener): void {
-    this.#listeners.add(listener);
+    this.listeners.add(listener);
   }
 
   /** Rejects while NATS does not answer. */
   async ping(): Promise<void> {
     const sent = Date.now();
-    if (!this.#nats) throw new IntrospectionUnavailableError('not connected yet');
-    await this.#nats.rtt();
-    this.#heard = sent;
+    if (!this.nats) throw new IntrospectionUnavailableError('not connected yet');
+    await this.nats.rtt();
+    this.heard = sent;
   }
 
   /** Asks one instance of the token app. @throws IntrospectionUnavailableError when it does not answer in time. */
   async request<T>(subject: string, data: object, reference = ''): Promise<T> {
     const header = headers();
     header.set(REFERENCE_HEADER, reference);
-    return NATS_REQUESTS.tracePromise(() => this.#ask<T>(subject, data, header), {
+    return NATS_REQUESTS.tracePromise(() => this.ask<T>(subject, data, header), {
       subject,
       headers: header,
     });
@@ -102,15 +102,15 @@ export class TokenServiceConnection {
 
   /** Broadcasts to every process. */
   publish(subject: string, event: GrantRevoked | ClientChanged | UserChanged): void {
-    this.#nats?.publish(subject, JSON.stringify(event));
+    this.nats?.publish(subject, JSON.stringify(event));
   }
 
-  async #ask<T>(subject: string, data: object, header: MsgHdrs): Promise<T> {
-    if (!this.#nats || !this.trusted) throw new IntrospectionUnavailableError('NATS is cut off');
+  private async ask<T>(subject: string, data: object, header: MsgHdrs): Promise<T> {
+    if (!this.nats || !this.trusted) throw new IntrospectionUnavailableError('NATS is cut off');
     const packet = JSON.stringify({ pattern: subject, data, id: randomUUID() });
     let reply: { response?: T; err?: unknown };
     try {
-      const message = await this.#nats.request(subject, packet, {
+      const message = await this.nats.request(subject, packet, {
         timeout: this.timeoutMs,
         headers: header,
       });
@@ -127,7 +127,7 @@ export class TokenServiceConnection {
     return reply.response;
   }
 
-  #listen<Subject extends keyof Broadcasts>(
+  private listen<Subject extends keyof Broadcasts>(
     nats: NatsConnection,
     subject: Subject,
     tag: (event: Broadcasts[Subject]) => string,
@@ -139,22 +139,22 @@ export class TokenServiceConnection {
         stale = tag(readBroadcast(subject, message));
       } catch (error) {
         if (!(error instanceof MalformedMessageError)) throw error;
-        this.#malformed.warn(subject, message, error);
+        this.malformed.warn(subject, message, error);
       }
       // Something was revoked or changed. If the message does not say what, evict everything (null).
-      this.#stale(stale);
+      this.stale(stale);
     };
     nats.subscribe(subject, { callback });
   }
 
-  async #watch(nats: NatsConnection): Promise<void> {
+  private async watch(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {
       // Broadcasts are not kept for who was away or too slow: forget everything.
-      if (type === 'reconnect' || type === 'slowConsumer') this.#stale(null);
+      if (type === 'reconnect' || type === 'slowConsumer') this.stale(null);
     }
   }
 
-  #stale(tag: string | null): void {
-    for (const listener of this.#listeners) listener(tag);
+  private stale(tag: string | null): void {
+    for (const listener of this.listeners) listener(tag);
   }
 }

@@ -32,23 +32,23 @@ const ATTEMPTS = 3;
  * Concurrent misses of one key are one fetch.
  */
 export class TrustedCache<V> {
-  readonly #entries: LRUCache<string, Entry<V>>;
-  readonly #keysByTag = new Map<string, Set<string>>();
-  readonly #pending = new Map<string, Promise<V>>();
-  readonly #stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
-  #clears = 0;
-  #events = 0;
-  #observe: (lookup: Lookup) => void = () => undefined;
+  private readonly entries: LRUCache<string, Entry<V>>;
+  private readonly keysByTag = new Map<string, Set<string>>();
+  private readonly pending = new Map<string, Promise<V>>();
+  private readonly stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
+  private clears = 0;
+  private events = 0;
+  private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
     private readonly connection: TokenServiceConnection,
     private readonly options: Options<V>,
   ) {
-    this.#entries = new LRUCache({
+    this.entries = new LRUCache({
       max: options.max,
-      dispose: (entry, key) => this.#unindex(key, entry.tags),
+      dispose: (entry, key) => this.unindex(key, entry.tags),
     });
-    connection.onStale((tag) => (tag === null ? this.#clear() : this.#evict(tag)));
+    connection.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
   }
 
   /**
@@ -58,33 +58,33 @@ export class TrustedCache<V> {
    */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
-    const entry = trusted ? this.#entries.get(key) : undefined;
-    const pending = entry ? undefined : this.#pending.get(key);
-    this.#observe(entry ? 'hit' : pending ? 'shared' : trusted ? 'miss' : 'untrusted');
+    const entry = trusted ? this.entries.get(key) : undefined;
+    const pending = entry ? undefined : this.pending.get(key);
+    this.observer(entry ? 'hit' : pending ? 'shared' : trusted ? 'miss' : 'untrusted');
     if (entry) return entry.value;
     if (pending) return pending;
-    const fetched = this.#fetch(key, reference, fetch).finally(() => this.#pending.delete(key));
-    this.#pending.set(key, fetched);
+    const fetched = this.fetch(key, reference, fetch).finally(() => this.pending.delete(key));
+    this.pending.set(key, fetched);
     return fetched;
   }
 
   /** Tells how each look into the cache goes from now on. */
   observe(observer: (lookup: Lookup) => void): void {
-    this.#observe = observer;
+    this.observer = observer;
   }
 
   /** How many values are kept, and under how many tags. */
   get size(): { readonly entries: number; readonly tags: number } {
-    return { entries: this.#entries.size, tags: this.#keysByTag.size };
+    return { entries: this.entries.size, tags: this.keysByTag.size };
   }
 
-  async #fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
+  private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const [clears, events] = [this.#clears, this.#events];
+      const [clears, events] = [this.clears, this.events];
       const value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
-      if (clears === this.#clears && !tags.some((tag) => (this.#stale.get(tag) ?? 0) > events)) {
-        this.#store(key, value, tags);
+      if (clears === this.clears && !tags.some((tag) => (this.stale.get(tag) ?? 0) > events)) {
+        this.store(key, value, tags);
         return value;
       }
     }
@@ -92,31 +92,31 @@ export class TrustedCache<V> {
     throw new IntrospectionUnavailableError('every answer was overtaken by a change');
   }
 
-  #store(key: string, value: V, tags: readonly string[]): void {
+  private store(key: string, value: V, tags: readonly string[]): void {
     const ttl = this.options.ttl(value);
     if (ttl <= 0) return;
-    this.#entries.set(key, { value, tags }, { ttl });
+    this.entries.set(key, { value, tags }, { ttl });
     for (const tag of tags) {
-      const keys = this.#keysByTag.get(tag) ?? new Set();
-      this.#keysByTag.set(tag, keys.add(key));
+      const keys = this.keysByTag.get(tag) ?? new Set();
+      this.keysByTag.set(tag, keys.add(key));
     }
   }
 
-  #evict(tag: string): void {
-    this.#stale.set(tag, ++this.#events);
-    for (const key of this.#keysByTag.get(tag) ?? []) this.#entries.delete(key);
+  private evict(tag: string): void {
+    this.stale.set(tag, ++this.events);
+    for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 
-  #clear(): void {
-    this.#clears++;
-    this.#entries.clear();
+  private clear(): void {
+    this.clears++;
+    this.entries.clear();
   }
 
-  #unindex(key: string, tags: readonly string[]): void {
+  private unindex(key: string, tags: readonly string[]): void {
     for (const tag of tags) {
-      const keys = this.#keysByTag.get(tag);
+      const keys = this.keysByTag.get(tag);
       keys?.delete(key);
-      if (keys?.size === 0) this.#keysByTag.delete(tag);
+      if (keys?.size === 0) this.keysByTag.delete(tag);
     }
   }
 }

@@ -8,7 +8,7 @@ const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
  * sends a command again only where a node said that it did not carry it out (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
  */
 export class ImpatientCluster extends Cluster {
-  #over = false;
+  private over = false;
 
   /** @param commandTimeout milliseconds */
   constructor(
@@ -41,12 +41,12 @@ export class ImpatientCluster extends Cluster {
     return super.sendCommand(command, ...rest);
   }
   override disconnect(reconnect = false): void {
-    this.#over ||= !reconnect;
+    this.over ||= !reconnect;
     super.disconnect(reconnect);
   }
 
   /** A round that was under way at the end would begin the next, and so on: the process would live for ever. */
   override refreshSlotsCache(callback?: Parameters<Cluster['refreshSlotsCache']>[0]): void {
-    if (!this.#over) super.refreshSlotsCache(callback);
+    if (!this.over) super.refreshSlotsCache(callback);
   }
 }

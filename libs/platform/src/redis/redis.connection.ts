@@ -7,10 +7,10 @@ import { REDIS } from './redis.token.js';
 /** What others than stores may know of the connection to Redis: when a server begins to serve us, and whether all do. */
 @Injectable()
 export class RedisConnection {
-  readonly #masters: ClusterMasters | undefined;
+  private readonly masters: ClusterMasters | undefined;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
-    if (redis instanceof Cluster) this.#masters = new ClusterMasters(redis);
+    if (redis instanceof Cluster) this.masters = new ClusterMasters(redis);
   }
 
   /**
@@ -19,12 +19,12 @@ export class RedisConnection {
    */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
-    if (this.#masters) this.#masters.onChange(callback);
+    if (this.masters) this.masters.onChange(callback);
     else this.redis.on('ready', callback);
   }
 
   /** Rejects while a part of what is stored cannot be reached. */
   async check(): Promise<void> {
-    await (this.#masters ? this.#masters.check() : this.redis.ping());
+    await (this.masters ? this.masters.check() : this.redis.ping());
   }
 }

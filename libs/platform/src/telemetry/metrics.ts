@@ -11,15 +11,15 @@ export class Metrics {
   readonly registry = new Registry();
 
   counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
-    return this.#once(name, () => new Counter({ name, help, labelNames, registers: [this.registry] }));
+    return this.once(name, () => new Counter({ name, help, labelNames, registers: [this.registry] }));
   }
 
   histogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
     const options = { name, help, labelNames, buckets: DURATION_BUCKETS, registers: [this.registry] };
-    return this.#once(name, () => new Histogram(options));
+    return this.once(name, () => new Histogram(options));
   }
 
-  #once<M extends Metric>(name: string, make: () => M): M {
+  private once<M extends Metric>(name: string, make: () => M): M {
     return (this.registry.getSingleMetric(name) as M | undefined) ?? make();
   }
 }

@@ -19,14 +19,14 @@ const FLUSH_WITHIN_MS = 2_000;
  * and how often is OpenTelemetry's to read from its variables.
  */
 export class Tracing {
-  readonly #provider: BasicTracerProvider;
-  readonly #tracer: Tracer;
-  readonly #ends: (() => void)[];
+  private readonly provider: BasicTracerProvider;
+  private readonly tracer: Tracer;
+  private readonly ends: (() => void)[];
 
   constructor(service: string) {
     const logger = new Logger('Tracing');
     tellTroubles((text) => logger.warn(text));
-    this.#provider = new BasicTracerProvider({
+    this.provider = new BasicTracerProvider({
       resource: resourceFromAttributes({
         'service.name': service,
         'service.namespace': 'scheduling-oauth',
@@ -36,19 +36,19 @@ export class Tracing {
     const active = new ActiveContext();
     context.setGlobalContextManager(active);
     propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-    this.#tracer = this.#provider.getTracer('scheduling-oauth');
-    this.#ends = [traceCalls(this.#tracer), traceAnswers(this.#tracer, active.storage)];
+    this.tracer = this.provider.getTracer('scheduling-oauth');
+    this.ends = [traceCalls(this.tracer), traceAnswers(this.tracer, active.storage)];
   }
 
   /** Makes each request to the app the beginning of a trace. */
   follow(fastify: Pick<FastifyInstance, 'addHook'>): void {
-    traceRequests(fastify, this.#tracer);
+    traceRequests(fastify, this.tracer);
   }
 
   /** Sends what is left. */
   async end(): Promise<void> {
-    for (const end of this.#ends) end();
-    const sent = this.#provider.shutdown().catch(() => undefined);
+    for (const end of this.ends) end();
+    const sent = this.provider.shutdown().catch(() => undefined);
     await Promise.race([sent, sleep(FLUSH_WITHIN_MS, undefined, { ref: false })]);
   }
 }

@@ -62,7 +62,7 @@ export class NatsCluster {
     );
     const cluster = new NatsCluster(nodes, folder, password);
     try {
-      await Promise.all(nodes.map((node) => cluster.#ready(node)));
+      await Promise.all(nodes.map((node) => cluster.ready(node)));
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -72,7 +72,7 @@ export class NatsCluster {
 
   /** As NATS_URL takes it. */
   get url(): string {
-    return this.nodes.map(({ port }) => this.#url(port)).join(',');
+    return this.nodes.map(({ port }) => this.urlOf(port)).join(',');
   }
 
   /** Ends, as a crash does, the server that most clients of that name are connected to. @returns how many those were */
@@ -96,11 +96,11 @@ export class NatsCluster {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  #url(port: number): string {
+  private urlOf(port: number): string {
     return `nats://oauth:${this.password}@127.0.0.1:${port}`;
   }
 
-  async #ready({ port, monitor }: Node): Promise<void> {
+  private async ready({ port, monitor }: Node): Promise<void> {
     await until(`NATS ${port} answers and has its routes`, 30_000, async () => {
       const nats = await connect({
         servers: `127.0.0.1:${port}`,

@@ -101,7 +101,7 @@ export class PostgresPair {
       run(standbyData, standbyPort, {}),
     );
     try {
-      await pair.#inStep();
+      await pair.inStep();
     } catch (error) {
       await pair.stop();
       throw error;
@@ -117,11 +117,11 @@ export class PostgresPair {
 
   /** Of the one that takes writes, as long as nobody was killed. */
   get primaryUrl(): string {
-    return this.#url(this.primary);
+    return this.urlOf(this.primary);
   }
 
   get standbyUrl(): string {
-    return this.#url(this.standby);
+    return this.urlOf(this.standby);
   }
 
   /** Ends the primary as a crash does: connections are closed, nothing is said. */
@@ -132,11 +132,11 @@ export class PostgresPair {
 
   /** Makes the primary half-open, as a machine that died: connections stay, and nothing is answered. */
   silencePrimary(): Promise<void> {
-    return this.#signalPrimary('SIGSTOP');
+    return this.signalPrimary('SIGSTOP');
   }
 
   wakePrimary(): Promise<void> {
-    return this.#signalPrimary('SIGCONT');
+    return this.signalPrimary('SIGCONT');
   }
 
   /** Makes the standby the primary. Resolves when it takes writes. */
@@ -150,7 +150,7 @@ export class PostgresPair {
   }
 
   /** Each session is a process in a group of its own. */
-  async #signalPrimary(signal: NodeJS.Signals): Promise<void> {
+  private async signalPrimary(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this.primary.process;
     for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
       try {
@@ -160,11 +160,11 @@ export class PostgresPair {
       }
   }
 
-  #url({ port }: Server): string {
+  private urlOf({ port }: Server): string {
     return `postgres://postgres:${this.password}@127.0.0.1:${port}/postgres`;
   }
 
-  #inStep(): Promise<void> {
+  private inStep(): Promise<void> {
     return until('the standby is in step', 30_000, () =>
       withDatabase(this.primaryUrl, async (primary) => {
         const { rowCount } = await primary.query(

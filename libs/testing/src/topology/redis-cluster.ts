@@ -43,7 +43,7 @@ export class RedisCluster {
     const cluster = new RedisCluster(nodes, folder, password);
     try {
       await Promise.all(nodes.map((node) => node.start()));
-      await cluster.#join();
+      await cluster.join();
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -109,7 +109,7 @@ export class RedisCluster {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #join(): Promise<void> {
+  private async join(): Promise<void> {
     const masters = this.nodes.slice(0, MASTERS);
     await Promise.all(
       masters.map((node, index) =>

@@ -8,7 +8,7 @@ import { until } from './until.js';
 
 /** One Redis of several: a process that can be killed and started again, and a connection to it. */
 export class RedisNode {
-  #process: GuardedProcess | undefined;
+  private process: GuardedProcess | undefined;
 
   /** @param configuration lines of redis.conf, besides address, password and folder */
   constructor(
@@ -32,7 +32,7 @@ export class RedisNode {
       ...this.configuration,
     ];
     await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-    this.#process = startGuarded({
+    this.process = startGuarded({
       name: `Redis ${this.port}`,
       command,
       args: [file, ...this.mode],
@@ -71,12 +71,12 @@ export class RedisNode {
   /** Ends it as a crash does. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
-    await this.#process?.ended;
+    await this.process?.ended;
   }
 
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     try {
-      if (this.#process) process.kill(this.#process.pid, name);
+      if (this.process) process.kill(this.process.pid, name);
     } catch {
       // It has ended already.
     }
@@ -84,6 +84,6 @@ export class RedisNode {
 
   async stop(): Promise<void> {
     this.signal('SIGCONT');
-    await this.#process?.stop();
+    await this.process?.stop();
   }
 }

@@ -48,7 +48,7 @@ export class RedisSentinel {
         (await replica.ask((redis) => redis.info('replication'))).includes('master_link_status:up'),
       );
       await Promise.all(sentinels.map((sentinel) => sentinel.start()));
-      await until('the Sentinels know each other and the replica', 30_000, () => all.#agree());
+      await until('the Sentinels know each other and the replica', 30_000, () => all.agree());
     } catch (error) {
       await all.stop();
       throw error;
@@ -67,7 +67,7 @@ export class RedisSentinel {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #agree(): Promise<boolean> {
+  private async agree(): Promise<boolean> {
     const seen = await Promise.all(
       this.sentinels.map((sentinel) =>
         sentinel.ask(async (redis) => (await redis.call('SENTINEL', 'MASTER', MASTER)) as object),

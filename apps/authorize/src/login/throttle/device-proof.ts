@@ -38,45 +38,50 @@ export class DeviceProofs {
     if (!key) throw new RangeError('device proofs need a key');
     const body = Buffer.alloc(BODY_BYTES);
     this.random(ID_BYTES).copy(body);
-    body.writeUInt16BE(this.#today() + DEVICE_DAYS, ID_BYTES);
+    body.writeUInt16BE(this.today() + DEVICE_DAYS, ID_BYTES);
     const macs = [mac(key, body, 'login', lower(email)), mac(key, body, 'login', lower(username))];
     return Buffer.concat([body, ...macs, mac(key, body, 'user', String(id))]).toString('base64url');
   }
 
   /** The device's id when the proof is for the account that a login names; else null. */
   deviceOf(proof: string, login: string): Buffer | null {
-    const bytes = this.#current(proof);
+    const bytes = this.current(proof);
     if (!bytes) return null;
-    const proved = this.#claims(bytes, 'email', 'login', lower(login));
-    const provedToo = this.#claims(bytes, 'username', 'login', lower(login));
+    const proved = this.claims(bytes, 'email', 'login', lower(login));
+    const provedToo = this.claims(bytes, 'username', 'login', lower(login));
     return proved || provedToo ? bytes.subarray(0, ID_BYTES) : null;
   }
 
   /** Whether the proof is that user's. */
   isOf(proof: string, userId: number): boolean {
-    const bytes = this.#current(proof);
-    return bytes !== null && this.#claims(bytes, 'user', 'user', String(userId));
+    const bytes = this.current(proof);
+    return bytes !== null && this.claims(bytes, 'user', 'user', String(userId));
   }
 
   /** Whether it has a proof's form and its last day has not passed; only `deviceOf` and `isOf` tell what it is worth. */
   isCurrent(proof: string): boolean {
-    return this.#current(proof) !== null;
+    return this.current(proof) !== null;
   }
 
-  #current(proof: string): Buffer | null {
+  private current(proof: string): Buffer | null {
     if (!PROOF.test(proof)) return null;
     const bytes = Buffer.from(proof, 'base64url');
-    return bytes.readUInt16BE(ID_BYTES) >= this.#today() ? bytes : null;
+    return bytes.readUInt16BE(ID_BYTES) >= this.today() ? bytes : null;
   }
 
-  #claims(bytes: Buffer, claim: (typeof CLAIMS)[number], kind: 'login' | 'user', value: string): boolean {
+  private claims(
+    bytes: Buffer,
+    claim: (typeof CLAIMS)[number],
+    kind: 'login' | 'user',
+    value: string,
+  ): boolean {
     const at = BODY_BYTES + CLAIMS.indexOf(claim) * MAC_BYTES;
     const presented = bytes.subarray(at, at + MAC_BYTES);
     const body = bytes.subarray(0, BODY_BYTES);
     return this.keys.some((key) => timingSafeEqual(mac(key, body, kind, value), presented));
   }
 
-  #today(): number {
+  private today(): number {
     return Math.floor(this.clock() / DAY);
   }
 }

@@ -29,14 +29,14 @@ export interface Throttled {
  */
 @Injectable()
 export class LoginThrottle {
-  readonly #key: Buffer;
+  private readonly key: Buffer;
 
   constructor(
     { TOKEN_KEYS }: AuthorizeConfiguration,
     private readonly store: ThrottleStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.#key = KeyRing.parse(TOKEN_KEYS).throttleKey;
+    this.key = KeyRing.parse(TOKEN_KEYS).throttleKey;
   }
 
   /** Counts a try as failed before the password is looked at; `settle` or `giveBack` takes that back. */
@@ -46,10 +46,10 @@ export class LoginThrottle {
     device: KnownDevice | null,
     random: (size: number) => Buffer = randomBytes,
   ): Promise<Attempt | Throttled> {
-    const counters = this.#counters(oneSpelling(login), address, device);
+    const counters = this.counters(oneSpelling(login), address, device);
     const id = random(9).toString('base64url');
     const verdict = await this.store.take(counters, id, this.clock()).catch((error: unknown) => {
-      this.#forget(counters, id);
+      this.forget(counters, id);
       throw error;
     });
     if (verdict.outcome !== 'refused') return { outcome: verdict.outcome, id, counters };
@@ -77,25 +77,25 @@ export class LoginThrottle {
    * A try whose answer was lost may be counted all the same, and no password will be looked at: who tries again and
    * again while Redis hangs would have to wait afterwards. Sent behind it, and for nobody to wait for.
    */
-  #forget({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
+  private forget({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
     const maybe = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
     this.store.giveBack(maybe, id).catch(() => undefined);
   }
 
-  #counters(login: string, from: string | undefined, device: KnownDevice | null): Counters {
+  private counters(login: string, from: string | undefined, device: KnownDevice | null): Counters {
     const [network, site] = [addressNetwork(from), addressSite(from)];
     return {
       // A network has no blank in it: what is hashed has one reading.
-      addressAndLogin: this.#name('address-and-login', `${network} ${login}`),
-      address: this.#name('address', network),
-      login: this.#name('login', login),
-      siteAndLogin: this.#name('address-and-login', `${site} ${login}`),
-      device: device && this.#name('device', device.id.toString('base64url')),
+      addressAndLogin: this.name('address-and-login', `${network} ${login}`),
+      address: this.name('address', network),
+      login: this.name('login', login),
+      siteAndLogin: this.name('address-and-login', `${site} ${login}`),
+      device: device && this.name('device', device.id.toString('base64url')),
     };
   }
 
   /** Who reads Redis learns neither who logs in nor from where: people type their passwords as user names, too. */
-  #name(kind: string, value: string): string {
-    return `${kind}:${createHmac('sha256', this.#key).update(`${kind}:${value}`).digest('base64url')}`;
+  private name(kind: string, value: string): string {
+    return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }
 }

@@ -42,11 +42,11 @@ const LIMITS = [
  */
 @Injectable()
 export class ThrottleStore {
-  readonly #take: Take;
+  private readonly runScript: Take;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
     redis.defineCommand('throttleTake', { lua: TAKE });
-    this.#take = (redis as unknown as { throttleTake: Take }).throttleTake.bind(redis);
+    this.runScript = (redis as unknown as { throttleTake: Take }).throttleTake.bind(redis);
   }
 
   /** Counts a try before it is made, in one round trip: of any number at once no more are let through than may. */
@@ -57,7 +57,7 @@ export class ThrottleStore {
   ): Promise<Verdict> {
     const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
     const [outcome, counter, wait] = await answered(
-      this.#take(names.length, ...names.map(keyOf), now, attempt, ...LIMITS),
+      this.runScript(names.length, ...names.map(keyOf), now, attempt, ...LIMITS),
     );
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }

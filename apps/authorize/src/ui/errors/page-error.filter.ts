@@ -17,7 +17,7 @@ import { errorPage } from './error.page.js';
 /** Every error's one way out: back to the application where that is safe, else a page. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
-  readonly #logger = new Logger(PageErrorFilter.name);
+  private readonly logger = new Logger(PageErrorFilter.name);
 
   constructor(
     private readonly language: LanguageService,
@@ -30,15 +30,15 @@ export class PageErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     try {
-      await this.#answer(thrown, request, reply);
+      await this.answer(thrown, request, reply);
     } catch (failure) {
       // Nobody waits for this method: what it threw would end the process, and the browser would wait for ever.
-      this.#logger.error(failure);
+      this.logger.error(failure);
       reply.raw.destroy();
     }
   }
 
-  async #answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const error = allowedMethods.refine(toOAuthError(thrown), request);
     noteError(request.raw, error);
     if (error instanceof RedirectableError) {
@@ -59,14 +59,14 @@ export class PageErrorFilter implements ExceptionFilter {
         kind: found,
         reference: referenceOf(request.raw),
         query,
-        next: error.status >= 500 ? this.#again(request, query) : null,
+        next: error.status >= 500 ? this.again(request, query) : null,
         ...diagnosis,
       }),
     );
   }
 
   /** The page to open again. What a form was sent to may answer no GET: then the app's front page. */
-  #again({ server, url }: FastifyRequest, query: string): string {
+  private again({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
     if (!allowedMethods.answers(server, 'GET', path)) return '/auth/';
     return query === '' ? path : `${path}?${query}`;

@@ -40,7 +40,7 @@ export class Words {
       name,
       typeof value === 'string' && isolates(value) ? isolated(value) : value,
     ]);
-    return String(this.#format(id).format(Object.fromEntries(shown)));
+    return String(this.format(id).format(Object.fromEntries(shown)));
   }
 
   /**
@@ -52,7 +52,7 @@ export class Words {
       name,
       typeof value === 'string' ? html`<bdi>${value}</bdi>` : value,
     ]);
-    return html`${this.#format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
+    return html`${this.format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
   }
 
   /** A day, as the language writes it in the reader’s region. @param timeZone IANA name; one that is unknown here counts as UTC */
@@ -63,7 +63,7 @@ export class Words {
     return format.format(date);
   }
 
-  #format(id: MessageId): IntlMessageFormat {
+  private format(id: MessageId): IntlMessageFormat {
     const key = `${this.locale} ${id}`;
     let format = formats.get(key);
     if (!format) formats.set(key, (format = new IntlMessageFormat(CATALOGUE[id][this.locale], this.locale)));
