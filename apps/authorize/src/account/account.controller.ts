@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLocale } from '#oauth/locale.js';
 import { UserStore } from '#database/user/user.store.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { rawQuery } from '../authorize/raw-query.js';
@@ -58,7 +58,7 @@ export class AccountController {
     if (!account) return this.pages.seeOther(reply, loginAddress(''));
     const locale = localeOf(fields['locale']);
     await this.users.setLocale(account.user.id, locale);
-    noteOutcome(raw, { user_id: account.user.id, outcome: 'language set', locale });
+    addLogContext(raw, { user_id: account.user.id, outcome: 'language set', locale });
     await this.notices.leave(account.cookie, { id: 'notice.language' });
     reply.header('Set-Cookie', this.languageCookie.keep(headers.cookie, locale));
     this.pages.seeOther(reply, `/auth/?${NOTICE_QUERY}`);
@@ -73,7 +73,7 @@ export class AccountController {
   ): Promise<void> {
     const cookie = this.forms.check(request.headers, body ?? {}, 'logout');
     await this.sessions.end(cookie);
-    noteOutcome(request.raw, { outcome: 'logged out' });
+    addLogContext(request.raw, { outcome: 'logged out' });
     const query = rawQuery(request.url);
     if (query === '') return this.sayOnLogin(reply, { id: 'notice.logged_out' });
     reply.header('Set-Cookie', this.cookies.take());
@@ -91,7 +91,7 @@ export class AccountController {
     const account = await this.accounts.find(headers.cookie);
     if (!account) return this.pages.seeOther(reply, loginAddress(''));
     await this.users.endSessions(account.user.id);
-    noteOutcome(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
+    addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
     // Over for everybody who reads the user's generation by now; this only takes the rest of it out of Redis.
     await this.sessions.end(account.cookie);
     await this.sayOnLogin(reply, { id: 'notice.logged_out_everywhere' });

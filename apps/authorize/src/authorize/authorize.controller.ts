@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '#database/user/user.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
 import { isAsStated, isTicked } from '../consent/consent-fields.js';
@@ -45,7 +45,7 @@ export class AuthorizeController {
     const query = rawQuery(url);
     const visitor = await this.sessions.recognise(headers.cookie);
     const request = await this.requests.read(query, visitor.session);
-    noteOutcome(raw, factsOf(request));
+    addLogContext(raw, factsOf(request));
     const needed = neededInteraction(request, this.sessions.isLoginFor(visitor.session, query));
     if (needed.page !== null && request.prompt.has('none')) throw promptNoneError(needed.page, request);
     const { user } = request;
@@ -72,7 +72,7 @@ export class AuthorizeController {
     const query = rawQuery(url);
     const visitor = await this.sessions.recognise(headers.cookie);
     const request = await this.requests.read(query, visitor.session);
-    noteOutcome(raw, factsOf(request));
+    addLogContext(raw, factsOf(request));
     const { client, user, asked } = request;
     if (!user) return this.logIn(reply, request, visitor, query);
     const decision = fields['decision'];
@@ -135,7 +135,7 @@ export class AuthorizeController {
     const allow = () => this.consent.allow(request, userId, scope, carriesOn);
     try {
       const { code, grantId } = await this.pushed.answer(request, allow);
-      noteOutcome(raw, { user_id: userId, grant: grantId, scope, outcome });
+      addLogContext(raw, { user_id: userId, grant: grantId, scope, outcome });
       return this.response.code(request, code);
     } catch (error) {
       if (error instanceof ConsentEndedError) return authorizeAddress(query);

@@ -4,8 +4,7 @@ import { AuthorizationContextStore } from '#database/client/authorization-contex
 import { CACHED_MS } from '#introspection/introspector.js';
 import { noteError } from '#platform/http/note-error.js';
 import { toOAuthError } from '#platform/http/to-oauth-error.js';
-import { referenceOf } from '#platform/logging/logging.module.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { rawQuery } from '../authorize/raw-query.js';
 import { type AccessRevocation, AccessRevoker } from './access-revoker.service.js';
 import { UnfinishedRevocationError } from './unfinished-revocation.error.js';
@@ -83,12 +82,12 @@ export class RevokeController {
     reply: FastifyReply,
     { account: { user, cookie }, clientId }: Revocation,
   ): Promise<AccessRevocation | null> {
-    noteOutcome(raw, { user_id: user.id, ...(clientId !== null && { client_id: clientId }) });
+    addLogContext(raw, { user_id: user.id, ...(clientId !== null && { client_id: clientId }) });
     try {
       const done = await (clientId === null
         ? this.revoker.revokeAll(user.id)
         : this.revoker.revoke(user.id, clientId));
-      noteOutcome(raw, { outcome: 'access revoked', ...done });
+      addLogContext(raw, { outcome: 'access revoked', ...done });
       return done;
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;

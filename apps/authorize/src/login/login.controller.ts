@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { rawQuery } from '../authorize/raw-query.js';
@@ -68,7 +68,7 @@ export class LoginController {
     const result = await this.login.authenticate(fields, { address: request.ip, cookies });
     if ('user' in result) {
       const { user, attempt } = result;
-      noteOutcome(request.raw, { user_id: user.id, outcome: 'logged in' });
+      addLogContext(request.raw, { user_id: user.id, outcome: 'logged in' });
       // At once, hence one round trip.
       const [session] = await Promise.all([
         this.sessions.begin(cookie, user, query),
@@ -81,7 +81,7 @@ export class LoginController {
       ]);
       return this.pages.seeOther(reply, afterLogin(query));
     }
-    noteOutcome(request.raw, result.detail);
+    addLogContext(request.raw, result.detail);
     const { username } = fields;
     const { status, problem, retryAfter } = result;
     if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));

@@ -5,8 +5,7 @@ import { CurrentToken } from '#introspection/current-token.decorator.js';
 import type { TokenInfo } from '#introspection/introspector.js';
 import { RequireScope } from '#introspection/require-scope.decorator.js';
 import { TokenGuard } from '#introspection/token.guard.js';
-import { referenceOf } from '#platform/logging/logging.module.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { ProfileCache } from './profile-cache.js';
 import type { Profile } from './profile.js';
 
@@ -26,7 +25,7 @@ export class MeController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ status: 'success'; data: Profile }> {
-    noteOutcome(request.raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
+    addLogContext(request.raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(request.raw));
     if (!profile) {
       void reply.header('WWW-Authenticate', this.challenges.bearer('invalid_token'));

@@ -1,6 +1,6 @@
 import { Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
 import { PATHS } from '../paths.js';
@@ -27,7 +27,7 @@ export class IntrospectionController {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     const server = await this.authenticator.authenticate(credentials);
     const result = await this.engine.inspect(text);
-    noteOutcome(raw, { resource_server: server.id, grant_id: result.grantId, outcome: result.outcome });
+    addLogContext(raw, { resource_server: server.id, grant_id: result.grantId, outcome: result.outcome });
     // 2.2: nothing but `active: false` for whatever is not good, so that nobody can probe. A refresh token is not
     // good at an API: one that looks at `active` alone would take it for 90 days.
     if (result.outcome !== 'live' || result.token.kind !== 'access') return { active: false };

@@ -1,5 +1,5 @@
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
@@ -32,7 +32,7 @@ export class ParController {
   @UseGuards(DpopGuard)
   async push(@Req() { headers, body, raw, ip, proof }: HttpRequest): Promise<ParAnswer> {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
-    noteOutcome(raw, { client_id: credentials.clientId });
+    addLogContext(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
     const { requestUri, id, expiresIn } = await this.requests.push(
       client,
@@ -40,7 +40,7 @@ export class ParController {
       await this.proofs.keyOf(proof),
       ip,
     );
-    noteOutcome(raw, { pushed_request: id });
+    addLogContext(raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };
   }
 }

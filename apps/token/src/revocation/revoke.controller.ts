@@ -1,6 +1,6 @@
 import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
@@ -26,7 +26,7 @@ export class RevokeController {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     const { clientId } = await this.authenticator.authenticate(credentials);
     const { outcome, grantId } = await this.engine.revokeByToken(token, clientId);
-    noteOutcome(raw, { client_id: clientId, grant_id: grantId, outcome });
+    addLogContext(raw, { client_id: clientId, grant_id: grantId, outcome });
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client') throw OAuthError.invalidGrant('the token was issued to another client');
     // 2.2: what is not valid (any more) is as good as revoked

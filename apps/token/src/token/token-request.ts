@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { checkResource } from '#oauth/authorization/check-resource.js';
 import type { Client } from '#database/client/client.js';
 import type { Granted } from '#grants/grant.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
@@ -35,14 +35,14 @@ export class TokenRequest {
     grant: (client: Client, jkt: string | null) => Promise<Granted>,
   ): Promise<TokenAnswer> {
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
-    noteOutcome(raw, { client_id: credentials.clientId });
+    addLogContext(raw, { client_id: credentials.clientId });
     const client = await this.authenticator.authenticate(credentials);
     // RFC 8707 2.2, for codes and refresh tokens.
     checkResource(resourceOf(body), this.configuration.apis);
     // After the client is known, so that nobody else fills Redis.
     const jkt = await this.proofs.keyOf(proof);
     const { grantId, grant: active, pair } = await grant(client, jkt);
-    noteOutcome(raw, { grant_id: grantId, user_id: active.userId, generation: active.generation });
+    addLogContext(raw, { grant_id: grantId, user_id: active.userId, generation: active.generation });
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,

@@ -1,3 +1,5 @@
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+
 // SQLSTATE classes of a server that cannot work just now: 08 connection, 53 resources, 57P0x shutting down or starting,
 // 57014 statement cancelled by its time-out, 25006 a standby; and what the operating system says of a lost connection.
 const CODES =
@@ -11,6 +13,7 @@ const MESSAGES = /^(Connection terminated|timeout exceeded when trying to connec
  */
 export function missingDependency(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof DependencyUnavailableError) return error.dependency;
   if ('dependency' in error && typeof error.dependency === 'string') return error.dependency;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return CODES.test(code) || MESSAGES.test(error.message) ? 'postgres' : undefined;

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { noteOutcome } from '../logging/request-outcome.js';
+import { addLogContext } from '../logging/log-context.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 
 /** Puts the failed check and its values on the request's log line; for our own failures, where they happened as well. */
 export function noteError(request: IncomingMessage, error: OAuthError): void {
   const { cause } = error;
-  noteOutcome(request, {
+  addLogContext(request, {
     error: error.code,
     description: error.description,
     ...error.detail,

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { DynamicModule } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
-import { outcomeOf } from './request-outcome.js';
+import { logContext, referenceOf } from './log-context.js';
 
 /** JSON logs, one line a request: method, path without its query, status, duration and what was noted on the way. */
 export class LoggingModule {
@@ -24,7 +23,7 @@ export class LoggingModule {
             },
             quietReqLogger: true,
             customAttributeKeys: { reqId: 'reference' },
-            customProps: (request) => outcomeOf(request),
+            customProps: (request) => logContext(request),
             customLogLevel: (_request, response) => (response.statusCode >= 500 ? 'error' : 'info'),
             customSuccessMessage: (_request, response) =>
               response.statusCode < 400 ? 'answered' : 'refused',
@@ -64,9 +63,4 @@ function decoded(path: string): string {
 /** People put secrets where none belongs: in a path, or for a client id. Our prefixes tell them from everything else. */
 function withoutCredentials(line: string): string {
   return line.replaceAll(/(s(?:ac|at|rt|cs)_)[\w-]{16,}/g, '$1…');
-}
-
-/** The id under which a request is logged. */
-export function referenceOf(request: IncomingMessage): string {
-  return typeof request.id === 'string' ? request.id : 'none';
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowedMethods } from '../http/allowed-methods.js';
 import { noteError } from '../http/note-error.js';
 import { toOAuthError } from '../http/to-oauth-error.js';
-import { referenceOf } from '../logging/logging.module.js';
+import { referenceOf } from '../logging/log-context.js';
 
 /** Answers every error as RFC 6749 5.2 shapes it, with the reference under which the log says more. */
 @Catch()

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { outcomeOf } from '../logging/request-outcome.js';
+import { logContext } from '../logging/log-context.js';
 
 const CODE = /^[a-z_]{1,40}$/;
 
@@ -8,7 +8,7 @@ const CODE = /^[a-z_]{1,40}$/;
  * where a request that had no token gets none: `token_required` is our word for it.
  */
 export function errorOf(request: FastifyRequest, reply: FastifyReply): string | undefined {
-  const { error } = outcomeOf(request.raw);
+  const { error } = logContext(request.raw);
   if (typeof error !== 'string' || !CODE.test(error)) return undefined;
   const challenge = reply.getHeader('www-authenticate');
   if (typeof challenge !== 'string' || challenge.startsWith('Basic')) return error;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { outcomeOf } from '../logging/request-outcome.js';
+import { logContext } from '../logging/log-context.js';
 import { errorOf } from './error-of.js';
 import type { Metrics } from './metrics.js';
 
@@ -34,7 +34,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
     duration.observe(labels, reply.elapsedTime / 1000);
     const error = errorOf(request, reply);
     if (error !== undefined) refused.inc({ http_route, error });
-    const { check, counter } = outcomeOf(request.raw);
+    const { check, counter } = logContext(request.raw);
     if (http_route === '/auth/login' && typeof check === 'string' && LOGIN_CHECKS.has(check))
       logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
   });

@@ -12,8 +12,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
-import { referenceOf } from '../logging/logging.module.js';
-import { noteOutcome } from '../logging/request-outcome.js';
+import { addLogContext, referenceOf } from '../logging/log-context.js';
 import { errorOf } from './error-of.js';
 import { routeOf } from './measure-requests.js';
 
@@ -41,7 +40,7 @@ export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer:
       ROOT_CONTEXT,
     );
     spans.set(request.raw, span);
-    noteOutcome(request.raw, { trace_id: span.spanContext().traceId });
+    addLogContext(request.raw, { trace_id: span.spanContext().traceId });
     context.with(trace.setSpan(ROOT_CONTEXT, span), done);
   });
   // What reads a body calls back from the connection, which belongs to no request.

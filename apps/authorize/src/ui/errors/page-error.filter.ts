@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowedMethods } from '#platform/http/allowed-methods.js';
 import { noteError } from '#platform/http/note-error.js';
 import { toOAuthError } from '#platform/http/to-oauth-error.js';
-import { referenceOf } from '#platform/logging/logging.module.js';
-import { noteOutcome } from '#platform/logging/request-outcome.js';
+import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
 import { AuthorizationResponse } from '../../authorize/authorization-response.js';
 import { rawQuery } from '../../authorize/raw-query.js';
@@ -48,7 +47,7 @@ export class PageErrorFilter implements ExceptionFilter {
     const query = rawQuery(request.url);
     const found = errorKind(error);
     const diagnosis = await this.doctor.examine(found, error, request);
-    if (diagnosis) noteOutcome(request.raw, { diagnosis: diagnosis.kind, ...diagnosis.facts });
+    if (diagnosis) addLogContext(request.raw, { diagnosis: diagnosis.kind, ...diagnosis.facts });
     reply.headers(error.headers);
     this.pages.page(
       reply,
