@@ -106,7 +106,7 @@ interface Message {
   readonly good?: (response: Record<string, unknown>) => boolean;
 }
 
-const spending = (actor: Actor) => ({
+const proofOf = (actor: Actor) => ({
   jkt: actor.key.jkt,
   jti: actor.fresh('state'),
   expires_at: Date.now() + 60_000,
@@ -117,12 +117,12 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
     data: async (actor) => {
       const { access } = await actor.pair({ isPublic: false, bound: true }, 'look');
-      return { token: access, jkt: actor.key.jkt, proof: spending(actor) };
+      return { token: access, jkt: actor.key.jkt, proof: proofOf(actor) };
     },
     good: ({ active, grant_id: id, cnf, proof }) =>
       active === true && typeof id === 'string' && Boolean(cnf) && Boolean(proof),
   },
-  spendProof: { data: async (actor) => spending(actor), good: ({ outcome }) => outcome === 'spent' },
+  consumeProof: { data: async (actor) => proofOf(actor), good: ({ outcome }) => outcome === 'consumed' },
   profile: {
     data: async ({ person }) => ({ user_id: person.id }),
     good: ({ user }) => typeof user === 'object' && user !== null,

@@ -39,9 +39,9 @@ interface Request {
   readonly proof?: Proof;
 }
 
-function spent({ jkt, jti, expires_at: expiresAt }: Proof): object {
+function consumed({ jkt, jti, expires_at: expiresAt }: Proof): object {
   const isProof = typeof jkt === 'string' && typeof jti === 'string' && typeof expiresAt === 'number';
-  return isProof ? { outcome: 'spent' } : {};
+  return isProof ? { outcome: 'consumed' } : {};
 }
 
 /** A token app as far as APIs know it, of 0.1.0 or with what a later one adds. */
@@ -53,7 +53,7 @@ class TokenAppOf01 {
     private readonly added: object,
   ) {
     this.answer('oauth.token.introspect', (data) => this.introspect(data as Request));
-    this.answer('oauth.dpop.spend', (data) => spent(data as Proof));
+    this.answer('oauth.dpop.consume', (data) => consumed(data as Proof));
     this.answer('oauth.user.profile', (data) => ({
       user: (data as { user_id: unknown }).user_id === PROFILE.id ? PROFILE : null,
     }));
@@ -70,7 +70,7 @@ class TokenAppOf01 {
     if (this.revoked || (token.startsWith('bound') && jkt === undefined)) return { active: false };
     const active = { active: true, ...GRANT, exp: Math.floor(Date.now() / 1000) + 600 };
     if (!token.startsWith('bound')) return active;
-    return { ...active, cnf: { jkt }, ...(proof && { proof: spent(proof) }) };
+    return { ...active, cnf: { jkt }, ...(proof && { proof: consumed(proof) }) };
   }
 
   private answer(subject: string, reply: (data: unknown) => object): void {
@@ -175,10 +175,10 @@ describe('the token app of this version', () => {
     const proof = (jti: string) => ({ jkt, jti, expires_at: Date.now() + 60_000, ...added });
     expect(
       await app.ask('oauth.token.introspect', { token, jkt, proof: proof('one'), ...added }),
-    ).toMatchObject({ ...active, cnf: { jkt }, proof: { outcome: 'spent' } });
+    ).toMatchObject({ ...active, cnf: { jkt }, proof: { outcome: 'consumed' } });
     expect(await app.ask('oauth.token.introspect', { token, ...added })).toMatchObject({ active: false });
-    expect(await app.ask('oauth.dpop.spend', proof('two'))).toMatchObject({ outcome: 'spent' });
-    expect(await app.ask('oauth.dpop.spend', proof('two'))).toMatchObject({ outcome: 'replayed' });
+    expect(await app.ask('oauth.dpop.consume', proof('two'))).toMatchObject({ outcome: 'consumed' });
+    expect(await app.ask('oauth.dpop.consume', proof('two'))).toMatchObject({ outcome: 'replayed' });
 
     const { user } = await app.ask<{ user: object }>('oauth.user.profile', { user_id: app.userId, ...added });
     expect(Object.keys(user)).toEqual(expect.arrayContaining(Object.keys(PROFILE)));

@@ -106,12 +106,12 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
       expect(questions).toBeLessThan(100);
       await introspector.introspect(`sat_${randomBytes(63).toString('base64url')}`);
     }
-    const spent = {
+    const consumed = {
       jkt: 'k'.repeat(43),
       jti: randomBytes(9).toString('base64url'),
       expires_at: Date.now() + 60_000,
     };
-    expect(await connection.request(SUBJECTS.spendProof, spent)).toMatchObject({ outcome: 'spent' });
+    expect(await connection.request(SUBJECTS.consumeProof, consumed)).toMatchObject({ outcome: 'consumed' });
   });
 
   it('may say and hear nothing more', async () => {

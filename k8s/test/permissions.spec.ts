@@ -122,7 +122,7 @@ describe('the users of a development installation', () => {
   });
 
   describe('of NATS', () => {
-    const { introspect, spendProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
+    const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
     const ELSEWHERE = [
       '_INBOX.resource.1',
@@ -137,10 +137,10 @@ describe('the users of a development installation', () => {
       authorize: { publish: [grantRevoked], subscribe: [] },
       token: {
         publish: [grantRevoked, ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.'))],
-        subscribe: [introspect, spendProof, profile, applyRevocations, ...BROADCASTS],
+        subscribe: [introspect, consumeProof, profile, applyRevocations, ...BROADCASTS],
       },
       resource: {
-        publish: [introspect, spendProof, profile],
+        publish: [introspect, consumeProof, profile],
         subscribe: [...BROADCASTS, '_INBOX.resource.1'],
       },
       operator: {

@@ -69,10 +69,10 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
       return asked(async () => expect((await send(`DPoP ${fresh}`, proof)).status).toBe(200));
     };
     expect(await once()).toEqual(['oauth.token.introspect']);
-    expect(await once()).toEqual(['oauth.dpop.spend']);
+    expect(await once()).toEqual(['oauth.dpop.consume']);
   });
 
-  it('spends each of many proofs that come at once for one unknown token', async () => {
+  it('consumes each of many proofs that come at once for one unknown token', async () => {
     const fresh = await bench.accessToken();
     const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
     const heard = await asked(async () => {
@@ -124,7 +124,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect((await send(`Bearer ${bearer}`)).status).toBe(200);
   });
 
-  it('spends no proof for a token that is not good', async () => {
+  it('consumes no proof for a token that is not good', async () => {
     const forged = `sat_${randomBytes(63).toString('base64url')}`;
     await bench.redis.flushdb();
     expect((await send(`DPoP ${forged}`, await proofOf(forged))).status).toBe(401);

@@ -9,9 +9,9 @@ import { OAuthErrorFilter } from '#platform/oauth/oauth-error.filter.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { ClientAuthenticator } from './client-auth/client-authenticator.service.js';
 import { ClientCache } from './client-auth/client-cache.js';
-import { ProofSpender } from './dpop/proof-spender.service.js';
+import { DpopProofService } from './dpop/dpop-proof.service.js';
 import { ProofStore } from './dpop/proof.store.js';
-import { SpendResponder } from './dpop/spend.responder.js';
+import { ConsumeProofResponder } from './dpop/consume-proof.responder.js';
 import { grantEngineProvider } from './token/grant-engine.provider.js';
 import { MONOTONIC_CLOCK } from './revocation/monotonic-clock.js';
 import { RevocationKeeper } from './revocation/revocation-keeper.service.js';
@@ -63,7 +63,7 @@ export class TokenModule {
         MetadataController,
         IntrospectionResponder,
         ProfileResponder,
-        SpendResponder,
+        ConsumeProofResponder,
         RevocationResponder,
       ],
       providers: [
@@ -81,7 +81,7 @@ export class TokenModule {
         ResourceServerAuthenticator,
         UsageRecorder,
         ProofStore,
-        ProofSpender,
+        DpopProofService,
         TokenService,
         TokenRequest,
         PushedRequestStore,

@@ -16,9 +16,9 @@ const collect = runInNewContext('gc');
 process.on('SIGWINCH', () => collect());`;
 
 const MB = 1_000_000;
-const { introspect, spendProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
+const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
   SUBJECTS;
-const REQUESTS = [introspect, spendProof, profile, applyRevocations];
+const REQUESTS = [introspect, consumeProof, profile, applyRevocations];
 
 let services: Isolated;
 let app: AppProcess;
@@ -118,12 +118,12 @@ describe('a malformed request gets an error', () => {
     ['a number as jkt', introspect, { token: 'x', jkt: 7 }],
     ['an empty proof', introspect, { token: 'x', jkt: key, proof: {} }],
     ['a proof with a number as jti', introspect, { token: 'x', jkt: key, proof: { ...proof, jti: 7 } }],
-    ['a short jkt', spendProof, { ...proof, jkt: 'short' }],
-    ['an empty jti', spendProof, { ...proof, jti: '' }],
-    ['an over-long jti', spendProof, { ...proof, jti: 'j'.repeat(300) }],
-    ['a number as nonce', spendProof, { ...proof, nonce: 7 }],
-    ['an over-long nonce', spendProof, { ...proof, nonce: 'n'.repeat(300) }],
-    ['a string as expires_at', spendProof, { ...proof, expires_at: '1' }],
+    ['a short jkt', consumeProof, { ...proof, jkt: 'short' }],
+    ['an empty jti', consumeProof, { ...proof, jti: '' }],
+    ['an over-long jti', consumeProof, { ...proof, jti: 'j'.repeat(300) }],
+    ['a number as nonce', consumeProof, { ...proof, nonce: 7 }],
+    ['an over-long nonce', consumeProof, { ...proof, nonce: 'n'.repeat(300) }],
+    ['a string as expires_at', consumeProof, { ...proof, expires_at: '1' }],
     ['a string as user_id', profile, { user_id: '1' }],
     ['half a user_id', profile, { user_id: 1.5 }],
     ['a user_id that PostgreSQL cannot have', profile, { user_id: 2 ** 31 }],

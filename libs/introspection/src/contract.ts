@@ -8,8 +8,8 @@
 export const SUBJECTS = {
   /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
   introspect: 'oauth.token.introspect',
-  /** Request {@link SpendRequest}, reply {@link SpendReply}. */
-  spendProof: 'oauth.dpop.spend',
+  /** Request {@link ConsumeProofRequest}, reply {@link ConsumeProofReply}. */
+  consumeProof: 'oauth.dpop.consume',
   /** Request {@link ProfileRequest}, reply {@link ProfileReply}. */
   profile: 'oauth.user.profile',
   /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
@@ -29,8 +29,8 @@ export interface IntrospectionRequest {
   readonly token: string;
   /** Thumbprint of the key that whoever presents the token has proved (RFC 9449); without it a bound token is inactive. */
   readonly jkt?: string;
-  /** The proof to spend when the token turns out to be bound to that key: both are asked in one round trip. */
-  readonly proof?: SpendRequest;
+  /** The proof to consume when the token turns out to be bound to that key: both are asked in one round trip. */
+  readonly proof?: ConsumeProofRequest;
 }
 
 /** After RFC 7662 2.2: an inactive token is not told from one that never was. */
@@ -49,11 +49,11 @@ export interface ActiveIntrospection {
   /** The key that the token is bound to (RFC 9449 6.2). Always present for a bound token, absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };
   /** Result for the request's proof. */
-  readonly proof?: SpendReply;
+  readonly proof?: ConsumeProofReply;
 }
 
 /** A DPoP proof that is about to be used, once and never again (RFC 9449 11.1). */
-export interface SpendRequest {
+export interface ConsumeProofRequest {
   readonly jkt: string;
   readonly jti: string;
   readonly nonce?: string;
@@ -61,9 +61,9 @@ export interface SpendRequest {
   readonly expires_at: number;
 }
 
-export interface SpendReply {
-  /** `spent`: go on. `replayed`: refuse. `use_nonce`: refuse, and ask for a proof with the nonce. */
-  readonly outcome: 'spent' | 'replayed' | 'use_nonce';
+export interface ConsumeProofReply {
+  /** `consumed`: go on. `replayed`: refuse. `use_nonce`: refuse, and ask for a proof with the nonce. */
+  readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
   /** The nonce for the client's next proof; absent where none is required (RFC 9449 11.3). */
   readonly nonce?: string;
 }

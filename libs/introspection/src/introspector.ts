@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type IntrospectionReply, type IntrospectionRequest, type SpendReply, SUBJECTS } from './contract.js';
+import {
+  type IntrospectionReply,
+  type IntrospectionRequest,
+  type ConsumeProofReply,
+  SUBJECTS,
+} from './contract.js';
 import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
 import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
 import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
@@ -18,7 +23,7 @@ export interface TokenInfo {
 
 /** A token that came with a proof, and what became of the proof; no token when it is not good with that key. */
 export type ProvedToken =
-  | { readonly token: TokenInfo; readonly proof: SpendReply }
+  | { readonly token: TokenInfo; readonly proof: ConsumeProofReply }
   | { readonly token: null; readonly proof?: undefined };
 
 /** For as long a token may be believed that nobody said was revoked. */
@@ -52,26 +57,26 @@ export class Introspector {
   }
 
   /**
-   * The meaning of a token that is bound to the key of a proof, and the proof spent: one round trip, be the token
+   * The meaning of a token that is bound to the key of a proof, and the proof consumed: one round trip, be the token
    * cached or not.
    * @throws IntrospectionUnavailableError when nobody can tell.
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
     if (!TOKEN.test(token)) return { token: null };
     const { jkt, jti, nonce, expiresAt } = proof;
-    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
-    let spent: SpendReply | undefined;
+    const consume = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    let consumed: ConsumeProofReply | undefined;
     // Another key is another entry. No token holds a space.
     const info = await this.cache.get(`${token} ${jkt}`, reference, async () => {
-      // When a broadcast overtakes the answer, it is asked for again: the proof is spent by then.
-      const reply = await this.ask({ token, jkt, ...(!spent && { proof: spending }) }, reference);
-      if (reply.active) spent ??= reply.proof;
+      // When a broadcast overtakes the answer, it is asked for again: the proof is consumed by then.
+      const reply = await this.ask({ token, jkt, ...(!consumed && { proof: consume }) }, reference);
+      if (reply.active) consumed ??= reply.proof;
       return read(reply);
     });
     const bound = live(info);
     if (bound?.jkt !== jkt) return { token: null };
-    spent ??= await this.connection.request<SpendReply>(SUBJECTS.spendProof, spending, reference);
-    return { token: bound, proof: spent };
+    consumed ??= await this.connection.request<ConsumeProofReply>(SUBJECTS.consumeProof, consume, reference);
+    return { token: bound, proof: consumed };
   }
 
   /** Tells how each look into the cache of tokens goes from now on, to be counted. */

@@ -34,7 +34,7 @@ const CHECKS: Readonly<Record<string, (fields: Fields) => boolean>> = {
     isText(token, MAX_TOKEN) &&
     (jkt === undefined || isThumbprint(jkt)) &&
     (proof === undefined || (isObject(proof) && isProof(proof))),
-  [SUBJECTS.spendProof]: isProof,
+  [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
   [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,

@@ -21,8 +21,8 @@ beforeAll(async () => {
   tokenApp.subscribe(SUBJECTS.introspect, {
     callback: (_error, message) => {
       const { data } = message.json<{ data: IntrospectionRequest }>();
-      const spent = data.proof ? { proof: { outcome: 'spent' } } : {};
-      message.respond(JSON.stringify({ response: { ...reply, ...spent }, isDisposed: true }));
+      const consumed = data.proof ? { proof: { outcome: 'consumed' } } : {};
+      message.respond(JSON.stringify({ response: { ...reply, ...consumed }, isDisposed: true }));
     },
   });
   await tokenApp.flush();

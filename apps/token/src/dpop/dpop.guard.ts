@@ -6,7 +6,7 @@ import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
-import { ProofSpender } from './proof-spender.service.js';
+import { DpopProofService } from './dpop-proof.service.js';
 
 /** What the guard puts on a request. */
 export interface ProvedRequest {
@@ -24,7 +24,7 @@ export class DpopGuard implements CanActivate {
 
   constructor(
     @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
-    private readonly spender: ProofSpender,
+    private readonly proofs: DpopProofService,
   ) {
     const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
     this.verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
@@ -36,10 +36,10 @@ export class DpopGuard implements CanActivate {
     const { dpop } = request.headers;
     if (dpop === undefined) return true;
     // 8.2: the nonce of an answer is the one for the next request, be the answer an error or not.
-    const { nonce } = this.spender;
+    const { nonce } = this.proofs;
     if (nonce !== undefined) void http.getResponse<FastifyReply>().header('DPoP-Nonce', nonce);
     const proof = await this.verified(dpop, request);
-    if (!this.spender.acceptsNonce(proof.nonce)) throw useNonce(proof);
+    if (!this.proofs.acceptsNonce(proof.nonce)) throw useNonce(proof);
     request.proof = proof;
     return true;
   }

@@ -16,7 +16,7 @@ export class ProofStore {
    * @param ttl for how long to remember it, in milliseconds
    * @throws ProofStoreUnavailableError: the proof may be used up, the request must be refused
    */
-  async spend(jkt: string, jti: string, ttl: number): Promise<boolean> {
+  async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
     const id = createHash('sha256')
       .update(jkt + jti)
       .digest('base64url');

@@ -5,10 +5,10 @@ import {
   type IntrospectionReply,
   type IntrospectionRequest,
   REFERENCE_HEADER,
-  type SpendReply,
+  type ConsumeProofReply,
   SUBJECTS,
 } from '#introspection/contract.js';
-import { ProofSpender } from '../dpop/proof-spender.service.js';
+import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
 /** Answers `oauth.token.introspect`: whether an access token is active, and for what. A forged token costs no Redis call. */
@@ -19,7 +19,7 @@ export class IntrospectionResponder {
   constructor(
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
-    private readonly proofs: ProofSpender,
+    private readonly proofs: DpopProofService,
   ) {}
 
   @MessagePattern(SUBJECTS.introspect)
@@ -38,7 +38,7 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: grant.narrowedTo ?? grant.scope,
         exp: token.expiry,
-        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.spent(request)) }),
+        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumeProof(request)) }),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
@@ -52,7 +52,7 @@ export class IntrospectionResponder {
   }
 
   /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
-  private async spent({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: SpendReply }> {
-    return proof && proof.jkt === jkt ? { proof: await this.proofs.spend(proof) } : {};
+  private async consumeProof({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
+    return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }
 }

@@ -4,7 +4,7 @@ import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
-import { ProofSpender } from '../dpop/proof-spender.service.js';
+import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { PATHS } from '../paths.js';
 import type { HttpRequest } from '../token/token-request.js';
 import { ClientDto } from '../token/token.dto.js';
@@ -23,7 +23,7 @@ export class ParController {
   constructor(
     private readonly authenticator: ClientAuthenticator,
     private readonly requests: ParService,
-    private readonly proofs: ProofSpender,
+    private readonly proofs: DpopProofService,
   ) {}
 
   @Post()

@@ -8,7 +8,7 @@ import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
-import { ProofSpender } from '../dpop/proof-spender.service.js';
+import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ClientDto, type TokenAnswer } from './token.dto.js';
 
@@ -25,7 +25,7 @@ export interface HttpRequest extends ProvedRequest {
 export class TokenRequest {
   constructor(
     private readonly authenticator: ClientAuthenticator,
-    private readonly proofs: ProofSpender,
+    private readonly proofs: DpopProofService,
     @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
   ) {}
 

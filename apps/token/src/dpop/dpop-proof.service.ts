@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import type { SpendReply, SpendRequest } from '#introspection/contract.js';
+import type { ConsumeProofReply, ConsumeProofRequest } from '#introspection/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopNonce } from './dpop-nonce.js';
@@ -14,7 +14,7 @@ const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
 /** The two checks of RFC 9449 4.3 that need the server's memory: the nonce is ours, and the proof was not used before. */
 @Injectable()
-export class ProofSpender {
+export class DpopProofService {
   private readonly nonces: DpopNonce;
   private readonly required: boolean;
 
@@ -46,8 +46,8 @@ export class ProofSpender {
   async keyOf(proof: DpopProof | undefined): Promise<string | null> {
     if (!proof) return null;
     const { jkt, jti, nonce, expiresAt } = proof;
-    const spending = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
-    if ((await this.spend(spending)).outcome === 'spent') return jkt;
+    const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    if ((await this.consume(request)).outcome === 'consumed') return jkt;
     // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
     throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
       detail: { check: 'dpop replay', jkt },
@@ -55,12 +55,12 @@ export class ProofSpender {
   }
 
   /** Uses a proof up, unless its nonce is not good. @throws ProofStoreUnavailableError */
-  async spend({ jkt, jti, nonce, expires_at: expiresAt }: SpendRequest): Promise<SpendReply> {
+  async consume({ jkt, jti, nonce, expires_at: expiresAt }: ConsumeProofRequest): Promise<ConsumeProofReply> {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
     const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
     // Refused rather than forgotten while somebody would still take it.
-    const fresh = ttl <= MAX_TTL_MS && (await this.store.spend(jkt, jti, ttl));
-    return { outcome: fresh ? 'spent' : 'replayed', ...next };
+    const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
+    return { outcome: fresh ? 'consumed' : 'replayed', ...next };
   }
 }
