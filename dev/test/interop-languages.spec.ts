@@ -80,6 +80,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
 
     afterEach(() => dialogue.end());
 
+    // @library authlib @library oauth2
     it.each(['client_secret_basic', 'client_secret_post'])(
       'with %s and PKCE gets, uses, renews, introspects and revokes tokens',
       async (authentication) => {

@@ -57,6 +57,7 @@ const discover = (clientId: string, authentication: openid.ClientAuth) =>
   });
 
 describe('openid-client', () => {
+  // @rfc 9700 2.6 @library openid-client
   it.each([
     [
       'client_secret_post',
@@ -137,6 +138,7 @@ it('openid-client names the resource that the API’s metadata names, once or wi
 });
 
 describe('oauth4webapi', () => {
+  // @rfc 8414 3.3 @rfc 9207 2 @library oauth4webapi
   it('discovers the server, gets and renews tokens, and a resource server introspects them', async () => {
     const { run } = product;
     const insecure = { [oauth.allowInsecureRequests]: true };
@@ -208,6 +210,7 @@ describe('oauth4webapi', () => {
 });
 
 describe('simple-oauth2', () => {
+  // @library simple-oauth2
   it.each(['form', 'json'] as const)(
     'with a body of %s, renewing at refreshToken, and revoking',
     async (bodyFormat) => {
@@ -240,6 +243,7 @@ describe('simple-oauth2', () => {
 });
 
 describe('@badgateway/oauth2-client', () => {
+  // @library badgateway
   it('discovers the server, gets, renews, introspects and revokes', async () => {
     const { run } = product;
     const client = new OAuth2Client({
@@ -277,6 +281,7 @@ describe('@badgateway/oauth2-client', () => {
 });
 
 describe('passport-oauth2', () => {
+  // @library passport-oauth2
   it('logs a user in to an Express application, with state and PKCE', async () => {
     const { run } = product;
     const application = express();

@@ -8,6 +8,7 @@ const { app, client } = useAuthorizeApp(APIS);
 const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query}`);
 
 describe('a good request of a user who is not logged in', () => {
+  // @rfc 6749 3.1 @rfc 9700 4.12
   it('goes to the login with the very same query', async () => {
     const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=a+b%20%2B%26&x=%41`;
     const answer = await raw(query);
@@ -16,15 +17,19 @@ describe('a good request of a user who is not logged in', () => {
   });
 
   it.each([
+    // @deviation D2
     ['response_type is absent', {}],
     ['response_type is code', { response_type: 'code' }],
     ['response_mode is query', { response_mode: 'query' }],
     ['response_mode has no value', { response_mode: '' }],
     ['scope is profile:read', { scope: 'profile:read' }],
     ['scope has commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
+    // @rfc 6749 3.1
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
+    // @rfc 6749 3.1
     ['there are unknown parameters', { prompt: 'login', nonce: 'n', 'x[y]': 'z' }],
     ['it uses PKCE with S256', PKCE],
+    // @rfc 6749 3.1
     ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],
     ...KNOWN_RESOURCES,
     ['state is as long as it may be', { state: 'x'.repeat(1024) }],
@@ -35,6 +40,7 @@ describe('a good request of a user who is not logged in', () => {
   });
 });
 
+// @rfc 6749 4.1.1 @rfc 6749 4.1.2.1 @rfc 9207 2 @deviation D10
 describe('every other error goes back to the client', () => {
   const base = () => `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
 
@@ -49,11 +55,13 @@ describe('every other error goes back to the client', () => {
     ['state is empty', '&state=', 'invalid_request', /'state' is missing/, null],
     ['state is too long', `&state=${'x'.repeat(1025)}`, 'invalid_request', /longer than 1024/, null],
     ['state is an array', '&state[]=x', 'invalid_request', /'state' must be a single string/, null],
+    // @rfc 6749 3.1
     ['state is repeated', '&state=a&state=b', 'invalid_request', /'state' is repeated/, null],
     ['state holds a NUL', '&state=a%00', 'invalid_request', /control character/, null],
     ['state holds a line break', '&state=a%0d%0aSet-Cookie:x', 'invalid_request', /control character/, null],
     ['state is not UTF-8', '&state=%ff', 'invalid_request', /UTF-8/, null],
     ['state has raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
+    // @rfc 6749 3.1.1 @rfc 9700 2.1.2
     ['response_type is token', '&state=s&response_type=token', 'unsupported_response_type', /code/, 's'],
     [
       'response_type has two',
@@ -81,6 +89,7 @@ describe('every other error goes back to the client', () => {
     ),
     ...UNKNOWN_RESOURCES.map(
       ([name, resource]) =>
+        // @rfc 8707 2.1
         [
           `resource is ${name}`,
           `&state=s&${resource}`,
@@ -108,6 +117,7 @@ describe('every other error goes back to the client', () => {
     ],
     ['scope is unknown', '&state=s&scope=profile:write', 'invalid_scope', /profile:read/, 's'],
     ['scope is partly unknown', '&state=s&scope=profile:read,admin', 'invalid_scope', /profile:read/, 's'],
+    // @rfc 6749 3.3
     ['scope is in another case', '&state=s&scope=Profile:Read', 'invalid_scope', /profile:read/, 's'],
     [
       'scope is an object',
@@ -117,6 +127,7 @@ describe('every other error goes back to the client', () => {
       's',
     ],
     ['scope is too long', `&state=s&scope=${'x'.repeat(1001)}`, 'invalid_request', /longer than 1000/, 's'],
+    // @rfc 7636 4.3
     [
       'the PKCE method is absent',
       `&state=s&code_challenge=${PKCE.code_challenge}`,
@@ -124,6 +135,7 @@ describe('every other error goes back to the client', () => {
       /means plain/,
       's',
     ],
+    // @rfc 7636 4.4.1 @rfc 7636 7.2
     [
       'the PKCE method is plain',
       `&state=s&code_challenge=${PKCE.code_challenge}&code_challenge_method=plain`,
@@ -131,6 +143,7 @@ describe('every other error goes back to the client', () => {
       /transform algorithm/,
       's',
     ],
+    // @rfc 7636 4.4.1
     [
       'the PKCE method is in another case',
       `&state=s&code_challenge=${PKCE.code_challenge}&code_challenge_method=s256`,
@@ -177,6 +190,7 @@ describe('every other error goes back to the client', () => {
     expect(handedBack(answer.headers['location'])['error_description']).toMatch(description);
   });
 
+  // @rfc 7636 4.4.1 @rfc 8252 6 @rfc 9700 2.1.1
   it('a public client must use PKCE', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.client({ type: 'public' }, redirect_uri);
@@ -187,6 +201,7 @@ describe('every other error goes back to the client', () => {
     );
   });
 
+  // @rfc 6749 4.1.2 @deviation D4
   it.each([
     'a&b=c',
     'a+b',
@@ -208,6 +223,7 @@ describe('every other error goes back to the client', () => {
 });
 
 describe('what an error page shows', () => {
+  // @rfc 6749 10.14
   it.each([
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',

@@ -30,6 +30,7 @@ const address = (more: Record<string, string | undefined> = {}) =>
   });
 
 describe('the consent page', () => {
+  // @rfc 6749 3.1
   it('says who asks, for what, as which account, and where the user will be sent', async () => {
     await app.sql("UPDATE clients SET created_at = '2026-03-01T23:30Z' WHERE client_id = $1", [
       client.clientId,
@@ -123,6 +124,7 @@ describe('the consent page', () => {
 });
 
 describe('Allow', () => {
+  // @rfc 6749 3.1.2 @rfc 9207 2 @rfc 9700 2.1 @rfc 9700 4.12
   it('sends code, state and iss to the redirect URI, whose own query is kept', async () => {
     const browser = await app.loggedIn(user);
     const answer = await browser.submit(await browser.get(address()), { decision: 'allow' }, AUTHORIZE);
@@ -139,6 +141,7 @@ describe('Allow', () => {
     });
   });
 
+  // @rfc 7636 4.4
   it('records the grant in PostgreSQL, and in Redis as a pending one that lives as long as its code', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(PKCE));
@@ -212,6 +215,7 @@ describe('Allow', () => {
 });
 
 describe('Cancel', () => {
+  // @rfc 6749 4.1.2.1 @rfc 9207 2
   it('sends access_denied, state and iss to the redirect URI and creates nothing', async () => {
     const browser = await app.loggedIn(user);
     const before = await app.redis.keys('grant:*');

@@ -91,6 +91,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expectRefused(await browser.post(form.action, sent));
   });
 
+  // @rfc 6749 10.12
   it('is refused with the token of another form', async () => {
     const { browser, form } = again();
     const cookie = browser.cookies.get('session') ?? '';
@@ -108,6 +109,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
   });
 
+  // @rfc 6749 10.12
   it.each([
     ['Sec-Fetch-Site', 'cross-site'],
     ['Sec-Fetch-Site', 'same-site'],

@@ -41,6 +41,7 @@ describe('consent that was given before', () => {
     },
   );
 
+  // @rfc 6749 10.2 @rfc 8252 8.6
   it('is no consent for an application whose identity nobody can assure (RFC 8252 8.6)', async () => {
     for (const [redirectUri, asks] of [
       ['com.example.pocket:/callback', true],

@@ -16,6 +16,7 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
   });
 
 describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
+  // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
   it('is not stored, framed, sniffed, scripted, nor told to other sites', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
@@ -75,6 +76,7 @@ it.each([
   expect(page.headers['content-security-policy']).toContain(directive);
 });
 
+// @deviation D1
 it('demands https for good where it is reached by https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   try {
@@ -85,6 +87,7 @@ it('demands https for good where it is reached by https', async () => {
   }
 });
 
+// @rfc 6749 10.14
 it('escapes the client’s and the user’s names on every page that shows them', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'';
   const { clientId } = await app.client({ name: hostile });

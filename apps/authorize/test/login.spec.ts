@@ -46,6 +46,7 @@ describe('logging in', () => {
     expect((await browser.follow(answer)).text).toContain(user.email);
   });
 
+  // @rfc 6749 3.1
   it('goes on to the consent page of the request that led there', async () => {
     const browser = app.browser();
     const address = authorizeAddress({
@@ -66,6 +67,7 @@ describe('logging in', () => {
     expect(answer.headers['location']).toBe('/auth/oauth2/authorize?client%5Fid=x');
   });
 
+  // @rfc 6749 10.15 @rfc 9700 2.1
   it('leads nowhere else, whatever the query says', async () => {
     const browser = app.browser();
     const login = await browser.get('/auth/login?return_to=https://evil.example/&next=//evil.example');

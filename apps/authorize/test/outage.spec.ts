@@ -33,6 +33,7 @@ describe.each([
     expect(text).not.toMatch(/ECONN|redis|postgres|Connection/i);
   };
 
+  // @deviation D9
   it('the consent page, Allow and the login are 503 pages, and work again afterwards', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());

@@ -32,6 +32,7 @@ async function together<T>(send: () => Promise<T>): Promise<T> {
 }
 
 describe('a pushed request takes one answer', () => {
+  // @rfc 9126 4
   it('after Allow every way back leads to a page that says so', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
@@ -56,6 +57,7 @@ describe('a pushed request takes one answer', () => {
     expectStartAgain(await decide(browser, page), ANSWERED);
   });
 
+  // @rfc 9126 4
   it('gives one code to 20 parallel Allows', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));

@@ -37,6 +37,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect(answer.status).toBe(200);
   });
 
+  // @rfc 6749 3.3
   it('whose optional scope the user declines gives tokens without it, which say so (RFC 6749 3.3, 5.1)', async () => {
     const { secret, hash } = generateClientSecret();
     const { clientId } = await app.client(
@@ -94,6 +95,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
   });
 
+  // @rfc 9126 4 @deviation D14
   it('goes through a login of three minutes, a reload and the way back, and then lives 15 minutes', async () => {
     const requestUri = await push();
     const browser = app.browser();
@@ -158,6 +160,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     });
   });
 
+  // @rfc 9126 2.2
   it('cannot be named by another client, and stays usable for its own', async () => {
     const requestUri = await push();
     const other = await fixture.client();
@@ -170,6 +173,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
+  // @rfc 9126 4
   it('is checked again when it is opened: a redirect URI that was taken away meanwhile is not used', async () => {
     const moved = await fixture.client();
     const requestUri = await push({}, moved);
@@ -183,6 +187,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
 });
 
 describe('a request_uri that leads nowhere gets an error page and never a redirect', () => {
+  // @rfc 9126 4
   it.each(['before it is opened', 'while the page is open'])('expired %s', async (when) => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
@@ -230,6 +235,7 @@ describe('a client that must push', () => {
   const plain = (clientId: string) =>
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's1' });
 
+  // @rfc 9126 6
   it('gets invalid_request for any other request, and its pushed one through (6)', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
@@ -244,6 +250,7 @@ describe('a client that must push', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
+  // @rfc 9126 4
   it('is every client with REQUIRE_PAR (5)', async () => {
     const { services, configuration } = app;
     const { TOKEN_KEYS } = configuration;
@@ -272,6 +279,7 @@ describe('a client that must push', () => {
 });
 
 describe('PKCE', () => {
+  // @rfc 7636 4.4
   it('goes with the pushed request', async () => {
     const browser = await app.loggedIn(user);
     const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };

@@ -20,6 +20,7 @@ describe('the password gate', () => {
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+  // @deviation D20
   it('lets only so many verifications run at once, and all of them run', async () => {
     const gate = new PasswordGate(3, 10, 0);
     const { state, run, ends } = work();

@@ -26,6 +26,7 @@ function run(env: NodeJS.ProcessEnv): Run {
   return { child, output: () => output, ended: once(child, 'close') };
 }
 
+// @rfc 9207 2
 it('does not start without its configuration, and lists every problem with no value in it', async () => {
   const { child, output, ended } = run({ AUTH_URL: 'https://auth.example.com/', TOKEN_KEYS: 'secret-key' });
   await ended;
@@ -93,6 +94,7 @@ describe('the running process', () => {
     expect(process_.output()).not.toContain('private-state');
   });
 
+  // @rfc 6749 10.3 @rfc 9700 4.9.3
   it('logs no credential that came where none belongs, such as a secret as client_id, and no long path', async () => {
     const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;

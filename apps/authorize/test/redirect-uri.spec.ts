@@ -17,6 +17,7 @@ beforeAll(async () => {
   );
 });
 
+// @rfc 6749 3.1.2.2 @rfc 9700 2.1
 describe('client and redirect URI that are not certain never get a redirect', () => {
   const elsewhere = [
     ['a prefix', 'https://app.example.com/callback'],
@@ -46,6 +47,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     ['too many characters', `https://app.example.com/${'x'.repeat(2000)}`],
   ];
 
+  // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
   it.each(elsewhere)('redirect_uri with %s', async (_case, redirectUri) => {
     const answer = await authorize(app, client, { redirect_uri: redirectUri });
     expect(answer.status).toBe(400);
@@ -54,6 +56,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     expect(answer.type).toBe('text/html');
   });
 
+  // @rfc 8252 7.3
   it.each([
     'http://127.0.0.1/callback?v=1',
     'http://127.0.0.1:1/callback?v=1',
@@ -73,6 +76,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     expect(answer.headers['location']).toMatch(/^\/auth\/login/);
   });
 
+  // @rfc 8252 8.4
   it.each([
     'http://127.0.0.1:65536/callback?v=1',
     'http://127.0.0.1:0/callback?v=1',
@@ -100,6 +104,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     expect(answer.headers['location']).toBeUndefined();
   });
 
+  // @deviation D15
   it('the port of a confidential client’s loopback address does not vary', async () => {
     const web = await app.client({}, 'http://127.0.0.1/callback', 'http://localhost');
     for (const redirect_uri of [
@@ -128,6 +133,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
   it.each<[string, () => string]>([
     ['client_id is missing', () => `redirect_uri=${uri}&state=s`],
     ['client_id is empty', () => `client_id=&redirect_uri=${uri}&state=s`],
+    // @rfc 6749 3.1.2.4
     ['client_id is unknown', () => `client_id=sc_unknown&redirect_uri=${uri}&state=s`],
     [
       'client_id is repeated',
@@ -137,6 +143,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     ['client_id holds a NUL', () => `client_id=${client.clientId}%00&redirect_uri=${uri}`],
     ['client_id is not UTF-8', () => `client_id=%ff&redirect_uri=${uri}`],
     ['client_id is too long', () => `client_id=${'x'.repeat(256)}&redirect_uri=${uri}`],
+    // @rfc 6749 3.1.2.4
     ['redirect_uri is missing', () => `client_id=${client.clientId}&state=s`],
     [
       'redirect_uri is repeated',

@@ -42,6 +42,7 @@ async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
 
 describe('the scope of an authorization request', () => {
   it.each([
+    // @rfc 6749 3.3
     ['profile:read when it asks for nothing', ['profile:read'], undefined, 'profile:read'],
     [
       'everything registered when it asks for nothing and is not registered for profile:read',
@@ -55,6 +56,7 @@ describe('the scope of an authorization request', () => {
       'bookings:read profile:read bookings:read',
       'bookings:read profile:read',
     ],
+    // @deviation D5
     [
       'what it asks for separated by commas (known deviation)',
       ['profile:read', 'bookings:read'],
@@ -65,6 +67,7 @@ describe('the scope of an authorization request', () => {
     expect(await allowed(registered, scope)).toBe(granted);
   });
 
+  // @rfc 9700 2.3
   it.each([
     ['unknown', 'profile:read admin'],
     ['known, but not registered for the client', 'profile:read bookings:write'],
@@ -73,6 +76,7 @@ describe('the scope of an authorization request', () => {
     expect(await allowed(['profile:read'], scope)).toBe('invalid_scope');
   });
 
+  // @rfc 6750 5.3
   it('shows on the consent page what was asked for, and not what else the client may ask for', async () => {
     const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
     const browser = await app.loggedIn(user);

@@ -8,6 +8,7 @@ const { app, user } = useAuthorizeApp({ SESSION_IDLE_LIFETIME: 600 });
 const keyOf = (cookie = '') => `session:${createHash('sha256').update(cookie).digest('base64url')}`;
 
 describe('a session', () => {
+  // @rfc 6749 10.10
   it('is named by 256 random bits in an HttpOnly, SameSite=Lax cookie', async () => {
     const answer = await app.browser().get('/auth/login');
     expect(answer.headers['set-cookie']).toEqual([

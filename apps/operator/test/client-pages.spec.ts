@@ -151,6 +151,7 @@ describe('a redirect URI of localhost', () => {
   const HINT = /^warning: "http:\/\/localhost:3000\/callback" .*127\.0\.0\.1.*RFC 8252 8\.3.*\n$/;
   const given = ['create', '--name', 'Desktop', '--redirect-uri', CALLBACK, '--json'];
 
+  // @rfc 8252 8.3
   it('of a public client is registered, with a hint at a better one beside the answer', async () => {
     const created = await client(...given, '--public', '--redirect-uri', LOCAL);
     expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });

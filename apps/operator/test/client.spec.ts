@@ -60,6 +60,7 @@ describe('operator client', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
+  // @rfc 6749 10.1
   it('create --public registers a client without a secret, and says so', async () => {
     const { registered } = await create('--public', '--redirect-uri', 'com.example.app:/callback');
     expect(registered.client_secret).toBeNull();

@@ -47,6 +47,7 @@ async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]
 }
 
 describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
+  // @rfc 9449 7
   it('is answered for who proves the key, the scheme in any case', async () => {
     for (const scheme of ['DPoP', 'dpop']) {
       const answer = await send(`${scheme} ${token}`, await proofOf(token));
@@ -54,6 +55,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
+  // @rfc 9449 11.3
   it('is answered without a nonce where none is required, good or bad (11.3)', async () => {
     const proof = await proofOf(token, { claims: { nonce: 'x' } });
     for (const status of [200, 401]) {
@@ -92,6 +94,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
+  // @rfc 9449 7.2 @rfc 9700 2.2.1
   it('refuses the token as Bearer: stolen, it is worth nothing', async () => {
     for (const proof of [undefined, await proofOf(token)]) {
       const answer = await send(`Bearer ${token}`, proof);
@@ -100,6 +103,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
+  // @rfc 9449 7.2
   it('is not to be had as Bearer by any arrangement of the token’s bytes, nor with another key', async () => {
     const other = await DpopKey.generate();
     for (const forged of rearranged(token)) {
@@ -109,6 +113,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
+  // @rfc 9449 4.3(12)
   it('refuses the token with a good proof of another key', async () => {
     const other = await DpopKey.generate();
     for (let i = 0; i < 2; i++) {
@@ -117,6 +122,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
+  // @rfc 9728 5.1
   it('refuses a bearer token as DPoP, and goes on taking it as Bearer', async () => {
     const bearer = await bench.accessToken(false);
     const answer = await send(`DPoP ${bearer}`, await proofOf(bearer));
@@ -150,8 +156,11 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
 
 describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
   const ofTokens: InvalidProof[] = [
+    // @rfc 9449 4.3(12)
     { rule: 'no ath', says: /ath/, make: () => bench.key.proof('GET', ME) },
+    // @rfc 9449 4.3(12)
     { rule: 'the ath of another token', says: /ath/, make: () => proofOf(`${token}x`) },
+    // @rfc 9449 7
     { rule: 'no proof at all', says: /missing/, make: async () => [] },
   ];
 
@@ -172,6 +181,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
     },
   );
 
+  // @rfc 9449 11.1
   it('one that was used at another replica', async () => {
     const proof = await proofOf(token);
     expect((await send(`DPoP ${token}`, proof)).status).toBe(200);
@@ -184,6 +194,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
     }
   });
 
+  // @rfc 9700 4.13
   it('what the request calls its host does not matter', async () => {
     const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
@@ -191,6 +202,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
     expect((await send(`DPoP ${token}`, await proofOf(token)).set(headers)).status).toBe(200);
   });
 
+  // @rfc 9449 7
   it.each(['DPoP', 'DPoP a b', 'DPoP '])(
     'a malformed Authorization header is 400: %s',
     async (authorization) => {
@@ -212,6 +224,7 @@ describe('where a nonce is required (RFC 9449 9)', () => {
 
   afterAll(() => strict.close());
 
+  // @rfc 9449 9
   it('a proof without it is answered use_dpop_nonce and a nonce that every replica takes', async () => {
     const bound = await strict.accessToken();
     const attempt = async (replica: 0 | 1, nonce: string | null) => {

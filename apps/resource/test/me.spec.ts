@@ -29,6 +29,7 @@ const me = (authorization?: string): Test => {
 };
 
 describe('GET /v2/me', () => {
+  // @rfc 6750 2.1
   it('shows whose the access token is (specification 4.4, DESIGN 4)', async () => {
     const user = await app.users.find(userId);
     const answer = await me(`Bearer ${pair.access_token}`);
@@ -56,6 +57,7 @@ describe('GET /v2/me', () => {
     expect((await me(`bearer ${pair.access_token}`)).status).toBe(200);
   });
 
+  // @deviation D22
   it('the token of the header counts alone, whatever the URL says (known deviation, RFC 6750 3.1)', async () => {
     const sending = request(app.server).get(`/v2/me?access_token=${pair.refresh_token}`);
     expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
@@ -84,6 +86,7 @@ describe('GET /v2/me', () => {
     expect(asked).toHaveLength(1);
   });
 
+  // @rfc 6750 3.1 @rfc 7662 4
   it('refuses the token as soon as its grant is revoked, though it was cached', async () => {
     const { access_token, code } = await app.pair(client, userId);
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
@@ -130,7 +133,9 @@ describe('errors of /v2/me', () => {
   const malformed = `Bearer error="invalid_request", ${METADATA}, ${DPOP}`;
 
   const cases: Case[] = [
+    // @rfc 6750 3 @rfc 9449 7.2 @rfc 9728 5.1
     ['no token: a challenge with no error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
+    // @rfc 6750 3.1
     [
       'Basic where Bearer is due',
       () => request(app.server).get('/v2/me').auth('a', 'b'),
@@ -138,6 +143,7 @@ describe('errors of /v2/me', () => {
       'UNAUTHORIZED',
       missing,
     ],
+    // @rfc 6750 2.2 @rfc 9700 4.3.2
     [
       'a token in the URL is none',
       () => request(app.server).get(`/v2/me?access_token=${pair.access_token}`),
@@ -145,6 +151,7 @@ describe('errors of /v2/me', () => {
       'UNAUTHORIZED',
       missing,
     ],
+    // @rfc 6750 2.2
     [
       'a token in a body is none',
       () => request(app.server).get('/v2/me').type('form').send(`access_token=${pair.access_token}`),
@@ -152,8 +159,10 @@ describe('errors of /v2/me', () => {
       'UNAUTHORIZED',
       missing,
     ],
+    // @rfc 6750 3.1
     ['a refresh token', () => me(`Bearer ${pair.refresh_token}`), 401, 'UNAUTHORIZED', invalid],
     ['a malformed token', () => me('Bearer abc'), 401, 'UNAUTHORIZED', invalid],
+    // @rfc 6750 3.1 @rfc 9449 7.2
     [
       'a forged token',
       () => me(`Bearer sat_${randomBytes(63).toString('base64url')}`),
@@ -164,7 +173,9 @@ describe('errors of /v2/me', () => {
     ['an over-long token', () => me(`Bearer ${'x'.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
     ['an over-long padding', () => me(`Bearer x${'='.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
     ['a token outside b64token', () => me('Bearer <script>'), 401, 'UNAUTHORIZED', invalid],
+    // @rfc 6750 2
     ['more than one token in the header', () => me('Bearer a b'), 400, 'BAD_REQUEST', malformed],
+    // @rfc 6750 3.1
     ['Bearer and nothing', () => me('Bearer'), 400, 'BAD_REQUEST', malformed],
     [
       'a wrong method',
@@ -209,6 +220,7 @@ describe('errors of /v2/me', () => {
 });
 
 describe('scope', () => {
+  // @rfc 6749 7 @rfc 6750 3.1
   it('a token without profile:read gets 403 insufficient_scope, and the scope to ask for (RFC 6750 3.1)', async () => {
     const { access_token } = await app.pair(client, userId, 'bookings:read bookings:write');
     const answer = await me(`Bearer ${access_token}`);
@@ -229,6 +241,7 @@ describe('scope', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(403);
   });
 
+  // @rfc 9700 2.3
   it('narrowed away on refresh it is missing from the new access token, and only from that', async () => {
     const wide = await app.pair(client, userId, 'bookings:read profile:read');
     const narrow = await app.narrowed(client, wide.refresh_token, 'bookings:read');
@@ -238,6 +251,7 @@ describe('scope', () => {
 });
 
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
+  // @rfc 9728 3.2 @rfc 9728 3.3
   it('is a JSON object at the address that challenges name (3.2, 5.1)', async () => {
     const challenge = (await me()).headers['www-authenticate'] ?? '';
     const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
@@ -246,6 +260,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     expect(answer.body.resource).toBe(new URL(address).origin);
   });
 
+  // @rfc 9728 2 @rfc 9728 3
   it('names the resource and its authorization server', async () => {
     const answer = await request(app.server).get('/.well-known/oauth-protected-resource');
     expect(answer.body).toEqual({
@@ -258,6 +273,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     });
   });
 
+  // @rfc 9728 3.3 @deviation D23
   it('is there for the very address of /v2/me as well, and for no other (3.1, 3.3)', async () => {
     const path = '/.well-known/oauth-protected-resource';
     const of = async (resource: string) => {

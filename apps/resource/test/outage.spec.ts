@@ -64,6 +64,7 @@ describe.each([
   ['NATS is killed', () => nats.kill(), () => nats.restart()],
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
 ])('%s', (_case, take, give) => {
+  // @rfc 7662 4
   it('cached answers for at most 5 s, then 503 with Retry-After; afterwards it serves by itself, and what was revoked is refused', async () => {
     const [kept, revoked] = [await known(), await known()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };

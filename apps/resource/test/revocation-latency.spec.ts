@@ -62,6 +62,7 @@ function table(latencies: readonly Latency[]): string {
 }
 
 describe('a revocation', () => {
+  // @rfc 7009 2.1
   it('is refused at every replica within the time of one question to the token app', async () => {
     // Nobody's first request is measured.
     for (let i = 0; i < 20; i++) await revokeOne();
@@ -91,6 +92,7 @@ describe('a revocation', () => {
     expect(asked).toHaveLength(1);
   });
 
+  // @rfc 7662 4
   it('a flood of distinct forged tokens costs no Redis command and no row of PostgreSQL', async () => {
     const [replica] = product.replicas;
     if (!replica) throw new Error('there is no replica');

@@ -23,12 +23,15 @@ const basic = () => send().auth(app.ours.client_id, app.ours.client_secret);
 const nested = (open: string, inner: string, close: string, depth: number) =>
   `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
 
+// @rfc 6749 5.2
 describe('bad input at the token endpoints gets the standard error and changes nothing', () => {
   for (const name of ['grant_type', 'code', 'client_id', 'redirect_uri'])
     refuses(400, 'invalid_request', {
       [`missing ${name}`]: () => send().send(without(name)),
+      // @rfc 6749 3.2
       [`empty ${name}`]: () => form(encoded({ ...valid(), [name]: '' })),
       [`empty ${name} in JSON`]: () => changed({ [name]: '' }),
+      // @rfc 6749 3.2
       [`repeated ${name}`]: () => form(`${encoded(valid())}&${name}=again`),
       [`${name} repeated, once empty`]: () => form(`${encoded(valid())}&${name}=`),
       [`${name} repeated, first empty`]: () => form(`${name}=&${encoded(valid())}`),
@@ -44,6 +47,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     });
 
   refuses(401, 'invalid_client', {
+    // @rfc 6749 3.2.1 @rfc 9700 2.5
     'missing client_secret': () => send().send(without('client_secret')),
     'empty client_secret': () => changed({ client_secret: '' }),
     'Basic without a colon': () =>
@@ -53,6 +57,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
   });
 
   refuses(400, 'unsupported_grant_type', {
+    // @rfc 6749 5.2
     'another grant_type': () => changed({ grant_type: 'password' }),
     'a grant_type of other case': () => changed({ grant_type: 'Authorization_Code' }),
   });
@@ -65,10 +70,13 @@ describe('bad input at the token endpoints gets the standard error and changes n
 
   refuses(400, 'invalid_request', {
     'an object as client_secret': () => changed({ client_secret: {} }),
+    // @rfc 6749 2.3
     'credentials in the header and in the body': () => basic().send(valid()),
+    // @rfc 6749 2.3
     'another client_id in the body than in the header': () =>
       basic().send({ ...without('client_secret'), client_id: 'sc_other' }),
     'Basic that is no base64': () => send().set('Authorization', 'Basic !!!').send(valid()),
+    // @rfc 6749 2.3.1
     'the whole request in the URL (RFC 6749 2.3.1)': () => input.send(`token?${encoded(valid())}`),
     'no body': () => send(),
     'an empty JSON body': () => json(''),
@@ -113,7 +121,10 @@ describe('bad input at the token endpoints gets the standard error and changes n
     'plain text': () => send().type('text/plain').send('code=x'),
     multipart: () => send().field('code', 'x'),
   });
-  refuses(405, 'method_not_allowed', { 'a wrong method': () => request(app.server).get(TOKEN) });
+  refuses(405, 'method_not_allowed', {
+    // @rfc 6749 3.2
+    'a wrong method': () => request(app.server).get(TOKEN),
+  });
   refuses(404, 'not_found', { 'an unknown path': () => input.send('nothing').send({}) });
 
   it('names every problem of a request at once', async () => {

@@ -100,6 +100,7 @@ describe('two live secrets of a client', () => {
 });
 
 describe('a public client', () => {
+  // @rfc 6749 10.1 @rfc 8252 8.5
   it('has no secret to send: none and an empty one are let through, any other refused (RFC 6749 2.1)', async () => {
     const { client_id } = await app.publicClient('com.example.app:/callback');
     const body = { grant_type: 'refresh_token', refresh_token: 'srt_x' };

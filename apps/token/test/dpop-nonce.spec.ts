@@ -18,6 +18,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
     expect(ours.current()).not.toBe(first);
   });
 
+  // @rfc 9449 8.2
   it('is taken in its window and the next one, and by a copy whose clock is behind', () => {
     const nonce = nonces(one).current();
     now += 5 * MINUTE;
@@ -36,6 +37,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
       expect([ring.accepts(before), ring.accepts(after)]).toEqual([true, true]);
   });
 
+  // @rfc 9449 4.3(10) @rfc 9449 8
   it('of another ring, or with any bit changed, is refused', () => {
     const ours = nonces(one);
     expect(ours.accepts(nonces(two).current())).toBe(false);

@@ -32,6 +32,7 @@ async function bound(): Promise<Pair> {
 const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
 describe('a token request with a proof (RFC 9449 5)', () => {
+  // @rfc 9449 5
   it.each(DPOP_ALGORITHMS)('gives tokens bound to a key of %s', async (alg) => {
     const other = await DpopKey.generate(alg);
     const answer = await post(TOKEN, await redemption(), await other.proof('POST', TOKEN));
@@ -44,6 +45,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect(answer.headers['dpop-nonce']).toBeUndefined();
   });
 
+  // @rfc 9449 5
   it.each([TOKEN, REFRESH])('refreshes with the key of the grant and with no other: %s', async (uri) => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
@@ -55,6 +57,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
   });
 
+  // @rfc 9449 5
   it('binds the refresh token of a public client, which has nothing else to prove (5)', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.publicClient(redirect_uri);
@@ -76,6 +79,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
   });
 
+  // @rfc 9449 10
   it('redeems a code with the key that dpop_jkt named, and with no other (10)', async () => {
     const body = await redemption({ jkt: key.jkt });
     const other = await DpopKey.generate();
@@ -85,6 +89,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
   });
 
   it.each([
+    // @rfc 9449 4.3(9)
     ['an htu with query and fragment, which are ignored', `${TOKEN}?a=b#c`],
     ['scheme and host in upper case', TOKEN.replace('https://base', 'HTTPS://BASE')],
     ['the default port', TOKEN.replace('.com', '.com:443')],
@@ -112,6 +117,7 @@ describe('a refresh token that is bound to a key, in the hands of who has not go
   });
 });
 
+// @rfc 9449 5
 describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () => {
   it.each(INVALID_PROOFS.map((proof) => [proof.rule, proof] as const))(
     '%s',
@@ -148,6 +154,7 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
     }
   });
 
+  // @rfc 9449 11.1
   it('is remembered under a hash, for as long as it would be taken', async () => {
     await app.redis.flushdb();
     const proof = await key.proof('POST', TOKEN, { claims: { jti: 'remembered' } });
@@ -175,6 +182,7 @@ describe('nonces (RFC 9449 8)', () => {
     return on.post('token', on.redemption(await on.ourCode())).set('DPoP', proof);
   }
 
+  // @rfc 9449 8 @rfc 9449 8.2 @rfc 9449 11.3
   it('a proof without one is answered use_dpop_nonce and a nonce, where they are required', async () => {
     const first = await redeem(strict, null);
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
@@ -183,12 +191,14 @@ describe('nonces (RFC 9449 8)', () => {
     expect(second.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
   });
 
+  // @rfc 9449 4.3(10)
   it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])('one that is not ours is refused: %s', async (nonce) => {
     const answer = await redeem(strict, nonce);
     expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
     expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
   });
 
+  // @rfc 9449 11.3
   it('none is given where none is required, so that who was given one must use it (11.3)', async () => {
     for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
@@ -213,11 +223,13 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
 
   beforeEach(() => app.redis.flushdb());
 
+  // @rfc 9449 10.1
   it('binds the code to the key', async () => {
     expect((await post(PAR, pushed(), await key.proof('POST', PAR))).status).toBe(201);
     expect(await kept()).toMatchObject({ dpop_jkt: key.jkt });
   });
 
+  // @rfc 9449 10.1
   it('may name the same key in dpop_jkt, and no other', async () => {
     const other = await DpopKey.generate();
     const same = await post(PAR, { ...pushed(), dpop_jkt: key.jkt }, await key.proof('POST', PAR));

@@ -57,6 +57,7 @@ describe('oauth.token.introspect over NATS', () => {
     for (const jkt of [undefined, key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
   });
 
+  // @rfc 6750 3.1 @deviation D20
   it('costs no Redis command for a forged or expired token', async () => {
     const seen: string[] = [];
     const endMonitor = await monitorRedis(app.redisUrl, (command) => seen.push(command.join(' ')));

@@ -16,6 +16,7 @@ beforeAll(async () => {
 const introspect = (token: string, who: object = server) => app.post('introspect', { token, ...who });
 
 describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
+  // @rfc 7662 2.1 @rfc 7662 4
   it('tells a resource server what an access token is good for', async () => {
     const { access_token } = await app.pair();
     const answer = await introspect(access_token).type('form');
@@ -36,11 +37,13 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     expect(basic.body.active).toBe(true);
   });
 
+  // @rfc 7662 2.2
   it('calls a refresh token inactive: an API must never take it for an access token', async () => {
     const { refresh_token } = await app.pair();
     expect((await introspect(refresh_token)).body).toEqual({ active: false });
   });
 
+  // @rfc 7662 2.2
   it('says active: false and no more of everything else (2.2)', async () => {
     const revoked = await app.pair();
     await app.post('revoke', { token: revoked.access_token, ...app.ours });
@@ -57,6 +60,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     }
   });
 
+  // @rfc 7662 2.2
   it('says active: false of an expired token whose grant lives on (2.2)', async () => {
     const token = app.codec.decode((await app.pair()).access_token);
     if (!token) throw new Error('not a token');
@@ -64,6 +68,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     expect((await introspect(expired)).body).toEqual({ active: false });
   });
 
+  // @rfc 7662 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
     'finds the token whatever the hint says it is (2.1): %s',
     async (token_type_hint) => {
@@ -76,6 +81,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     },
   );
 
+  // @rfc 9449 6.2
   it('names the key that a token is bound to, and DPoP as its type (RFC 9449 6.2)', async () => {
     const key = await DpopKey.generate();
     const code = await app.ourCode();
@@ -97,6 +103,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     expect((await introspect(access_token)).body).toEqual({ active: false });
   });
 
+  // @rfc 7662 2.1 @rfc 7662 2.3
   it('is for registered resource servers only (2.1)', async () => {
     const { access_token } = await app.pair();
     const callers = [
@@ -114,6 +121,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     expect((await app.post('introspect', server)).body.error).toBe('invalid_request');
   });
 
+  // @rfc 7662 2.1
   it('is no client: a resource server gets no tokens', async () => {
     const { refresh_token } = await app.pair();
     const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });

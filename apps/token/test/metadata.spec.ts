@@ -14,6 +14,7 @@ afterAll(() => app.close());
 const PATH = '/.well-known/oauth-authorization-server';
 
 describe(`GET ${PATH} (RFC 8414)`, () => {
+  // @rfc 8414 2 @rfc 8414 3 @rfc 9207 3 @rfc 9700 2.1.1
   it('tells the issuer and endpoints that answer', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
     expect(body).toMatchObject({
@@ -33,6 +34,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
     }
   });
 
+  // @rfc 8414 2 @rfc 8414 3.2
   it('is a JSON object with what RFC 8414 2 requires, plain URLs, and no list without a value (3.2)', async () => {
     const answer = await request(app.server).get(PATH);
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
@@ -48,11 +50,13 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
     for (const value of Object.values(metadata)) expect(value).not.toEqual([]);
   });
 
+  // @rfc 9449 5.1
   it('names the algorithms that a DPoP proof may be signed with (RFC 9449 5.1)', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({ dpop_signing_alg_values_supported: DPOP_ALGORITHMS });
   });
 
+  // @rfc 6749 5.2 @rfc 8414 2 @rfc 9700 2.1.2
   it('names grant types that the token endpoint knows, and no other is known', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
     for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {
@@ -66,6 +70,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
 describe('CORS (DESIGN 4)', () => {
   const origin = 'https://spa.example.com';
 
+  // @rfc 7009 2.3
   it.each(['/api/auth/oauth/token', '/api/auth/oauth/refreshToken', '/api/auth/oauth/revoke', PATH])(
     '%s can be called from a browser, preflight included',
     async (path) => {

@@ -62,6 +62,7 @@ async function fill(clientId: string, waiting: number, over = 0): Promise<void> 
 }
 
 describe('pushes of public clients from one address', () => {
+  // @rfc 9126 2.3
   it('are stored up to 300 in a lifetime, whichever clients they name, and however many come at once', async () => {
     const [clients, from, before] = [[await publicClient(), await publicClient()], ipv4(), await stored()];
     const answers = await pushAll(
@@ -104,6 +105,7 @@ describe('pushes of public clients from one address', () => {
 });
 
 describe('pushes of one client', () => {
+  // @rfc 9126 2.3
   it.each(['public', 'confidential'] as const)(
     '%s: are stored up to its bound, however many come at once',
     async (type) => {

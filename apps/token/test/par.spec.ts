@@ -32,6 +32,7 @@ const newSince = async (before: readonly string[]) => (await keys()).filter((key
 const keys = () => app.redis.keys('{par}:request:*');
 
 describe('POST /api/auth/oauth/par (RFC 9126)', () => {
+  // @rfc 9126 2 @rfc 9126 2.2
   it('answers 201 with a request_uri and its lifetime (2.2)', async () => {
     const answer = await form(encoded(valid()));
     expect(answer.status).toBe(201);
@@ -39,11 +40,13 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 
+  // @rfc 9126 2.2
   it('gives every push a request_uri of its own', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send().send(valid())));
     expect(new Set(answers.map(({ body }) => body.request_uri)).size).toBe(50);
   });
 
+  // @rfc 9126 2.2
   it('keeps what the checks made of it under a hash of the reference, for 10 minutes, and nothing else', async () => {
     const before = await keys();
     const began = Date.now();
@@ -88,6 +91,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(await app.redis.hstrlen(key, 'parameters')).toBeLessThan(7_000 - 2_000);
   });
 
+  // @rfc 9126 2.1
   it('takes a client by HTTP Basic, with or without client_id in the body, and a public one by its name', async () => {
     const basic = () => send().auth(client.client_id, client.client_secret);
     expect((await basic().send(authorization())).status).toBe(201);
@@ -103,6 +107,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
   });
 
+  // @rfc 9126 2
   it('is told in the metadata (5)', async () => {
     const { body } = await request(app.server).get('/.well-known/oauth-authorization-server');
     expect(body).toMatchObject({
@@ -111,6 +116,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     });
   });
 
+  // @rfc 8707 2.1
   it.each(KNOWN_RESOURCES)('takes a resource that is %s (RFC 8707 2.1)', async (_name, resource) => {
     expect((await form(`${encoded(valid())}&${resource}`)).status).toBe(201);
   });
@@ -183,12 +189,14 @@ describe('bad input at the pushed authorization request endpoint', () => {
         'invalid_request',
       ],
     ]),
+    // @rfc 9126 2.1
     [
       'a request_uri (2.1)',
       () => send().send({ ...valid(), request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}` }),
       400,
       'invalid_request',
     ],
+    // @rfc 9126 2.1 @rfc 9126 7.2
     [
       'another redirect_uri',
       () => send().send({ ...valid(), redirect_uri: 'https://evil.example/' }),
@@ -207,6 +215,7 @@ describe('bad input at the pushed authorization request endpoint', () => {
       400,
       'invalid_request',
     ],
+    // @rfc 9126 2.1
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
     ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
       `a resource that is ${name}`,
@@ -215,6 +224,7 @@ describe('bad input at the pushed authorization request endpoint', () => {
       'invalid_target',
     ]),
     ['a number as resource', () => send().send({ ...valid(), resource: 7 }), 400, 'invalid_target'],
+    // @rfc 7636 7.2
     [
       'a plain challenge',
       () => pkce({ code_challenge: CHALLENGE, code_challenge_method: 'plain' }),
@@ -223,6 +233,7 @@ describe('bad input at the pushed authorization request endpoint', () => {
     ],
     ['a challenge without method', () => pkce({ code_challenge: CHALLENGE }), 400, 'invalid_request'],
     ['a method without challenge', () => pkce({ code_challenge_method: 'S256' }), 400, 'invalid_request'],
+    // @rfc 9126 2.1
     [
       'a public client without PKCE',
       () => send().send({ ...open, redirect_uri: 'com.example.pocket:/callback', state: 's' }),
@@ -231,6 +242,7 @@ describe('bad input at the pushed authorization request endpoint', () => {
     ],
     ['a public client with a secret', () => send().send({ ...valid(), ...open }), 401, 'invalid_client'],
     ['no client_secret', () => send().send(without('client_secret')), 401, 'invalid_client'],
+    // @rfc 9126 2.1
     [
       'a wrong client_secret',
       () => send().send({ ...valid(), client_secret: secret() }),
@@ -271,6 +283,7 @@ describe('bad input at the pushed authorization request endpoint', () => {
     ['a wrong method', () => request(app.server).get(PAR), 405, 'method_not_allowed'],
   ];
 
+  // @rfc 9126 2.3
   it.each(cases)('%s gets the standard error and keeps nothing', async (_rule, sending, status, error) => {
     const before = await keys();
     const answer = await sending();

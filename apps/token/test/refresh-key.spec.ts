@@ -48,6 +48,7 @@ const isRevoked = async (token: string) =>
   (await app.records.find(app.grantIdOf(token)))?.revokedAt instanceof Date;
 
 describe('a bearer refresh token that a thief refreshes with a key of its own (RFC 9449 5)', () => {
+  // @deviation D13
   it('is refused and binds nothing, says what to do, and its client goes on', async () => {
     const { refresh_token } = await grant();
     const before = await stored(refresh_token);
@@ -103,6 +104,7 @@ describe('an older refresh token is reuse and revokes, whatever key is proved (R
 });
 
 describe('a bound refresh token without its key', () => {
+  // @rfc 9449 5
   it.each([
     ['no key', () => undefined],
     ['another key', () => thief],

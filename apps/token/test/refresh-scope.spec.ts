@@ -34,6 +34,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     expect(await scopeOf(answer.access_token)).toBe(given);
   });
 
+  // @rfc 6749 6
   it.each([undefined, '', GRANTED])(
     'absent, empty or the very same is all that was granted: %j',
     async (asked) => {
@@ -43,6 +44,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     },
   );
 
+  // @rfc 6749 6
   it('narrows the access token and not the grant: the next refresh gets everything again', async () => {
     const narrow = (await refresh((await granted()).refresh_token, 'profile:read')).body as Answer;
     const wide = (await refresh(narrow.refresh_token)).body as Answer;
@@ -50,6 +52,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     expect(await scopeOf(narrow.access_token)).toBe('profile:read');
   });
 
+  // @rfc 6749 6
   it.each(['profile:read schedules:read', 'schedules:write', 'profile', 'profile:reading', 'a"b', 'a\\b'])(
     'more than was granted, or no scope at all, is invalid_scope and changes nothing: %j',
     async (asked) => {
@@ -63,6 +66,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
   describe('inside the retry window it is held to what it asks for, and gives the same refresh token', () => {
     const answered = async (token: string, scope?: string) => (await refresh(token, scope)).body as Answer;
 
+    // @rfc 6749 6
     it.each(['schedules:read', 'profile:read admin'])(
       'never granted is invalid_scope and changes nothing: %j',
       async (asked) => {
@@ -132,6 +136,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     expect([repeated.status, (repeated.body as Answer).error]).toEqual([400, 'invalid_request']);
   });
 
+  // @rfc 9700 4.14.2
   it('is what the user granted, whatever the client is registered for by now', async () => {
     const { refresh_token } = await granted();
     await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [

@@ -11,6 +11,7 @@ const refresh = (token: string, who: TestClient = app.ours) =>
     .send({ grant_type: 'refresh_token', ...who });
 
 describe('POST /api/auth/oauth/refreshToken', () => {
+  // @deviation D7
   it('exchanges a Bearer refresh token for a new pair (specification 4.3)', async () => {
     const first = await app.pair();
     const answer = await refresh(first.refresh_token);
@@ -27,6 +28,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 
+  // @rfc 6749 6
   it('takes the refresh token in the body, as form and as JSON, and the client by Basic', async () => {
     const { refresh_token } = await app.pair();
     const path = '/api/auth/oauth/refreshToken';
@@ -44,6 +46,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect([form.status, json.status, basic.status]).toEqual([200, 200, 200]);
   });
 
+  // @deviation D11
   it('answers the same refresh token with the same pair inside the retry window', async () => {
     const { refresh_token } = await app.pair();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
@@ -51,6 +54,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect(new Set(answers.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1);
   });
 
+  // @rfc 9700 2.2.2
   it('closes the window as soon as the successor is used: then reuse revokes the grant (RFC 9700 4.14.2)', async () => {
     const { refresh_token: first } = await app.pair();
     const second = (await refresh(first)).body as Pair;
@@ -60,6 +64,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
   });
 
+  // @rfc 6749 6
   it('refuses a refresh token of another client and changes nothing', async () => {
     const { refresh_token } = await app.pair();
     const stolen = await refresh(refresh_token, await app.client());
@@ -67,6 +72,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
+  // @rfc 6749 3.2.1
   it('verifies the client secret', async () => {
     const { refresh_token } = await app.pair();
     const answer = await refresh(refresh_token, { ...app.ours, client_secret: 'scs_wrong' });
@@ -112,6 +118,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
 describe('with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
+  // @deviation D11
   it('lets one of many parallel refreshes win and takes the others for reuse', async () => {
     const { refresh_token } = await strict.pair();
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };

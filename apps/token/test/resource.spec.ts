@@ -8,6 +8,7 @@ const encoded = (parameters: object) => new URLSearchParams({ ...parameters }).t
 const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
 describe('resource indicators (RFC 8707 2.2)', () => {
+  // @rfc 8707 2 @rfc 8707 2.2
   it.each(KNOWN_RESOURCES)(
     'that are %s change neither the exchange nor the refresh',
     async (_name, resource) => {
@@ -23,6 +24,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
     },
   );
 
+  // @rfc 8707 2
   it.each(UNKNOWN_RESOURCES)(
     'that are %s are invalid_target, and leave code and refresh token usable',
     async (_name, resource) => {
@@ -60,6 +62,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
   });
 });
 
+// @rfc 6749 3.1
 it('repeated parameters that it does not know are ignored by the token endpoint (RFC 6749 3.2)', async () => {
   const code = encoded(app.redemption(await app.ourCode()));
   await app.post('token', `${code}&x=1&x=2&audience=a&audience=b&y[z]=1&y=2`).expect(200);

@@ -13,6 +13,7 @@ const active = async (token: string) =>
   (await app.ask<IntrospectionReply>('oauth.token.introspect', { token })).active;
 
 describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
+  // @rfc 7009 2 @rfc 7009 2.1
   it.each(['access_token', 'refresh_token'] as const)('ends the whole grant on its %s', async (which) => {
     const tokens = await app.pair();
     const answer = await revoke(tokens[which]).type('form');
@@ -42,6 +43,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
   });
 
+  // @rfc 7009 2.2
   it('answers 200 for what is not valid any more, or never was (2.2)', async () => {
     const { refresh_token } = await app.pair();
     await revoke(refresh_token);
@@ -62,6 +64,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     expect(answer.status).toBe(200);
   });
 
+  // @rfc 7009 2.1
   it('refuses a token of another client and leaves it alone (2.1)', async () => {
     const tokens = await app.pair();
     const answer = await revoke(tokens.refresh_token, await app.client());
@@ -69,6 +72,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     expect(await active(tokens.access_token)).toBe(true);
   });
 
+  // @rfc 7009 2.1
   it('lets a public client revoke by its client_id, and no client without its secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const code = await app.code(open.client_id, app.userId, { redirectUri: 'com.example.pocket:/callback' });
@@ -84,6 +88,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     expect((await revoke(access_token, { client_id: app.ours.client_id })).status).toBe(401);
   });
 
+  // @rfc 7009 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
     'ends the grant whatever the hint says the token is (2.1): %s',
     async (token_type_hint) => {
@@ -95,6 +100,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     },
   );
 
+  // @rfc 7009 2.2.1
   it('is 503 with Retry-After while Redis does not answer, so that nobody takes the token for revoked (2.2.1)', async () => {
     const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
@@ -115,6 +121,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     }
   });
 
+  // @rfc 7009 2.1 @rfc 7009 2.2.1
   it('wants a token', async () => {
     expect((await app.post('revoke', app.ours)).body).toMatchObject({
       error: 'invalid_request',

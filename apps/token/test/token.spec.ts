@@ -8,6 +8,7 @@ const post = (body: object) => app.post('token', body);
 const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
 describe('POST /api/auth/oauth/token', () => {
+  // @rfc 6749 3.3 @rfc 6749 4.1.4 @rfc 6750 4 @rfc 7636 5
   it('exchanges a code for a token pair (specification 4.2, RFC 6749 5.1)', async () => {
     const answer = await post(app.redemption(await app.ourCode()));
     expect(answer.status).toBe(200);
@@ -25,6 +26,7 @@ describe('POST /api/auth/oauth/token', () => {
     });
   });
 
+  // @rfc 6749 2.3.1 @deviation D6
   it('takes a form as it takes JSON', async () => {
     const answer = await post(app.redemption(await app.ourCode())).type('form');
     expect(answer.status).toBe(200);
@@ -45,6 +47,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await app.post('token', body).set('Content-Encoding', coding)).status).toBe(200);
   });
 
+  // @rfc 6749 2.3.1
   it('takes the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
     const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');
@@ -52,12 +55,14 @@ describe('POST /api/auth/oauth/token', () => {
     expect(answer.status).toBe(200);
   });
 
+  // @rfc 6749 3.2
   it('ignores unknown parameters (RFC 6749 3.2)', async () => {
     const code = await app.ourCode();
     const answer = await post({ ...app.redemption(code), utm_source: 'x', deep: { er: ['y', null] } });
     expect(answer.status).toBe(200);
   });
 
+  // @rfc 6749 4.1.3
   it('refuses a code of another client and leaves it usable', async () => {
     const code = await app.ourCode();
     const other = await app.client();
@@ -66,6 +71,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post(app.redemption(code))).status).toBe(200);
   });
 
+  // @rfc 6749 4.1.3
   it('refuses a redirect_uri other than the authorization request had, and leaves the code usable (RFC 6749 4.1.3)', async () => {
     const code = await app.ourCode();
     for (const redirect_uri of [
@@ -79,6 +85,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post(app.redemption(code))).status).toBe(200);
   });
 
+  // @rfc 6749 4.1.3
   it.each([
     ['http://localhost:51004', 'http://localhost:51004/'],
     ['http://127.0.0.1:51004/callback', 'http://127.0.0.1:51005/callback'],
@@ -89,6 +96,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post({ ...redemption, redirect_uri: redirectUri })).status).toBe(200);
   });
 
+  // @rfc 6749 3.2.1
   it('refuses a wrong secret and an unknown client with one answer, and leaves the code usable', async () => {
     const code = await app.ourCode();
     const wrong = await post({
@@ -102,6 +110,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post(app.redemption(code))).status).toBe(200);
   });
 
+  // @rfc 6749 5.2
   it('answers a failed HTTP Basic with a challenge (RFC 6749 5.2)', async () => {
     const answer = await post({
       grant_type: 'authorization_code',
@@ -133,6 +142,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post({ ...app.redemption('x'), ...late })).body.error).toBe('invalid_grant');
   });
 
+  // @rfc 6749 4.1.2
   it('lets one of 500 parallel redemptions of a code win, and revokes what it won', async () => {
     const code = await app.ourCode();
     const answers = await Promise.all(Array.from({ length: 500 }, () => post(app.redemption(code))));
@@ -144,6 +154,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await refresh(won[0]?.body.refresh_token as string)).body.error).toBe('invalid_grant');
   });
 
+  // @rfc 6749 4.1.2 @rfc 9700 4.2.4
   it('revokes the grant when a code is seen again (RFC 6749 4.1.2)', async () => {
     const code = await app.ourCode();
     const { refresh_token } = (await post(app.redemption(code))).body as { refresh_token: string };
@@ -163,11 +174,13 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
 
+  // @rfc 7636 4.2
   it('redeems with the verifier of the challenge', async () => {
     const code = await app.ourCode({ challenge });
     expect((await post({ ...app.redemption(code), code_verifier: verifier })).status).toBe(200);
   });
 
+  // @rfc 7636 4.6 @rfc 9700 4.5.3
   it('burns the code at a wrong verifier (4.6)', async () => {
     const code = await app.ourCode({ challenge });
     const wrong = await post({
@@ -180,6 +193,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
     );
   });
 
+  // @rfc 9700 2.1.1
   it('refuses a missing verifier, and one where no challenge was (RFC 9700 2.1.1)', async () => {
     const bound = await app.ourCode({ challenge });
     expect((await post(app.redemption(bound))).body.error).toBe('invalid_grant');
@@ -189,6 +203,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
     );
   });
 
+  // @rfc 7636 4.1
   it.each(['short', 'x'.repeat(129), `${'x'.repeat(43)}!`])(
     'refuses a verifier of another syntax (4.1): %s',
     async (code_verifier) => {

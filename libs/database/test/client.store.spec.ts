@@ -58,6 +58,7 @@ describe('ClientStore', () => {
     expect((await clients.find(clientId))?.secrets.map(({ hash }) => hash)).toEqual([second]);
   });
 
+  // @rfc 8252 8.4
   it('knows a public client, which has no secret', async () => {
     const created = await clients.create({
       name: 'Phone',
@@ -81,6 +82,7 @@ describe('ClientStore', () => {
     expect(await count('clients')).toBe(before);
   });
 
+  // @rfc 6749 2.2
   it('refuses an identifier that is taken', async () => {
     const { clientId } = await confidential();
     const again = clients.create({ name: 'B', type: 'confidential', redirectUris: REDIRECT_URIS, clientId });
@@ -103,6 +105,7 @@ describe('ClientStore', () => {
     expect(ids.slice(-2)).toEqual([first.clientId, second.clientId]);
   });
 
+  // @rfc 9700 2.6
   it('makes identifiers of sc_ and 120 random bits', () => {
     expect(generateClientId()).toMatch(/^sc_[a-z2-7]{24}$/);
     expect(new Set(Array.from({ length: 1_000 }, () => generateClientId())).size).toBe(1_000);

@@ -4,6 +4,7 @@ import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { cpuTime } from '#testing/cpu-time.js';
 
 describe('client secrets', () => {
+  // @rfc 6749 2.3.1 @rfc 6749 10.10
   it('are scs_ and 256 random bits, stored as SHA-256', () => {
     const { secret, hash } = generateClientSecret();
     expect(secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);

@@ -11,6 +11,7 @@ const refresh = (
 ) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope });
 
 describe('a grant whose client proved a key (RFC 9449)', () => {
+  // @rfc 9449 6
   it('has tokens that are good with that key only', async () => {
     const { pair } = await world.active(JKT);
     expect(pair.type).toBe('DPoP');
@@ -36,6 +37,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.look(next.pair.accessToken, null)).outcome).toBe('key_mismatch');
   });
 
+  // @deviation D24
   it('can be asked about without the key (RFC 7662), as long as Redis knows the grant', async () => {
     const { pair } = await world.active(JKT);
     expect(await world.engine.inspect(pair.accessToken)).toMatchObject({

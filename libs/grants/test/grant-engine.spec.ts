@@ -18,6 +18,7 @@ describe('a grant that is revoked on its way to Redis', () => {
 });
 
 describe('lifetimes', () => {
+  // @rfc 6749 4.1.2
   it('a code lives for its lifetime and the clock skew, not longer', async () => {
     const { code } = await world.pending();
     world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
@@ -25,6 +26,7 @@ describe('lifetimes', () => {
     expect(result.outcome).toBe('expired');
   });
 
+  // @rfc 6749 4.1.2
   it('a code that is replayed after its lifetime revokes the grant all the same', async () => {
     const { code, pair } = await world.active();
     world.advance(DEFAULT_LIFETIMES.code * 10);
@@ -33,6 +35,7 @@ describe('lifetimes', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
+  // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2
   it('an access token lives 30 minutes, a refresh token 90 days, sliding', async () => {
     const { pair } = await world.active();
     expect(pair.expiresIn).toBe(1800);
@@ -129,6 +132,7 @@ describe('when Redis has lost', () => {
 });
 
 describe('what is stored and announced', () => {
+  // @rfc 6749 10.3
   it('holds no token and nothing a token could be made of', async () => {
     const { code, pair, grantId } = await world.active();
     const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
@@ -157,6 +161,7 @@ describe('what is stored and announced', () => {
 });
 
 describe('PKCE (RFC 7636)', () => {
+  // @rfc 7636 4.2
   it('computes the challenge of appendix B', () => {
     expect(challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
       'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',

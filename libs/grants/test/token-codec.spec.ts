@@ -56,6 +56,7 @@ describe('the token format', () => {
     );
   });
 
+  // @rfc 6749 10.3 @rfc 6749 10.10 @rfc 6750 5.2 @rfc 9700 4.14.2
   it('refuses a token with any bit flipped', () => {
     fc.assert(
       fc.property(tokens, fc.nat(), (token, bit) => {
@@ -74,6 +75,7 @@ describe('the token format', () => {
     );
   });
 
+  // @rfc 6749 10.3
   it('refuses a token of a foreign key', () => {
     const foreign = new TokenCodec(new KeyRing([second]));
     fc.assert(
@@ -103,6 +105,7 @@ describe('the token format', () => {
 });
 
 describe('tokens bound to a key (RFC 9449)', () => {
+  // @rfc 9449 6
   it('are read with that key only', () => {
     fc.assert(
       fc.property(boundTokens, thumbprint, (token, other) => {

@@ -51,6 +51,7 @@ describe('a service of another team, protected by three lines', () => {
     });
   });
 
+  // @rfc 6750 3 @rfc 6750 3.1
   it('asks for a token with a challenge and no error code where none was sent (RFC 6750 3.1)', async () => {
     const answer = await bookings();
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="oauth"']);

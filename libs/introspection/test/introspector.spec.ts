@@ -54,6 +54,7 @@ describe('what an answer of the token app lets in (RFC 9449 6)', () => {
     expect(await asProved(JKT)).toBeNull();
   });
 
+  // @rfc 9449 6
   it('a bound token with the key it names, and never as Bearer', async () => {
     answering({ cnf: { jkt: JKT } });
     expect(await asProved(JKT)).toMatchObject({ userId: 7, jkt: JKT });

@@ -85,6 +85,7 @@ describe('a loopback redirect URI', () => {
   );
   const RUNS = { numRuns: 5_000 };
 
+  // @rfc 8252 8.4
   it('of a public client may vary its port and in nothing else; no path is the path / (RFC 3986 6.2.3)', () => {
     fc.assert(
       fc.property(pairs, ({ registered, sent }) => {

@@ -2,7 +2,9 @@ import { assert, constantFrom, oneof, property, string, webUrl } from 'fast-chec
 import { checkRedirectUri } from '#oauth/redirect-uri.js';
 
 describe('checkRedirectUri', () => {
+  // @deviation D16
   it.each([
+    // @rfc 8252 7.2
     'https://app.example.com/callback',
     'https://app.example.com',
     'https://app.example.com/',
@@ -19,6 +21,7 @@ describe('checkRedirectUri', () => {
     expect(checkRedirectUri(uri, 'public')).toBeNull();
   });
 
+  // @rfc 8252 7.1
   it.each(['com.example.app:/callback', 'com.example.app://callback', 'com.example.my-app:/oauth?x=1'])(
     'accepts %s for public clients only (RFC 8252 7.1)',
     (uri) => {
@@ -27,6 +30,7 @@ describe('checkRedirectUri', () => {
     },
   );
 
+  // @rfc 6749 3.1.2 @rfc 6749 3.1.2.2 @deviation D25
   it.each([
     ['', /empty/],
     ['/callback', /not an absolute URI/],
@@ -47,6 +51,7 @@ describe('checkRedirectUri', () => {
     ['vbscript:x', /scheme vbscript/],
     ['blob:https://app.example.com/1', /scheme blob/],
     ['ftp://app.example.com/', /scheme ftp/],
+    // @rfc 8252 7.1
     ['myapp:/callback', /reversed domain name/],
     ['COM.example.app:/callback', /form that browsers send/],
     ['com.example.app:/callback#done', /fragment/],
@@ -97,6 +102,7 @@ describe('checkRedirectUri', () => {
     expect(checkRedirectUri(uri, 'confidential')).not.toBeNull();
   });
 
+  // @rfc 6749 3.1.2.1 @rfc 9700 2.6
   it('accepts nothing that a browser would not follow unchanged to an encrypted, loopback or app address', () => {
     const character = constantFrom(...'https:/..@#?*%2e\\[]a1-com.example '.split(''));
     const almost = string({ unit: character, maxLength: 40 });

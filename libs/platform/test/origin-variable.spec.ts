@@ -21,6 +21,7 @@ function problems(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 describe('the public address of a service', () => {
+  // @rfc 6749 1.6 @rfc 8414 2 @rfc 9207 2 @rfc 9728 2
   it('is https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the problem names the variable, not its value', () => {
     expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
     for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])

@@ -54,13 +54,16 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
 
 /** Proofs that RFC 9449 4.3 refuses, for whatever request they are made. */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
+  // @rfc 9449 4.3(1)
   {
     rule: 'two headers',
     says: /more than one DPoP header/,
     make: async (request) => [await changed({})(request), await changed({})(request)],
   },
+  // @rfc 9449 4.3(2)
   { rule: 'no JWT', says: /well-formed/, make: async () => 'proof' },
   { rule: 'two parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.pop()) },
+  // @rfc 9449 4.3(2)
   { rule: 'four parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.push('x')) },
   { rule: 'a header that is no JSON', says: /well-formed/, make: (r) => forged(r, (p) => (p[0] = 'e30x')) },
   {
@@ -68,8 +71,11 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     says: /longer than 8192/,
     make: (r) => changed({ claims: { padding: 'x'.repeat(6500) } })(r),
   },
+  // @rfc 9449 4.3(4)
   { rule: 'typ JWT', says: /typ/, make: changed({ header: { typ: 'JWT' } }) },
+  // @rfc 9449 4.3(4)
   { rule: 'typ missing', says: /typ/, make: changed({ header: { typ: undefined } }) },
+  // @rfc 9449 4.3(5)
   {
     rule: 'alg none',
     says: /alg/,
@@ -79,7 +85,9 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
         parts[2] = '';
       }),
   },
+  // @rfc 9449 4.3(5)
   { rule: 'alg HS256, the key in the header', says: /alg/, make: symmetric },
+  // @rfc 9449 4.3(5)
   {
     rule: 'an algorithm nobody listed (ES512)',
     says: /alg/,
@@ -95,6 +103,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     says: /crit/,
     make: (r) => forged(r, (parts) => (parts[0] = encode({ ...decode(parts[0]), crit: ['x'], x: 1 }))),
   },
+  // @rfc 9449 4.3(7)
   {
     rule: 'a private key in the header',
     says: /private key/,
@@ -111,23 +120,32 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     says: /2048 to 4096/,
     make: async (r) => rsa(r, 1024),
   },
+  // @rfc 9449 4.3(6)
   {
     rule: 'another key’s signature',
     says: /signature/,
     make: async ({ key, method, uri }) => key.proof(method, uri, { signer: await DpopKey.generate() }),
   },
+  // @rfc 9449 4.3(6)
   {
     rule: 'claims changed after signing',
     says: /signature/,
     make: (r) => forged(r, (parts) => (parts[1] = encode({ ...decode(parts[1]), jti: 'another' }))),
   },
+  // @rfc 9449 4.3(3)
   { rule: 'no jti', says: /jti is missing/, make: claims({ jti: null }) },
   { rule: 'a jti that is no text', says: /jti is missing/, make: claims({ jti: 7 }) },
+  // @rfc 9449 11.1
   { rule: 'an over-long jti', says: /jti is longer/, make: claims({ jti: 'x'.repeat(257) }) },
+  // @rfc 9449 4.3(3)
   { rule: 'no htm', says: /htm, htu and iat/, make: claims({ htm: null }) },
+  // @rfc 9449 4.3(3)
   { rule: 'no htu', says: /htm, htu and iat/, make: claims({ htu: null }) },
+  // @rfc 9449 4.3(3)
   { rule: 'no iat', says: /htm, htu and iat/, make: claims({ iat: null }) },
+  // @rfc 9449 4.3(8)
   { rule: 'another method', says: /htm/, make: claims({ htm: 'PUT' }) },
+  // @rfc 9449 4.3(8)
   {
     rule: 'the method in another case',
     says: /htm/,
@@ -139,6 +157,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     says: /htu/,
     make: at((uri) => uri.replace('example.com', 'example.com.evil.org')),
   },
+  // @rfc 9449 4.3(9)
   { rule: 'another path', says: /htu/, make: at((uri) => `${uri}s`) },
   { rule: 'the path in another case', says: /htu/, make: at((uri) => uri.replace(/\w+$/, 'X$&')) },
   { rule: 'a slash at the end', says: /htu/, make: at((uri) => `${uri}/`) },
@@ -151,7 +170,9 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'a space', says: /htu/, make: at((uri) => ` ${uri}`) },
   { rule: 'a slash encoded', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
   { rule: 'a path and no host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
+  // @rfc 9449 4.3(11)
   { rule: 'a proof made too long ago', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
+  // @rfc 9449 4.3(11)
   { rule: 'a proof of the future', says: /in the future/, make: (r) => claims({ iat: now() + 300 })(r) },
   { rule: 'iat in milliseconds', says: /in the future/, make: (r) => claims({ iat: Date.now() })(r) },
   { rule: 'a nonce that is no text', says: /nonce/, make: claims({ nonce: 7 }) },

@@ -55,6 +55,7 @@ describe('a verified proof', () => {
     await expect(verifier.verify(proof, { method: 'GET', uri: URI })).rejects.toThrow(/2048 to 4096 bits/);
   });
 
+  // @rfc 9449 4.3(6)
   it('is refused when any character of it is another', async () => {
     const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
@@ -75,6 +76,7 @@ describe('a verified proof', () => {
     );
   });
 
+  // @rfc 9449 4.3(2)
   it('anything at all in the header is refused in an orderly way', async () => {
     const field = fc.oneof(
       fc.string(),
@@ -94,6 +96,7 @@ describe('a verified proof', () => {
 describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
   it.each([
     ['HTTPS://API.Example.com/v2/me', URI],
+    // @rfc 9449 4.3(9)
     ['https://api.example.com:443/v2/me?x#y', URI],
     ['http://api.example.com:80/', 'http://api.example.com/'],
     ['http://api.example.com', 'http://api.example.com/'],
