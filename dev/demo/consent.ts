@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { randomBytes } from 'node:crypto';
 import { CookieJar } from './cookie-jar.js';
 import { type Answer, exchange } from './exchange.js';
@@ -16,7 +17,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   const browser = new CookieJar();
   const state = randomBytes(24).toString('base64url');
   transcript.secrets.add(state);
-  const authorizationUrl = new URL(`${run.auth_url}/auth/oauth2/authorize`);
+  const authorizationUrl = new URL(run.auth_url + ENDPOINTS.authorize);
   authorizationUrl.searchParams.set('client_id', run.client.client_id);
   authorizationUrl.searchParams.set('redirect_uri', run.client.redirect_uri);
   authorizationUrl.searchParams.set('state', state);

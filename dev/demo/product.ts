@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Answer, exchange } from './exchange.js';
 import type { RunFile } from './run-file.js';
 import { mustBe, StepFailure } from './step-failure.js';
@@ -25,7 +26,7 @@ export class Product {
   presentCode(code: string): Promise<Answer> {
     return exchange(this.transcript, {
       method: 'POST',
-      url: `${this.run.base_url}/api/auth/oauth/token`,
+      url: this.run.base_url + ENDPOINTS.token,
       form: { grant_type: 'authorization_code', code, ...this.run.client },
     });
   }
@@ -35,7 +36,7 @@ export class Product {
     const { client_id, client_secret } = this.run.client;
     const answer = await exchange(this.transcript, {
       method: 'POST',
-      url: `${this.run.base_url}/api/auth/oauth/refreshToken`,
+      url: this.run.base_url + ENDPOINTS.refreshToken,
       bearer: before.refreshToken,
       form: { grant_type: 'refresh_token', client_id, client_secret },
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
-import { ENDPOINTS } from './endpoints/endpoints.js';
+import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutation } from './mutations.js';
 import { attempt, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
@@ -10,7 +10,7 @@ import type { World } from './world.js';
 
 const recipeOf = (mutations: fc.Arbitrary<readonly Mutation[]>): fc.Arbitrary<HttpRecipe> =>
   fc.record({
-    endpoint: fc.constantFrom(...ENDPOINTS.map(({ name }) => name)),
+    endpoint: fc.constantFrom(...FUZZED_ENDPOINTS.map(({ name }) => name)),
     variant: fc.nat(0xff_ff),
     mutations,
   });

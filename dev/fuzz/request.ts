@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from './actor.js';
 import { type Finding, judge, type Sent } from './answer-oracle.js';
 import { type Draft, targetOf } from './draft.js';
-import { ENDPOINTS } from './endpoints/endpoints.js';
+import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutate } from './mutations.js';
 import { DEADLINE_MS, type Tally } from './target.js';
 import { exchange, type Transmission } from './wire.js';
@@ -27,7 +27,7 @@ export async function prepare(
   actor: Actor,
   world: World,
 ): Promise<Prepared> {
-  const found = ENDPOINTS.find((one) => one.name === name);
+  const found = FUZZED_ENDPOINTS.find((one) => one.name === name);
   if (!found) throw new Error(`there is no endpoint ${name}`);
   const { app, internal, good } = found;
   const draft = await found.build(actor, variant);

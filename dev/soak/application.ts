@@ -1,10 +1,9 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import type { Authorization } from './browser.js';
 import { type Client, type Installation, REDIRECT_URI } from './installation.js';
 import type { Pair } from './model.js';
 import type { Compose, Requests, Try } from './requests.js';
-
-const TOKEN = '/api/auth/oauth/token';
 
 /** The server of a third-party application: its requests, and what they look like. */
 export class Application {
@@ -42,7 +41,7 @@ export class Application {
   }
 
   revoking(token: string): Compose {
-    return () => ({ path: '/api/auth/oauth/revoke', form: { token, ...this.client } });
+    return () => ({ path: ENDPOINTS.revoke, form: { token, ...this.client } });
   }
 
   /** Uses an access token at the API, once. */
@@ -60,10 +59,10 @@ export class Application {
   using({ accessToken }: Pair): Compose {
     return async () => {
       const scheme = this.key ? 'DPoP' : 'Bearer';
-      const htu = `${this.installation.urls.API_URL}/v2/me`;
+      const htu = this.installation.urls.API_URL + ENDPOINTS.me;
       const proof = await this.key?.proof('GET', htu, { accessToken });
       return {
-        path: '/v2/me',
+        path: ENDPOINTS.me,
         headers: { Authorization: `${scheme} ${accessToken}`, ...(proof !== undefined && { DPoP: proof }) },
       };
     };
@@ -71,14 +70,14 @@ export class Application {
 
   /** As an API does that does not use our library (RFC 7662). */
   introspecting({ accessToken: token }: Pair): Compose {
-    return () => ({ path: '/api/auth/oauth/introspect', form: { token, ...this.resourceServer } });
+    return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
   }
 
   private tokenRequest(form: Record<string, string>): Compose {
     return async () => {
-      const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${TOKEN}`);
+      const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${ENDPOINTS.token}`);
       return {
-        path: TOKEN,
+        path: ENDPOINTS.token,
         form: { ...form, ...this.client },
         ...(proof !== undefined && { headers: { DPoP: proof } }),
       };

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Account } from './demo-account.js';
 import type { InternalUrls } from './run-file.js';
 import type { Settings } from './settings.js';
@@ -13,14 +14,14 @@ export function summary(settings: Settings, account: Account, internal: Internal
   const application: [string, string][] = [
     ['client id', account.clientId],
     ['client secret', account.clientSecret],
-    ['authorization URL', `${settings.authUrl}/auth/oauth2/authorize`],
-    ['access token URL', `${settings.baseUrl}/api/auth/oauth/token`],
-    ['refresh token URL', `${settings.baseUrl}/api/auth/oauth/refreshToken`],
+    ['authorization URL', settings.authUrl + ENDPOINTS.authorize],
+    ['access token URL', settings.baseUrl + ENDPOINTS.token],
+    ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
   ];
   const login: [string, string][] = [
     ['email', account.email],
     ['password', account.password],
-    ['account', `${settings.authUrl}/auth/`],
+    ['account', settings.authUrl + ENDPOINTS.account],
   ];
   return [
     '',

@@ -10,7 +10,7 @@ import { TokenConfiguration } from '../../apps/token/src/token.configuration.js'
 import { TokenModule } from '../../apps/token/src/token.module.js';
 import type { Actor } from '../fuzz/actor.js';
 import { Campaign } from '../fuzz/campaign.js';
-import { ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
+import { FUZZED_ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
 import { httpRecipe, openHttp } from '../fuzz/http-target.js';
 import { Findings, playLane } from '../fuzz/lane.js';
 import { openNats } from '../fuzz/nats-target.js';
@@ -73,7 +73,7 @@ it.each<[string, DynamicModule]>([
   ['token', TokenModule.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
   ['resource', ResourceModule.forRoot(new ResourceConfiguration())],
 ])('every route of %s is fuzzed', (app, module) => {
-  const fuzzed = ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
+  const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
   const routes = routesOf(module);
   expect(routes.length).toBeGreaterThan(2);

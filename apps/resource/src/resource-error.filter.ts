@@ -2,7 +2,6 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowedMethods } from '#platform/http/allowed-methods.js';
 import { noteError } from '#platform/http/note-error.js';
-import { toOAuthError } from '#platform/http/to-oauth-error.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */
@@ -41,6 +40,6 @@ export class ResourceErrorFilter implements ExceptionFilter {
     const ours = thrown instanceof HttpException && [400, 401, 403, 503].includes(thrown.getStatus());
     return ours
       ? new OAuthError('invalid_request', thrown.getStatus(), thrown.message, { cause: thrown.cause })
-      : toOAuthError(thrown);
+      : OAuthError.from(thrown);
   }
 }

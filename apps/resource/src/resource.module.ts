@@ -1,10 +1,11 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { IntrospectionModule } from '#introspection/introspection.module.js';
 import { LoggingModule } from '#platform/logging/logging.module.js';
 import { MeController } from './me/me.controller.js';
 import { ProfileCache } from './me/profile-cache.js';
-import { METADATA_PATH, MetadataController } from './metadata/metadata.controller.js';
+import { MetadataController } from './metadata/metadata.controller.js';
 import { ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceMetrics } from './resource-metrics.js';
 import { ResourceReadiness } from './resource-readiness.js';
@@ -25,7 +26,7 @@ export class ResourceModule {
           resourceUrl: configuration.API_URL,
           proofLifetime: configuration.DPOP_PROOF_LIFETIME,
           clockSkew: configuration.CLOCK_SKEW,
-          resourceMetadata: `${configuration.API_URL}/${METADATA_PATH}`,
+          resourceMetadata: configuration.API_URL + ENDPOINTS.protectedResourceMetadata,
         }),
       ],
       controllers: [MeController, MetadataController],

@@ -1,21 +1,25 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { CustomStrategy, NatsOptions, NestMicroservice } from '@nestjs/microservices';
 import { natsOptions } from '#platform/nats/nats-options.js';
 import { allowBrowsers } from '#platform/http/allow-browsers.js';
 import type { Configure } from '#platform/http/service.js';
 import { announceRequests } from './announce-requests.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
-import { PATHS } from './paths.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
-/** What public clients in a browser call (DESIGN 4); introspection is for resource servers. */
-const OPEN_TO_BROWSERS = [PATHS.token, PATHS.refreshToken, PATHS.revoke, PATHS.par, PATHS.metadata].map(
-  (path) => `/${path}`,
-);
+/** The endpoints that public clients call from a browser. Introspection is for resource servers only. */
+const BROWSER_ENDPOINTS = [
+  ENDPOINTS.token,
+  ENDPOINTS.refreshToken,
+  ENDPOINTS.revoke,
+  ENDPOINTS.par,
+  ENDPOINTS.authorizationServerMetadata,
+];
 
 /** Opens the app to browsers, and makes it answer over NATS: every request goes to one of its copies (queue group). */
 export function configureToken({ NATS_URL, dependencyTimeoutMs }: TokenConfiguration): Configure {
   return async (app) => {
-    await allowBrowsers(app, OPEN_TO_BROWSERS);
+    await allowBrowsers(app, BROWSER_ENDPOINTS);
     const options = {
       ...natsOptions(NATS_URL, 'token responder'),
       queue: 'token',

@@ -1,4 +1,5 @@
-import { ME_METADATA_PATH, METADATA_PATH } from '../../../apps/resource/src/metadata/metadata.controller.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ME_METADATA_PATH } from '../../../apps/resource/src/metadata/metadata.controller.js';
 import { APPS } from '../world.js';
 import { bit, draft, type Endpoint } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';
@@ -14,22 +15,22 @@ const get = (path: string): Endpoint => ({
 
 const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
   {
-    ...get('/v2/me'),
+    ...get(ENDPOINTS.me),
     build: async (actor, variant) => {
       const bound = bit(variant, 1);
       const { access } = await actor.pair({ isPublic: bit(variant, 0), bound }, 'look');
-      const uri = `${actor.urls.resource}/v2/me`;
+      const uri = actor.urls.resource + ENDPOINTS.me;
       const headers = bound
         ? {
             Authorization: `DPoP ${access}`,
             DPoP: await actor.key.proof('GET', uri, { accessToken: access }),
           }
         : { Authorization: `Bearer ${access}` };
-      return draft(actor, 'resource', ['GET', '/v2/me'], { headers });
+      return draft(actor, 'resource', ['GET', ENDPOINTS.me], { headers });
     },
   },
-  get(`/${METADATA_PATH}`),
-  get(`/${ME_METADATA_PATH}`),
+  get(ENDPOINTS.protectedResourceMetadata),
+  get(ME_METADATA_PATH),
 ];
 
 /** Health, readiness and metrics of each app. */
@@ -53,7 +54,7 @@ const NOWHERE = APPS.map((app): Endpoint => ({
 }));
 
 /** Everything that answers over HTTP. */
-export const ENDPOINTS: readonly Endpoint[] = [
+export const FUZZED_ENDPOINTS: readonly Endpoint[] = [
   ...PAGE_ENDPOINTS,
   ...TOKEN_ENDPOINTS,
   ...RESOURCE_ENDPOINTS,

@@ -1,12 +1,10 @@
-import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from '../../../apps/authorize/src/connected-apps/paths.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.js';
 import type { Actor } from '../actor.js';
 import { bit, choose, draft, type Endpoint } from './endpoint.js';
 import { authorizationRequest } from './token-endpoints.js';
 
 type Fields = Readonly<Record<string, string>>;
-
-const AUTHORIZE = '/auth/oauth2/authorize';
 
 const endpoint = (name: string, good: readonly number[], build: Endpoint['build']): Endpoint => ({
   name,
@@ -41,7 +39,7 @@ function query(actor: Actor, variant: number, prompts: readonly [string, ...stri
 /** A request that was pushed before, and what is left of it for the browser. */
 async function pushed(actor: Actor, variant: number) {
   const client = actor.client(bit(variant, 0));
-  const answer = await actor.submit(`${actor.urls.token}/api/auth/oauth/par`, {
+  const answer = await actor.submit(actor.urls.token + ENDPOINTS.par, {
     ...authorizationRequest(actor, client, variant),
     ...(client.secret !== undefined && { client_secret: client.secret }),
   });
@@ -53,7 +51,7 @@ async function pushed(actor: Actor, variant: number) {
 async function login(actor: Actor, variant: number) {
   const Cookie = `session=${actor.fresh('cookie')}`;
   const { email, password } = actor.person;
-  return draft(actor, 'authorize', ['POST', '/auth/login'], {
+  return draft(actor, 'authorize', ['POST', ENDPOINTS.login], {
     ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
     headers: {
       Cookie,
@@ -84,7 +82,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   endpoint('GET /', [303], async (actor) => draft(actor, 'authorize', ['GET', '/'])),
   page('/auth'),
   endpoint('GET /auth/login', [200, 303], async (actor, variant) =>
-    draft(actor, 'authorize', ['GET', '/auth/login'], {
+    draft(actor, 'authorize', ['GET', ENDPOINTS.login], {
       ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
       ...(bit(variant, 2) && {
         headers: { Cookie: await actor.session(), 'Accept-Language': 'fr-CA,ja;q=0.8' },
@@ -92,24 +90,24 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
     }),
   ),
   endpoint('POST /auth/login', [303], login),
-  endpoint(`GET ${AUTHORIZE}`, [200, 303], async (actor, variant) =>
-    draft(actor, 'authorize', ['GET', AUTHORIZE], {
+  endpoint(`GET ${ENDPOINTS.authorize}`, [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', ENDPOINTS.authorize], {
       query: query(actor, variant, ['', 'consent', 'none', 'select_account']),
       ...(bit(variant, 1) && { headers: { Cookie: await actor.session() } }),
     }),
   ),
-  endpoint(`GET ${AUTHORIZE}: a pushed request`, [200, 303], async (actor, variant) =>
-    draft(actor, 'authorize', ['GET', AUTHORIZE], {
+  endpoint(`GET ${ENDPOINTS.authorize}: a pushed request`, [200, 303], async (actor, variant) =>
+    draft(actor, 'authorize', ['GET', ENDPOINTS.authorize], {
       query: await pushed(actor, variant),
       headers: { Cookie: await actor.session() },
     }),
   ),
-  endpoint(`POST ${AUTHORIZE}`, [303], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.authorize}`, [303], async (actor, variant) => {
     const Cookie = await actor.session();
     const request = query(actor, variant, ['', 'consent', 'select_account']);
     const scope = request['scope'] || 'profile:read';
     const isOptional = scope === 'bookings:write';
-    return draft(actor, 'authorize', ['POST', AUTHORIZE], {
+    return draft(actor, 'authorize', ['POST', ENDPOINTS.authorize], {
       query: request,
       headers: { Cookie },
       form: {
@@ -119,23 +117,23 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       },
     });
   }),
-  form('/auth/language', 'language', (_actor, variant) => ({
+  form(ENDPOINTS.language, 'language', (_actor, variant) => ({
     locale: choose(variant, 0, ['en', 'ar', 'browser']),
   })),
-  form('/auth/logout', 'logout', () => ({}), true),
-  form('/auth/logout-everywhere', 'logout_everywhere', () => ({}), true),
-  connected(page(CONNECTED_APPS)),
+  form(ENDPOINTS.logout, 'logout', () => ({}), true),
+  form(ENDPOINTS.logoutEverywhere, 'logout_everywhere', () => ({}), true),
+  connected(page(ENDPOINTS.connectedApps)),
   connected(
-    endpoint(`GET ${REVOKE}`, [200], async (actor) =>
-      draft(actor, 'authorize', ['GET', REVOKE], {
+    endpoint(`GET ${ENDPOINTS.revokeApp}`, [200], async (actor) =>
+      draft(actor, 'authorize', ['GET', ENDPOINTS.revokeApp], {
         query: { client_id: actor.confidential.id },
         headers: { Cookie: await actor.session() },
       }),
     ),
   ),
-  connected(form(REVOKE, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
-  connected(page(REVOKE_ALL)),
-  connected(form(REVOKE_ALL, 'revoke_all', () => ({}))),
+  connected(form(ENDPOINTS.revokeApp, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
+  connected(page(ENDPOINTS.revokeAllApps)),
+  connected(form(ENDPOINTS.revokeAllApps, 'revoke_all', () => ({}))),
   endpoint('GET /auth/logos/:digest', [200], async (actor) =>
     draft(actor, 'authorize', ['GET', `/auth/logos/${actor.logo}`]),
   ),

@@ -1,4 +1,4 @@
-import { PATHS } from '../../../apps/token/src/paths.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Actor, FuzzClient, GrantKind } from '../actor.js';
 import type { Draft } from '../draft.js';
 import { bit, choose, draft, type Endpoint } from './endpoint.js';
@@ -20,7 +20,7 @@ async function post(
   const { isPublic, bound } = kindOf(variant);
   const { id, secret = '' } = actor.client(isPublic);
   const inHeader = choose(variant, 0, ['basic', 'body', 'none']) === 'basic' && !('Authorization' in more);
-  const url = `${actor.urls.token}/${path}`;
+  const url = actor.urls.token + path;
   const headers = {
     ...(inHeader && { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }),
     ...(bound && { DPoP: await actor.key.proof('POST', url) }),
@@ -67,7 +67,7 @@ const endpoint = (name: string, good: readonly number[], build: Endpoint['build'
 const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'POST' };
 
 export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
-  endpoint(`POST /${PATHS.token}: a code`, [200], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.token}: a code`, [200], async (actor, variant) => {
     const { code, verifier, redirectUri } = await actor.code(kindOf(variant));
     actor.retire(code);
     const grant = {
@@ -76,49 +76,49 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
       redirect_uri: redirectUri,
       code_verifier: verifier,
     };
-    return post(actor, PATHS.token, variant, [grant]);
+    return post(actor, ENDPOINTS.token, variant, [grant]);
   }),
-  endpoint(`POST /${PATHS.token}: a refresh token`, [200], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.token}: a refresh token`, [200], async (actor, variant) => {
     const { access, refresh } = await actor.pair(kindOf(variant), 'take');
     actor.retire(access, refresh);
     const scope = bit(variant, 4) ? { scope: 'profile:read' } : {};
-    return post(actor, PATHS.token, variant, [
+    return post(actor, ENDPOINTS.token, variant, [
       { grant_type: 'refresh_token', refresh_token: refresh, ...scope },
     ]);
   }),
-  endpoint(`POST /${PATHS.refreshToken}`, [200], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.refreshToken}`, [200], async (actor, variant) => {
     const { access, refresh } = await actor.pair(kindOf(variant), 'take');
     actor.retire(access, refresh);
     const parameters = { grant_type: 'refresh_token' };
     return bit(variant, 4)
-      ? post(actor, PATHS.refreshToken, variant, [{ ...parameters, refresh_token: refresh }])
-      : post(actor, PATHS.refreshToken, variant, [parameters, { Authorization: `Bearer ${refresh}` }]);
+      ? post(actor, ENDPOINTS.refreshToken, variant, [{ ...parameters, refresh_token: refresh }])
+      : post(actor, ENDPOINTS.refreshToken, variant, [parameters, { Authorization: `Bearer ${refresh}` }]);
   }),
-  endpoint(`POST /${PATHS.revoke}`, [200], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.revoke}`, [200], async (actor, variant) => {
     const { access, refresh } = await actor.pair(kindOf(variant), 'take');
     actor.retire(access, refresh);
     const hint = bit(variant, 5) ? { token_type_hint: 'refresh_token' } : {};
-    return post(actor, PATHS.revoke, variant, [{ token: bit(variant, 4) ? access : refresh, ...hint }]);
+    return post(actor, ENDPOINTS.revoke, variant, [{ token: bit(variant, 4) ? access : refresh, ...hint }]);
   }),
-  endpoint(`POST /${PATHS.introspect}`, [200], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.introspect}`, [200], async (actor, variant) => {
     const { access } = await actor.pair(kindOf(variant), 'look');
     const { id, secret } = actor.resourceServer;
     const Authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
     const parts = bit(variant, 3) ? { json: { token: access } } : { form: { token: access } };
-    return draft(actor, 'token', ['POST', `/${PATHS.introspect}`], { headers: { Authorization }, ...parts });
+    return draft(actor, 'token', ['POST', ENDPOINTS.introspect], { headers: { Authorization }, ...parts });
   }),
-  endpoint(`POST /${PATHS.par}`, [201], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.par}`, [201], async (actor, variant) => {
     const { client_id: _sentAnyway, ...parameters } = authorizationRequest(
       actor,
       actor.client(kindOf(variant).isPublic),
       variant,
     );
-    return post(actor, PATHS.par, variant, [parameters]);
+    return post(actor, ENDPOINTS.par, variant, [parameters]);
   }),
-  endpoint(`GET /${PATHS.metadata}`, [200], async (actor) =>
-    draft(actor, 'token', ['GET', `/${PATHS.metadata}`]),
+  endpoint(`GET ${ENDPOINTS.authorizationServerMetadata}`, [200], async (actor) =>
+    draft(actor, 'token', ['GET', ENDPOINTS.authorizationServerMetadata]),
   ),
-  endpoint(`OPTIONS /${PATHS.token}`, [204], async (actor) =>
-    draft(actor, 'token', ['OPTIONS', `/${PATHS.token}`], { headers: preflight }),
+  endpoint(`OPTIONS ${ENDPOINTS.token}`, [204], async (actor) =>
+    draft(actor, 'token', ['OPTIONS', ENDPOINTS.token], { headers: preflight }),
   ),
 ];

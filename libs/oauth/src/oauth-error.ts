@@ -1,3 +1,5 @@
+import { HttpException } from '@nestjs/common';
+
 /** Error codes from RFC 6749 4.1.2.1 and 5.2, RFC 8707 2, RFC 9449 5 and 8, and OpenID Connect Core 3.1.2.6, and the HTTP errors of this service. */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -87,4 +89,58 @@ export class OAuthError extends Error {
       options,
     );
   }
+
+  /**
+   * Turns anything that was thrown into the one error of the protocol. The framework's errors get a standard code and a
+   * description of ours, because theirs may quote the request; a dependency that did not answer becomes 503, everything
+   * else 500.
+   */
+  static from(thrown: unknown): OAuthError {
+    if (thrown instanceof OAuthError) return thrown;
+    const cause = thrown;
+    const status = httpStatusOf(thrown);
+    switch (status) {
+      case 404:
+        return new OAuthError('not_found', 404, 'there is nothing at this path', { cause });
+      case 405:
+        return new OAuthError('method_not_allowed', 405, 'this path does not answer this method', { cause });
+      case 413:
+        return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', { cause });
+      case 415: {
+        const description = 'send application/x-www-form-urlencoded or application/json';
+        return new OAuthError('invalid_request', 415, description, { cause });
+      }
+      default:
+        if (status !== undefined && status < 500)
+          return OAuthError.invalidRequest('the request is malformed', { cause });
+    }
+    const dependency = unavailableDependency(thrown);
+    return dependency === undefined
+      ? OAuthError.serverError({ cause })
+      : OAuthError.unavailable({ cause, detail: { dependency } });
+  }
+}
+
+/** The HTTP status of an error of Nest or Fastify (bad content length, body too large, …). */
+function httpStatusOf(thrown: unknown): number | undefined {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  return thrown instanceof Error && 'statusCode' in thrown && typeof thrown.statusCode === 'number'
+    ? thrown.statusCode
+    : undefined;
+}
+
+// SQLSTATE: 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout,
+// 25006 read-only server; and the operating system's codes of a lost connection.
+const UNAVAILABLE_CODES =
+  /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
+// The PostgreSQL driver throws these without a code.
+const UNAVAILABLE_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/i;
+
+/** The dependency that did not answer: the error names it, or is one of the PostgreSQL driver's connection errors. */
+function unavailableDependency(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  if ('dependency' in thrown && typeof thrown.dependency === 'string') return thrown.dependency;
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  return UNAVAILABLE_CODES.test(code) || UNAVAILABLE_MESSAGES.test(thrown.message) ? 'postgres' : undefined;
 }

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES, type Locale } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import type { Page } from '../ui/document.js';
@@ -59,10 +60,12 @@ export function accountPage({ words, user, cookie, notice, avatarOrigins }: Acco
         <p class="quiet" id="switch">${words.text('account.switch_hint')}</p>
       </form>
       <div class="hinted">
-        <a class="button wide" href="/auth/apps" aria-describedby="apps">${words.text('apps.title')}</a>
+        <a class="button wide" href="${ENDPOINTS.connectedApps}" aria-describedby="apps"
+          >${words.text('apps.title')}</a
+        >
         <p class="quiet" id="apps">${words.text('account.apps_hint')}</p>
       </div>
-      <form method="post" action="/auth/language">
+      <form method="post" action="${ENDPOINTS.language}">
         ${hiddenToken(cookie, 'language')}
         <label for="locale">${words.text('account.language')}</label>
         <select id="locale" name="locale" autocomplete="language">
@@ -79,7 +82,7 @@ export function accountPage({ words, user, cookie, notice, avatarOrigins }: Acco
         <button class="plain">${words.text('account.log_out')}</button>
       </form>
       <hr />
-      <form method="post" action="/auth/logout-everywhere" class="hinted">
+      <form method="post" action="${ENDPOINTS.logoutEverywhere}" class="hinted">
         ${hiddenToken(cookie, 'logout_everywhere')}
         <button class="plain" aria-describedby="everywhere">
           ${words.text('account.log_out_everywhere')}

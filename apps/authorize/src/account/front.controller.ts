@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { PageResponder } from '../ui/page.responder.js';
@@ -9,6 +10,6 @@ export class FrontController {
 
   @Get()
   lead(@Res() reply: FastifyReply): void {
-    this.pages.seeOther(reply, '/auth/');
+    this.pages.seeOther(reply, ENDPOINTS.account);
   }
 }

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '#database/user/user.js';
@@ -26,7 +27,7 @@ import { PushedRequestService } from './pushed-request.service.js';
 import { rawQuery } from './raw-query.js';
 
 /** The authorization endpoint (specification 4.1, RFC 6749 3.1). */
-@Controller('auth/oauth2/authorize')
+@Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
   constructor(
     private readonly requests: AuthorizationRequestService,

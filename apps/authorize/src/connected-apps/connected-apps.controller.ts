@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
@@ -11,7 +12,6 @@ import { PageResponder } from '../ui/page.responder.js';
 import { CurrentAccountService } from '../session/current-account.service.js';
 import { appsPage } from './apps-page.js';
 import { connectedAppsPage } from './connected-apps.page.js';
-import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from './paths.js';
 import { revokeAllPage, revokePage } from './revoke.page.js';
 
 /** Shows the applications that a user lets in, and asks before one of them loses its access. */
@@ -26,7 +26,7 @@ export class ConnectedAppsController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  @Get(CONNECTED_APPS)
+  @Get(ENDPOINTS.connectedApps)
   async list(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.accounts.find(headers.cookie);
     if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
@@ -42,7 +42,7 @@ export class ConnectedAppsController {
     this.pages.page(reply, 200, connectedAppsPage({ words, user, list, notice, product }));
   }
 
-  @Get(REVOKE)
+  @Get(ENDPOINTS.revokeApp)
   async askOne(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.accounts.find(headers.cookie);
     if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
@@ -54,16 +54,16 @@ export class ConnectedAppsController {
       return this.pages.page(reply, 200, revokePage(words, app, cookie));
     }
     await this.notices.leave(cookie, { id: 'notice.not_connected' });
-    this.pages.seeOther(reply, `${CONNECTED_APPS}?${NOTICE_QUERY}`);
+    this.pages.seeOther(reply, `${ENDPOINTS.connectedApps}?${NOTICE_QUERY}`);
   }
 
-  @Get(REVOKE_ALL)
+  @Get(ENDPOINTS.revokeAllApps)
   async askAll(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.accounts.find(headers.cookie);
     if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
     const { user, cookie } = account;
     const apps = await this.apps.list(user.id);
-    if (apps.length === 0) return this.pages.seeOther(reply, CONNECTED_APPS);
+    if (apps.length === 0) return this.pages.seeOther(reply, ENDPOINTS.connectedApps);
     const words = this.language.for({ headers, query: rawQuery(url), user });
     this.pages.page(reply, 200, revokeAllPage(words, apps, cookie));
   }

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ConnectedApp } from '#database/grant/connected-app.js';
 import type { User } from '#database/user/user.js';
 import { scopeWords } from '../ui/i18n/scope-words.js';
@@ -28,7 +29,7 @@ export function connectedAppsPage(view: ConnectedAppsView): Page {
     content: html`
       <h1>${words.text('apps.title')}</h1>
       ${notice && noticeBox(words, notice)} ${list.apps.length === 0 ? nothing(view) : entries(view)}
-      <p><a class="alone" href="/auth/">${words.text('apps.back')}</a></p>
+      <p><a class="alone" href="${ENDPOINTS.account}">${words.text('apps.back')}</a></p>
     `,
   };
 }
@@ -50,7 +51,7 @@ function entries(view: ConnectedAppsView): Html {
       ${list.apps.map((app) => html`<li>${entry(app, view)}</li>`)}
     </ul>
     ${list.pages > 1 && turning(words, list)}
-    <p><a class="button danger" href="/auth/apps/revoke-all">${words.text('apps.revoke_all')}</a></p>
+    <p><a class="button danger" href="${ENDPOINTS.revokeAllApps}">${words.text('apps.revoke_all')}</a></p>
   `;
 }
 

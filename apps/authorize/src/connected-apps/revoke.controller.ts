@@ -1,9 +1,10 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import { CACHED_MS } from '#introspection/introspector.js';
 import { noteError } from '#platform/http/note-error.js';
-import { toOAuthError } from '#platform/http/to-oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { rawQuery } from '../authorize/raw-query.js';
 import { type AccessRevocation, AccessRevoker } from './access-revoker.service.js';
@@ -15,7 +16,6 @@ import { NoticeStore } from '../session/notice.store.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { type CurrentAccount, CurrentAccountService } from '../session/current-account.service.js';
 import { FormGuard, type FormFields } from '../session/form-guard.js';
-import { CONNECTED_APPS, REVOKE, REVOKE_ALL } from './paths.js';
 import { unfinishedPage } from './unfinished.page.js';
 
 /** Until every cache has dropped a token that it was not told of. */
@@ -42,7 +42,7 @@ export class RevokeController {
     private readonly pages: PageResponder,
   ) {}
 
-  @Post(REVOKE)
+  @Post(ENDPOINTS.revokeApp)
   async one(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -61,7 +61,7 @@ export class RevokeController {
     await this.done(reply, account, { id, values: { client: client.name, seconds: SECONDS } });
   }
 
-  @Post(REVOKE_ALL)
+  @Post(ENDPOINTS.revokeAllApps)
   async all(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -91,7 +91,7 @@ export class RevokeController {
       return done;
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;
-      const error = toOAuthError(thrown);
+      const error = OAuthError.from(thrown);
       noteError(raw, error);
       const words = this.language.for({ headers, query: rawQuery(url), user });
       reply.headers(error.headers);
@@ -103,6 +103,6 @@ export class RevokeController {
 
   private async done(reply: FastifyReply, { cookie }: CurrentAccount, notice: Notice): Promise<void> {
     await this.notices.leave(cookie, notice);
-    this.pages.seeOther(reply, `${CONNECTED_APPS}?${NOTICE_QUERY}`);
+    this.pages.seeOther(reply, `${ENDPOINTS.connectedApps}?${NOTICE_QUERY}`);
   }
 }

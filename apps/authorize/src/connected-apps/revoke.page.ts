@@ -1,10 +1,11 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ConnectedApp } from '#database/grant/connected-app.js';
 import type { Words } from '../ui/i18n/words.js';
 import type { Page } from '../ui/document.js';
 import { clientFace } from '../ui/face.js';
 import { html, type Html } from '../ui/html.js';
 import { hiddenToken } from '../session/hidden-token.js';
-import { CONNECTED_APPS, REVOKE_ALL, revokeAddress } from './paths.js';
+import { revokeAddress } from './paths.js';
 
 /** Asks whether one application is to lose its access. */
 export function revokePage(words: Words, app: ConnectedApp, cookie: string): Page {
@@ -41,7 +42,7 @@ export function revokeAllPage(words: Words, apps: readonly ConnectedApp[], cooki
       <ul>
         ${apps.map(({ name }) => html`<li><bdi>${name}</bdi></li>`)}
       </ul>
-      <form method="post" action="${REVOKE_ALL}" class="choice">
+      <form method="post" action="${ENDPOINTS.revokeAllApps}" class="choice">
         ${hiddenToken(cookie, 'revoke_all')}
         ${choice(words, words.text(count === 1 ? 'apps.revoke' : 'apps.revoke_all'))}
       </form>
@@ -51,7 +52,7 @@ export function revokeAllPage(words: Words, apps: readonly ConnectedApp[], cooki
 
 function choice(words: Words, revoke: string): Html {
   return html`
-    <a class="button even" href="${CONNECTED_APPS}">${words.text('revoke.cancel')}</a>
+    <a class="button even" href="${ENDPOINTS.connectedApps}">${words.text('revoke.cancel')}</a>
     <button class="danger even">${revoke}</button>
   `;
 }

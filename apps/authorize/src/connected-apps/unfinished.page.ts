@@ -1,8 +1,9 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Words } from '../ui/i18n/words.js';
 import type { Page } from '../ui/document.js';
 import { html } from '../ui/html.js';
 import { hiddenToken } from '../session/hidden-token.js';
-import { REVOKE_ALL, revokeAddress } from './paths.js';
+import { revokeAddress } from './paths.js';
 
 export interface Unfinished {
   readonly words: Words;
@@ -23,7 +24,7 @@ export function unfinishedPage({ words, cookie, clientId, reference }: Unfinishe
       <h1>${words.text('revoke.unfinished')}</h1>
       <p role="alert">${words.text('revoke.unfinished_what')}</p>
       <p>${words.text('revoke.unfinished_advice')}</p>
-      <form method="post" action="${all ? REVOKE_ALL : revokeAddress(clientId)}">
+      <form method="post" action="${all ? ENDPOINTS.revokeAllApps : revokeAddress(clientId)}">
         ${hiddenToken(cookie, all ? 'revoke_all' : 'revoke')}
         ${!all && html`<input type="hidden" name="client_id" value="${clientId}" />`}
         <button class="wide" autofocus>${words.text('revoke.repeat')}</button>

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { User } from '#database/user/user.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import type { MessageId } from '../ui/i18n/catalogue.js';
@@ -69,7 +70,7 @@ export function consentPage(form: ConsentForm): Page {
         ${stated(words, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
         ${choices(words, alone ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
         ${before.length > 0 && earlier(words, before)}
-        <p class="quiet">${words.rich('consent.undo', { a: link('/auth/apps') })}</p>
+        <p class="quiet">${words.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
         <div class="choice">
           <button class="even" name="decision" value="deny">${words.text('consent.cancel')}</button>
           <button class="even" name="decision" value="allow" data-waits>

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,7 +22,7 @@ import { afterLogin } from './login-address.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
 
-@Controller('auth/login')
+@Controller(ENDPOINTS.login)
 export class LoginController {
   constructor(
     private readonly login: LoginService,

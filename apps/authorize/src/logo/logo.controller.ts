@@ -1,10 +1,11 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LogoService } from './logo.service.js';
 
 /** Logos of applications, from here and not from their makers: no third party sees who is asked for consent. */
-@Controller('auth/logos')
+@Controller(ENDPOINTS.logos)
 export class LogoController {
   constructor(private readonly logos: LogoService) {}
 

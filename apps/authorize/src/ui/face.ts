@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { html, type Html } from './html.js';
@@ -9,7 +10,7 @@ import { html, type Html } from './html.js';
 export function clientFace({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {
   return logo === null
     ? html`<span class="face" aria-hidden="true">${initial(name)}</span>`
-    : html`<img class="face" src="/auth/logos/${logo}" alt="" width="48" height="48" />`;
+    : html`<img class="face" src="${ENDPOINTS.logos}/${logo}" alt="" width="48" height="48" />`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#database/client/client-secret.js';
 import { SCOPES, scopeTokens } from '#oauth/scope.js';
@@ -73,10 +74,10 @@ export class CreateClientCommand extends CommandRunner {
     const registered = {
       client_id: clientId,
       client_secret: credential?.secret ?? null,
-      authorization_url: `${AUTH_URL}/auth/oauth2/authorize`,
-      token_url: `${BASE_URL}/api/auth/oauth/token`,
-      refresh_url: `${BASE_URL}/api/auth/oauth/refreshToken`,
-      ...(requirePar && { par_url: `${BASE_URL}/api/auth/oauth/par` }),
+      authorization_url: AUTH_URL + ENDPOINTS.authorize,
+      token_url: BASE_URL + ENDPOINTS.token,
+      refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+      ...(requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
     };
     // Printed first: the secret exists nowhere else, and must not be lost to a slow broadcast.
     if (json) printJson(registered);

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CommandRunner, Help, Option, SubCommand } from 'nest-commander';
 import { generateClientSecret } from '#database/client/client-secret.js';
 import { invocation } from '../command-line/invocation.js';
@@ -24,7 +25,7 @@ export class CreateResourceServerCommand extends CommandRunner {
     const { ResourceServerStore } = await import('#database/resource-server/resource-server.store.js');
     const { secret, hash } = generateClientSecret();
     const { id } = await this.directory.use((stores) => stores.get(ResourceServerStore).create(name, hash));
-    const made = { id, secret, introspection_url: `${BASE_URL}/api/auth/oauth/introspect` };
+    const made = { id, secret, introspection_url: BASE_URL + ENDPOINTS.introspect };
     if (json) return printJson(made);
     printLine(`Made an account for ${JSON.stringify(name)}:\n`);
     printFields(made);

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Req, Res, UnauthorizedException, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Challenges } from '#introspection/challenges.js';
@@ -10,7 +11,7 @@ import { ProfileCache } from './profile-cache.js';
 import type { Profile } from './profile.js';
 
 /** `GET /v2/me`: shows that an access token works, and whose it is (specification 4.4). */
-@Controller('v2/me')
+@Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope('profile:read')
 export class MeController {

@@ -1,18 +1,17 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
-/** Path of the API's metadata (RFC 9728 3), which challenges name. */
-export const METADATA_PATH = '.well-known/oauth-protected-resource';
-/** Path of the metadata of one address of it : the well-known part stands between host and path (3.1). */
-export const ME_METADATA_PATH = `${METADATA_PATH}/v2/me`;
+/** Path of the metadata of `/v2/me`: the well-known part stands between host and path (RFC 9728 3.1). */
+export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
 
 /** `GET /.well-known/oauth-protected-resource` and the same for `/v2/me`: where tokens come from (RFC 9728 2). */
 @Controller()
 export class MetadataController {
   constructor(@Inject(ResourceConfiguration) private readonly configuration: ResourceConfiguration) {}
 
-  @Get(METADATA_PATH)
+  @Get(ENDPOINTS.protectedResourceMetadata)
   ofApi(): object {
     return this.metadata(this.configuration.API_URL);
   }
@@ -20,7 +19,7 @@ export class MetadataController {
   /** For clients that take metadata only for the very address they call (3.3), and make its address by themselves. */
   @Get(ME_METADATA_PATH)
   ofMe(): object {
-    return this.metadata(`${this.configuration.API_URL}/v2/me`);
+    return this.metadata(this.configuration.API_URL + ENDPOINTS.me);
   }
 
   /** @param resource what the address of the document was made of: they must agree (3.3) */

@@ -1,9 +1,9 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
-import { PATHS } from '../paths.js';
 import { TokenDto } from '../revocation/revoke.dto.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import type { HttpRequest } from '../token/token-request.js';
@@ -11,7 +11,7 @@ import { ClientDto } from '../token/token.dto.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 
 /** `POST /api/auth/oauth/introspect`: RFC 7662, for resource servers that cannot use the introspection library. */
-@Controller(PATHS.introspect)
+@Controller(ENDPOINTS.introspect)
 export class IntrospectionController {
   constructor(
     private readonly authenticator: ResourceServerAuthenticator,

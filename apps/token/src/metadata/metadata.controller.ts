@@ -1,16 +1,16 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { PROMPTS } from '#oauth/authorization/check-prompt.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
-import { PATHS } from '../paths.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
 /** `GET /.well-known/oauth-authorization-server`: RFC 8414, RFC 9207 3. The issuer is {base_url}. */
-@Controller(PATHS.metadata)
+@Controller(ENDPOINTS.authorizationServerMetadata)
 export class MetadataController {
   constructor(@Inject(TokenConfiguration) private readonly configuration: TokenConfiguration) {}
 
@@ -19,12 +19,12 @@ export class MetadataController {
     const { AUTH_URL, BASE_URL, REQUIRE_PAR } = this.configuration;
     return {
       issuer: BASE_URL,
-      authorization_endpoint: `${AUTH_URL}/auth/oauth2/authorize`,
-      token_endpoint: `${BASE_URL}/${PATHS.token}`,
-      revocation_endpoint: `${BASE_URL}/${PATHS.revoke}`,
-      introspection_endpoint: `${BASE_URL}/${PATHS.introspect}`,
+      authorization_endpoint: AUTH_URL + ENDPOINTS.authorize,
+      token_endpoint: BASE_URL + ENDPOINTS.token,
+      revocation_endpoint: BASE_URL + ENDPOINTS.revoke,
+      introspection_endpoint: BASE_URL + ENDPOINTS.introspect,
       // RFC 9126 5
-      pushed_authorization_request_endpoint: `${BASE_URL}/${PATHS.par}`,
+      pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
       require_pushed_authorization_requests: REQUIRE_PAR === 'true',
       response_types_supported: ['code'],
       response_modes_supported: ['query'],

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { readParameters } from '#oauth/read-parameters.js';
@@ -5,7 +6,6 @@ import { ClientAuthenticator } from '../client-auth/client-authenticator.service
 import { readCredentials } from '../client-auth/client-credentials.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
-import { PATHS } from '../paths.js';
 import type { HttpRequest } from '../token/token-request.js';
 import { ClientDto } from '../token/token.dto.js';
 import { ParService } from './par.service.js';
@@ -18,7 +18,7 @@ interface ParAnswer {
 }
 
 /** `POST /api/auth/oauth/par`: RFC 9126. A client sends the authorization request itself, and the browser only its name. */
-@Controller(PATHS.par)
+@Controller(ENDPOINTS.par)
 export class ParController {
   constructor(
     private readonly authenticator: ClientAuthenticator,

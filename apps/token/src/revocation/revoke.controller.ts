@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { addLogContext } from '#platform/logging/log-context.js';
@@ -5,13 +6,12 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
 import { readCredentials } from '../client-auth/client-credentials.js';
-import { PATHS } from '../paths.js';
 import type { HttpRequest } from '../token/token-request.js';
 import { ClientDto } from '../token/token.dto.js';
 import { TokenDto } from './revoke.dto.js';
 
 /** `POST /api/auth/oauth/revoke`: RFC 7009. Revoking any token revokes its grant (2.1 allows it). */
-@Controller(PATHS.revoke)
+@Controller(ENDPOINTS.revoke)
 export class RevokeController {
   constructor(
     private readonly authenticator: ClientAuthenticator,

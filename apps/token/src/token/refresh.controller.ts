@@ -1,8 +1,8 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
-import { PATHS } from '../paths.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { GrantTypeDto, LIMITS, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
 import { TokenService } from './token.service.js';
@@ -10,7 +10,7 @@ import { refreshScope } from './refresh-scope.js';
 import { type BearerRefreshRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 
 /** `POST /api/auth/oauth/refreshToken`: specification 4.3. The refresh token comes as Bearer, or in the body. */
-@Controller(PATHS.refreshToken)
+@Controller(ENDPOINTS.refreshToken)
 export class RefreshController {
   constructor(
     private readonly request: TokenRequest,

@@ -1,17 +1,17 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import type { Client } from '#database/client/client.js';
 import type { Granted } from '#grants/grant.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { readParameters } from '#oauth/read-parameters.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
-import { PATHS } from '../paths.js';
 import { refreshScope } from './refresh-scope.js';
 import { type HttpRequest, TokenRequest } from './token-request.js';
 import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
 import { TokenService } from './token.service.js';
 
 /** `POST /api/auth/oauth/token`: specification 4.2, RFC 6749 4.1.3 and 6. */
-@Controller(PATHS.token)
+@Controller(ENDPOINTS.token)
 export class TokenController {
   constructor(
     private readonly request: TokenRequest,

@@ -1,3 +1,4 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import type { Words } from '../i18n/words.js';
 import type { Page } from '../document.js';
@@ -35,7 +36,7 @@ export function errorPage(report: ErrorReport): Page {
       <p role="alert">${words.rich(`error.${kind}.what`, values)}</p>
       <p>${words.text(`error.party.${party}`)} ${words.text(`error.advice.${advice}`)}</p>
       ${next !== null && html`<p><a class="button" href="${next}">${words.text(buttonOf(kind))}</a></p>`}
-      ${kind === 'not_found' && html`<p><a class="alone" href="/auth/">${words.text('account.title')}</a></p>`}
+      ${kind === 'not_found' && html`<p><a class="alone" href="${ENDPOINTS.account}">${words.text('account.title')}</a></p>`}
       ${
         reference !== null &&
         html`<p class="quiet">${words.text('error.reference')} <code>${reference}</code></p>`

@@ -1,8 +1,9 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowedMethods } from '#platform/http/allowed-methods.js';
 import { noteError } from '#platform/http/note-error.js';
-import { toOAuthError } from '#platform/http/to-oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
 import { AuthorizationResponse } from '../../authorize/authorization-response.js';
@@ -38,7 +39,7 @@ export class PageErrorFilter implements ExceptionFilter {
   }
 
   private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const error = allowedMethods.refine(toOAuthError(thrown), request);
+    const error = allowedMethods.refine(OAuthError.from(thrown), request);
     noteError(request.raw, error);
     if (error instanceof RedirectableError) {
       this.pages.seeOther(reply, this.response.error(error.returnTo, error));
@@ -67,7 +68,7 @@ export class PageErrorFilter implements ExceptionFilter {
   /** The page to open again. What a form was sent to may answer no GET: then the app's front page. */
   private again({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
-    if (!allowedMethods.answers(server, 'GET', path)) return '/auth/';
+    if (!allowedMethods.answers(server, 'GET', path)) return ENDPOINTS.account;
     return query === '' ? path : `${path}?${query}`;
   }
 }

@@ -1,0 +1,27 @@
+/**
+ * The path of every endpoint and page. Routes, metadata, CORS, redirects and what the operator's commands print are
+ * derived from here. Paths of the internal port (health, metrics) belong to the platform library.
+ */
+export const ENDPOINTS = {
+  // {auth_url}: the authorize app
+  authorize: '/auth/oauth2/authorize',
+  login: '/auth/login',
+  logout: '/auth/logout',
+  logoutEverywhere: '/auth/logout-everywhere',
+  account: '/auth/',
+  language: '/auth/language',
+  connectedApps: '/auth/apps',
+  revokeApp: '/auth/apps/revoke',
+  revokeAllApps: '/auth/apps/revoke-all',
+  logos: '/auth/logos',
+  // {base_url}: the token app
+  token: '/api/auth/oauth/token',
+  refreshToken: '/api/auth/oauth/refreshToken',
+  revoke: '/api/auth/oauth/revoke',
+  introspect: '/api/auth/oauth/introspect',
+  par: '/api/auth/oauth/par',
+  authorizationServerMetadata: '/.well-known/oauth-authorization-server',
+  // {api_url}: the resource app
+  me: '/v2/me',
+  protectedResourceMetadata: '/.well-known/oauth-protected-resource',
+} as const;
