@@ -4,8 +4,7 @@
 FROM node:26.10.0-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# TypeScript comes as an optional peer of the command line's library, which reads no TypeScript here.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/typescript node_modules/@typescript
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 # .dockerignore leaves dev/, libs/testing and every test out.
 FROM dependencies AS build

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf-token.js';
-import { generateClientSecret } from '#database/client/client-secret.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#testing/dpop-key.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect } from '#database/connection/connect.js';
 import { directoryDataSource } from '#database/connection/data-source.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientSecret } from '#database/client/client-secret.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
 import { migrate } from '#database/connection/migrate.js';
 import { hashPassword } from '#database/user/password.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifyClientSecret } from '#database/client/client-secret.js';
+import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect } from '#database/connection/connect.js';
 import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';

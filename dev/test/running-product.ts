@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { generateClientSecret } from '#database/client/client-secret.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { DirectoryModule } from '#database/database.module.js';
 import { hashPassword } from '#database/user/password.js';

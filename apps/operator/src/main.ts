@@ -1,10 +1,10 @@
 import 'reflect-metadata';
-import { runCommand } from './run-command.js';
+import { runCommand } from './program.js';
 
-// A reader that left early (`… | head -1`) is no failure.
+// A reader that stops early (`… | head -1`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const code = await runCommand();
-// Ended by hand once everything is written: a socket that a timed-out attempt to connect left open, or input
-// that nobody read, must not keep the operator waiting.
+// Exit explicitly once all output is written: an unfinished attempt to connect, or unread input, would keep the process
+// alive.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

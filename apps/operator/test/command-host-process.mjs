@@ -1,7 +1,7 @@
 // Runs built commands one after the other inside one process, as its parent asks: see command-host.ts.
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
-import { runCommand } from '../../../dist/apps/operator/src/run-command.js';
+import { runCommand } from '../../../dist/apps/operator/src/program.js';
 
 const { argv, env } = process;
 

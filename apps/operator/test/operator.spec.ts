@@ -208,7 +208,7 @@ describe('operator', () => {
   ])('refuses an unknown command in the same words on every level: %s', async (line, group) => {
     const { code, stdout, stderr } = await bench.run(line.split(' '), {});
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: unknown command 'foo'\n/);
+    expect(stderr).toMatch(/^error: unknown command 'foo'\n\(The commands are \w.*\)\n/);
     expect(stderr).toContain(`\nSee: ${['operator', ...group, '--help'].join(' ')}\n`);
   });
 

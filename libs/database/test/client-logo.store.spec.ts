@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
-import type { ClientLogo } from '#database/client/client-logo.js';
+import type { ClientLogo } from '#database/client/client.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { openDirectory, type OpenDirectory } from './open-database.js';

@@ -1,4 +1,4 @@
-import { generateClientSecret, matchClientSecret } from '#database/client/client-secret.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/client-credentials.js';
 import { ClientSecretStore, type SecretOutcome } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { openDirectory, type OpenDirectory } from './open-database.js';

@@ -1,7 +1,7 @@
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientId } from '#oauth/client-id.js';
-import { generateClientSecret } from '#database/client/client-secret.js';
-import { DuplicateClientError } from '#database/client/duplicate-client.error.js';
+import { generateClientId } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
+import { DuplicateClientError } from '#database/client/client.js';
 import { openDirectory, type OpenDirectory } from './open-database.js';
 
 const REDIRECT_URIS = ['https://app.example/callback', 'http://localhost:3000/callback?via=oauth'];

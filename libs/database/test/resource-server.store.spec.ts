@@ -1,4 +1,4 @@
-import { generateClientSecret, verifyClientSecret } from '#database/client/client-secret.js';
+import { generateClientSecret, verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { openDirectory, type OpenDirectory } from './open-database.js';
 

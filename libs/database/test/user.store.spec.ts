@@ -1,4 +1,4 @@
-import { DuplicateUserError } from '#database/user/duplicate-user.error.js';
+import { DuplicateUserError } from '#database/user/user.js';
 import { LOCALES } from '#oauth/locale.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type ClientLogo, isLogoDigest } from '#database/client/client-logo.js';
+import { type ClientLogo, isLogoDigest } from '#database/client/client.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 
 /** 2.4 MiB at most, since an image has 12 KiB. */

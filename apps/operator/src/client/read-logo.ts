@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { ClientLogo, LogoMediaType } from '#database/client/client-logo.js';
+import type { ClientLogo, LogoMediaType } from '#database/client/client.js';
 
 const MAX_BYTES = 12_288;
 const MAX_PIXELS = 512;

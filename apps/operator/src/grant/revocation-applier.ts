@@ -5,7 +5,7 @@ import {
   type ApplyRevocationsRequest,
   SUBJECTS,
 } from '#introspection/contract.js';
-import { withNats } from '../settings/nats.connection.js';
+import { withNats } from '../connections/nats.connection.js';
 
 /** Long enough for a client that every user has allowed. */
 const TIMEOUT_MS = 60_000;

@@ -1,22 +1,90 @@
-import { Command, CommandRunner, Help } from 'nest-commander';
-import { invocation } from '../command-line/invocation.js';
-import { refuseGroupAlone } from '../command-line/group.js';
-import { CreateResourceServerCommand } from './create-resource-server.command.js';
-import { ListResourceServersCommand } from './list-resource-servers.command.js';
-import { RevokeResourceServerCommand } from './revoke-resource-server.command.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { nameProblems } from '../client/client.dto.js';
+import { InputError, quoted, Rule, validated } from '../command-line/input.js';
+import { invocation, OperatorCommand } from '../command-line/operator-command.js';
+import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { withStores } from '../connections/database.connection.js';
+import { publishClientChanged } from '../connections/nats.connection.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings, DatabaseSettings, IssuerSettings } from '../settings/settings.js';
 
-@Command({
-  name: 'resource-server',
-  description: 'APIs that may introspect tokens over HTTP: create, list, revoke',
-  subCommands: [CreateResourceServerCommand, ListResourceServersCommand, RevokeResourceServerCommand],
-})
-export class ResourceServerCommand extends CommandRunner {
-  async run(parameters: string[]): Promise<void> {
-    refuseGroupAlone(this.command, parameters);
-  }
+/** Options of `resource-server create`. */
+class NewResourceServerDto {
+  @Rule(({ name }: NewResourceServerDto) => nameProblems(name, 'operators know the account by it'))
+  name: string;
+}
 
-  @Help('after')
-  examples(): string {
-    return `\nExample:\n  $ ${invocation()} resource-server create --help`;
-  }
+/** Accounts for introspection (RFC 7662 2.1: "the endpoint MUST also require some form of authorization"). */
+export function resourceServerCommand(): OperatorCommand {
+  const server = new OperatorCommand('resource-server')
+    .description('APIs that may introspect tokens over HTTP: create, list, revoke')
+    .examples('resource-server create --help');
+
+  server
+    .command('create')
+    .description('make an account for introspection (RFC 7662)')
+    .option('--name <name>', 'which API it is')
+    .jsonOption()
+    .notes('To change the secret, make a second account, and revoke the first when it is no longer in use.')
+    .examples('resource-server create --name "Bookings API"')
+    .action(create);
+
+  server
+    .command('list')
+    .description('list the accounts, oldest first')
+    .jsonOption('print a JSON array')
+    .examples('resource-server list --json')
+    .action(list);
+
+  server
+    .command('revoke')
+    .argument('<id>', 'its id, like rs_…')
+    .description('revoke an account for good')
+    .jsonOption()
+    .examples('resource-server revoke rs_abcdefghijklmnopqrstuvwx')
+    .action(revoke);
+
+  return server;
+}
+
+async function create({ json, ...options }: JsonOption & { name?: string }): Promise<void> {
+  const { name } = validated(NewResourceServerDto, options);
+  const settings = readSettings(IssuerSettings);
+  const { secret, hash } = generateClientSecret();
+  const { id } = await withStores(settings, ({ resourceServers }) => resourceServers.create(name, hash));
+  const created = { id, secret, introspection_url: settings.BASE_URL + ENDPOINTS.introspect };
+  printResult({ json }, created, () => {
+    printLine(`Created an account for ${JSON.stringify(name)}:\n`);
+    printFields(created);
+    printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
+  });
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const found = await withStores(readSettings(DatabaseSettings), ({ resourceServers }) =>
+    resourceServers.list(),
+  );
+  const servers = found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
+  printResult(options, servers, () => {
+    if (servers.length === 0)
+      return printLine(`There is no account yet; see ${invocation()} resource-server create --help`);
+    printTable(
+      ['id', 'created_at', 'name'],
+      servers.map(({ id, created_at, name }) => [id, created_at.slice(0, 10), name]),
+    );
+  });
+}
+
+async function revoke(id: string, options: JsonOption): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const revoked = await withStores(settings, ({ resourceServers }) => resourceServers.revoke(id));
+  if (!revoked)
+    throw new InputError([
+      `there is no resource server ${quoted(id)}: see ${invocation()} resource-server list`,
+    ]);
+  printResult(options, { id, revoked: true }, () =>
+    printLine(`Revoked ${id}: it may not introspect tokens any more.`),
+  );
+  await publishClientChanged(settings.NATS_URL, id);
 }

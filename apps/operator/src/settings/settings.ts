@@ -1,26 +1,26 @@
 import { DatabaseUrlVariable, SchemaVariable } from '#platform/configuration/store-url.variables.js';
 import { OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
 
-/** What every command needs. */
+/** Needed by every command. */
 export class DatabaseSettings {
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = '';
 }
 
-/** What every command needs that changes what running services know: whom it tells. */
+/** Needed by commands whose change must reach running services. */
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 
-/** What `resource-server create` needs: the address it hands out. */
+/** Needed by `resource-server create`, which prints the address of the introspection endpoint. */
 export class IssuerSettings extends DatabaseSettings {
-  /** {base_url} of the specification. */
+  /** Origin of the token app, which is the issuer (RFC 8414 2). */
   @OriginVariable() BASE_URL: string;
 }
 
-/** What `client create` needs as well: the addresses it hands out, and whom it tells. */
+/** Needed by `client create`, which prints the addresses of the endpoints. */
 export class RegistrationSettings extends IssuerSettings {
-  /** {auth_url} of the specification. */
+  /** Origin of the authorize app. */
   @OriginVariable() AUTH_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }

@@ -1,34 +1,244 @@
-import { Command, CommandRunner, Help } from 'nest-commander';
-import { invocation } from '../command-line/invocation.js';
-import { refuseGroupAlone } from '../command-line/group.js';
-import { CreateUserCommand } from './create-user.command.js';
-import { DeleteUserCommand } from './delete-user.command.js';
-import { DisableUserCommand } from './disable-user.command.js';
-import { EnableUserCommand } from './enable-user.command.js';
-import { ListUsersCommand } from './list-users.command.js';
-import { SetPasswordCommand } from './set-password.command.js';
-import { UpdateUserCommand } from './update-user.command.js';
+import { InputError, validated } from '../command-line/input.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import {
+  counted,
+  printable,
+  printFields,
+  printLine,
+  printResult,
+  printTable,
+  type JsonOption,
+} from '../command-line/output.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { generatePassword, readPassword } from './password.js';
+import { NewUserDto, PasswordDto, UserChangesDto, UserListDto } from './user.dto.js';
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  setLocale,
+  setPassword,
+} from './user.service.js';
 
-@Command({
-  name: 'user',
-  description: 'users of the scheduling product: create, list, update, set-password, disable, enable, delete',
-  subCommands: [
-    CreateUserCommand,
-    ListUsersCommand,
-    UpdateUserCommand,
-    SetPasswordCommand,
-    DisableUserCommand,
-    EnableUserCommand,
-    DeleteUserCommand,
-  ],
-})
-export class UserCommand extends CommandRunner {
-  async run(parameters: string[]): Promise<void> {
-    refuseGroupAlone(this.command, parameters);
-  }
+const LOGIN = ['<login>', 'the email address or user name'] as const;
+const PASSWORD_STDIN = [
+  '--password-stdin',
+  'read the password, 8 to 256 characters, from a line of stdin',
+] as const;
 
-  @Help('after')
-  examples(): string {
-    return `\nExample:\n  $ ${invocation()} user create --help`;
-  }
+export function userCommand(): OperatorCommand {
+  const user = new OperatorCommand('user')
+    .description(
+      'users of the scheduling product: create, list, update, set-password, disable, enable, delete',
+    )
+    .examples('user create --help');
+
+  user
+    .command('create')
+    .description('create a user, with a generated password or one from stdin')
+    .option('--email <email>', 'address to log in with, unique in any letter case')
+    .option('--username <username>', 'name to log in with, unique in any letter case')
+    .option('--name <name>', 'name to show')
+    .option('--time-zone <zone>', 'IANA name of the time zone (default: UTC)')
+    .option('--locale <locale>', "language of the pages, like de (default: the browser's)")
+    .option(...PASSWORD_STDIN)
+    .jsonOption('print JSON; password is null when it came from stdin')
+    .examples(
+      'user create --email ada@example.com --username ada --name "Ada Lovelace"',
+      'user create --email ada@example.com --username ada --name Ada \\\n' +
+        '      --time-zone Europe/London --password-stdin < password-file',
+    )
+    .action(create);
+
+  user
+    .command('list')
+    .description('list users in the order of their ids, a page at a time; never a password hash')
+    .option('--search <text>', 'part of the email address, user name or name')
+    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
+    .option('--after <id>', 'only users with a greater id: the next page', Number)
+    .jsonOption('print a JSON array')
+    .examples('user list --search @example.com', 'user list --limit 1000 --after 4711 --json')
+    .action(list);
+
+  user
+    .command('update')
+    .argument(...LOGIN)
+    .description('set the language of the pages for a user')
+    .option('--locale <locale>', "language of the pages, like de; none: the browser's")
+    .jsonOption()
+    .examples('user update ada@example.com --locale ja')
+    .action(update);
+
+  user
+    .command('set-password')
+    .argument(...LOGIN)
+    .description('replace the password of a user with a generated one or one from stdin')
+    .option(...PASSWORD_STDIN)
+    .option('--end-sessions', 'end every session of the user')
+    .jsonOption('print JSON; password is null when it came from stdin')
+    .notes(
+      'Applications keep their access: "user disable" ends it. Sessions stay open without --end-sessions.',
+    )
+    .examples(
+      'user set-password ada@example.com --end-sessions',
+      'user set-password ada@example.com --password-stdin < password-file',
+    )
+    .action(changePassword);
+
+  user
+    .command('disable')
+    .argument(...LOGIN)
+    .description('end every session of a user and every access they gave, and refuse their logins')
+    .jsonOption()
+    .notes(
+      'Safe to repeat: if a service did not answer, run it again, and it continues. "user enable" lets the user log in again.',
+    )
+    .examples('user disable ada@example.com')
+    .action(disable);
+
+  user
+    .command('enable')
+    .argument(...LOGIN)
+    .description('let a disabled user log in again; they have to allow applications again')
+    .jsonOption()
+    .examples('user enable ada@example.com')
+    .action(enable);
+
+  user
+    .command('delete')
+    .argument(...LOGIN)
+    .description('delete a user, end their sessions and revoke every access they granted')
+    .option('--yes', 'yes, delete them')
+    .jsonOption()
+    .notes(
+      'Safe to repeat: if a service did not answer, the user is disabled and not deleted yet; run it again, and it continues.',
+    )
+    .examples('user delete ada@example.com --yes')
+    .action(remove);
+
+  return user;
+}
+
+async function create({
+  json,
+  passwordStdin,
+  ...options
+}: JsonOption & { passwordStdin?: boolean }): Promise<void> {
+  const given = passwordStdin ? { password: await readPassword() } : {};
+  const input = validated(NewUserDto, { ...options, ...given });
+  const generated = input.password === undefined ? generatePassword() : null;
+  const user = await createUser(readSettings(DatabaseSettings), input, input.password ?? generated ?? '');
+  const { id, email, username, name, timeZone, locale } = user;
+  const created = { id, email, username, name, time_zone: timeZone, locale, password: generated };
+  printResult({ json }, created, () => {
+    printLine('Created the user:\n');
+    printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
+    if (generated) printLine('\nThe password is shown only once: the service stores its hash.');
+  });
+}
+
+async function list({ json, ...options }: JsonOption): Promise<void> {
+  const filter = validated(UserListDto, options);
+  const { page, more } = await listUsers(readSettings(DatabaseSettings), filter);
+  const users = page.map(({ id, username, email, name, createdAt, disabledAt }) => ({
+    id,
+    username,
+    email,
+    name,
+    created_at: createdAt.toISOString(),
+    disabled_at: disabledAt?.toISOString() ?? null,
+  }));
+  printResult({ json }, users, () => {
+    if (users.length === 0) return printLine('No users found.');
+    printTable(
+      ['id', 'username', 'email', 'created_at', 'disabled_at', 'name'],
+      users.map(({ id, username, email, name, created_at, disabled_at }) => [
+        String(id),
+        username,
+        printable(email),
+        created_at.slice(0, 10),
+        disabled_at?.slice(0, 10) ?? '',
+        printable(name),
+      ]),
+    );
+    if (more) printLine(`\nFor the next page, add --after ${users.at(-1)?.id}`);
+  });
+}
+
+async function update(login: string, { json, ...options }: JsonOption): Promise<void> {
+  const { locale: given } = validated(UserChangesDto, options);
+  const locale = given === 'none' ? null : given;
+  const { username } = await setLocale(readSettings(DatabaseSettings), login, locale);
+  printResult({ json }, { username, locale }, () =>
+    printLine(`${username} now sees the pages in ${languageOf(locale)}.`),
+  );
+}
+
+async function changePassword(
+  login: string,
+  {
+    passwordStdin,
+    endSessions = false,
+    ...options
+  }: JsonOption & { passwordStdin?: boolean; endSessions?: boolean },
+): Promise<void> {
+  const given = passwordStdin ? await readPassword() : null;
+  const { password } = validated(PasswordDto, { password: given ?? generatePassword() });
+  const { id, username } = await setPassword(readSettings(DatabaseSettings), login, password, endSessions);
+  const generated = given === null ? password : null;
+  printResult(options, { id, username, password: generated, sessions_ended: endSessions }, () => {
+    const sessions = endSessions
+      ? ' and ended every session.'
+      : '. Open sessions stay open: --end-sessions ends them.';
+    printLine(`Changed the password of ${username}${sessions}`);
+    if (generated !== null)
+      printLine(`\n  ${generated}\n\nIt is shown only once: the service stores its hash.`);
+  });
+}
+
+async function disable(login: string, options: JsonOption): Promise<void> {
+  const { id, username, first, revokedGrants } = await disableUser(readSettings(ChangeSettings), login);
+  const result = { id, username, disabled: true, disabled_before: !first, revoked_grants: revokedGrants };
+  printResult(options, result, () =>
+    printLine(
+      first
+        ? `Disabled ${username} and revoked ${counted(revokedGrants, 'grant')}: no session or token works any more.`
+        : `${username} was disabled already; no session or token works any more.`,
+    ),
+  );
+}
+
+async function enable(login: string, options: JsonOption): Promise<void> {
+  const { id, username, wasDisabled } = await enableUser(readSettings(DatabaseSettings), login);
+  printResult(options, { id, username, disabled: false, disabled_before: wasDisabled }, () =>
+    printLine(
+      wasDisabled
+        ? `Enabled ${username}, who has to log in and allow each application again.`
+        : `${username} was not disabled.`,
+    ),
+  );
+}
+
+async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
+  if (!yes)
+    throw new InputError([
+      '--yes is missing: this deletes the user, revokes every access they granted, and cannot be undone',
+    ]);
+  const { id, username, first, revokedGrants } = await deleteUser(readSettings(ChangeSettings), login);
+  const result = { id, username, deleted: true, deleted_before: !first, revoked_grants: revokedGrants };
+  printResult(options, result, () =>
+    printLine(
+      first
+        ? `Deleted ${username} and revoked ${counted(revokedGrants, 'grant')}: no session or token works any more.`
+        : `${username} was deleted in the meantime; no session or token works any more.`,
+    ),
+  );
+}
+
+function languageOf(locale: string | null): string {
+  if (locale === null) return 'the language that the browser requests';
+  return `${new Intl.DisplayNames('en', { type: 'language' }).of(locale)} (${locale})`;
 }

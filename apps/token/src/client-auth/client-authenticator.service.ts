@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { matchClientSecret } from '#database/client/client-secret.js';
+import { matchClientSecret } from '#oauth/client-credentials.js';
 import type { Client } from '#database/client/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';

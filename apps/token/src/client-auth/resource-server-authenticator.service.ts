@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { verifyClientSecret } from '#database/client/client-secret.js';
+import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.js';
 import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { LogoMediaType } from './client-logo.js';
+import type { LogoMediaType } from './client.js';
 
 @Entity('client_logos')
 export class ClientLogoEntity {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { ClientLogoEntity } from './client-logo.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import type { ClientLogo } from './client-logo.js';
+import type { ClientLogo } from './client.js';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import type { ClientType } from './client.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { generateClientId } from '#oauth/client-id.js';
+import { generateClientId } from '#oauth/client-credentials.js';
 import { ClientLogoEntity } from './client-logo.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import type { ClientLogo } from './client-logo.js';
+import type { ClientLogo } from './client.js';
 import { ClientSecretEntity } from './client-secret.entity.js';
 import { ClientEntity } from './client.entity.js';
 import type { ClientType, ClientWithSecrets } from './client.js';
-import { DuplicateClientError } from './duplicate-client.error.js';
+import { DuplicateClientError } from './client.js';
 import { DEFAULT_SCOPE } from '#oauth/scope.js';
 import { violatedConstraint } from '../connection/violated-constraint.js';
 

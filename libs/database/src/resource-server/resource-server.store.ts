@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
-import { generateResourceServerId } from '#oauth/client-id.js';
+import { generateResourceServerId } from '#oauth/client-credentials.js';
 import { ResourceServerEntity } from './resource-server.entity.js';
 import type { ResourceServer } from './resource-server.js';
 

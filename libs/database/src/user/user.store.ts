@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { DuplicateUserError, type UniqueUserField } from './duplicate-user.error.js';
+import { DuplicateUserError, type UniqueUserField } from './user.js';
 import { UserEntity } from './user.entity.js';
 import type { User } from './user.js';
 import { violatedConstraint } from '../connection/violated-constraint.js';

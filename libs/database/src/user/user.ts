@@ -20,3 +20,13 @@ export interface User {
   /** Cannot log in, has no session and allows nothing. */
   readonly disabled: boolean;
 }
+
+export type UniqueUserField = 'email' | 'username';
+
+/** Another user has the same email or username; letter case makes no difference. */
+export class DuplicateUserError extends Error {
+  constructor(readonly fields: readonly UniqueUserField[]) {
+    super(`another user has the same ${fields.join(' and the same ')}; choose another one`);
+    this.name = 'DuplicateUserError';
+  }
+}

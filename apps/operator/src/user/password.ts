@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { InputError } from '../command-line/input.error.js';
+import { InputError } from '../command-line/input.js';
 
-/** Far more than the longest password, in bytes. */
+/** Bytes; far more than the longest password needs. */
 const READ_AT_MOST = 4_096;
 
 /**
  * Reads the first line of the input, without its line ending.
  *
- * @throws InputError when the input is a terminal, which would show the password, or no UTF-8
+ * @throws InputError when the input is a terminal, which would show the password, or not UTF-8
  */
 export async function readPassword(input: NodeJS.ReadStream = process.stdin): Promise<string> {
   if (input.isTTY)

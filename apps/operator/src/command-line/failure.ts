@@ -1,5 +1,6 @@
-import { invocation } from './invocation.js';
-import { InputError } from './input.error.js';
+import { CommanderError } from 'commander';
+import { InputError } from './input.js';
+import { invocation } from './operator-command.js';
 
 const WRONG_INPUT = 2;
 const FAILED = 1;
@@ -7,13 +8,13 @@ const FAILED = 1;
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
- * Tells the operator on stderr why a command failed: what to do about it, no stack trace and no credential.
+ * Writes to stderr why a command failed and what to do about it, without stack traces and credentials.
  *
- * @returns the exit code: 0 when help was asked for, 2 for wrong input, 1 for everything else
+ * @returns the exit code: 0 if help was requested, 2 for wrong input, 1 for everything else
  */
 export function reportFailure(error: unknown): number {
-  if (isCommanderExit(error)) {
-    // Commander has already written the message, or the help that was asked for.
+  if (error instanceof CommanderError) {
+    // Commander has written the message or the requested help.
     return error.exitCode === 0 ? 0 : WRONG_INPUT;
   }
   if (error instanceof InputError) {
@@ -24,14 +25,9 @@ export function reportFailure(error: unknown): number {
   return FAILED;
 }
 
-function isCommanderExit(error: unknown): error is { code: string; exitCode: number } {
-  const { code, exitCode } = (error ?? {}) as { code?: unknown; exitCode?: unknown };
-  return typeof code === 'string' && code.startsWith('commander.') && typeof exitCode === 'number';
-}
-
 function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
-  // What migrations alone make: tables and columns.
+  // A missing table or column means that migrations are missing.
   if (UNDEFINED.has(driverError?.code))
     return (
       `the database is not at this version (${message}): run "${invocation()} migrate", or, ` +

@@ -1,0 +1,139 @@
+import type { ClientSecretRecord, SecretOutcome } from '#database/client/client-secret.store.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
+import { unknownClient } from '../client/client.service.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { invocation, OperatorCommand } from '../command-line/operator-command.js';
+import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { withStores } from '../connections/database.connection.js';
+import { publishClientChanged } from '../connections/nats.connection.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+
+export function clientSecretCommand(): OperatorCommand {
+  const secret = new OperatorCommand('secret')
+    .description('secrets of an application: rotate, list, revoke')
+    .examples('client secret rotate --help');
+
+  secret
+    .command('rotate')
+    .argument('<id>', 'the client_id')
+    .description('make a second secret, beside the first')
+    .jsonOption()
+    .notes(
+      'Two secrets may be live at once, so that the application can move from one to the other without a gap.',
+    )
+    .examples('client secret rotate sc_abcdefghijklmnopqrstuvwx')
+    .action(rotate);
+
+  secret
+    .command('list')
+    .argument('<id>', 'the client_id')
+    .description('list the live secrets by identifier, oldest first, and when each was last used')
+    .jsonOption('print a JSON array')
+    .notes('The day of last use is in UTC, and is stored up to half a minute late.')
+    .examples('client secret list sc_abcdefghijklmnopqrstuvwx')
+    .action(list);
+
+  secret
+    .command('revoke')
+    .argument('<id>', 'the client_id')
+    .argument('<secret-id>', 'the identifier that client secret list shows')
+    .description('revoke a secret for good')
+    .option('--force', 'revoke it even if it is the last: the application is cut off')
+    .jsonOption()
+    .examples('client secret revoke sc_abcdefghijklmnopqrstuvwx 6f1c8a52-0d3b-4f6e-9a41-7b2d5c9e8f10')
+    .action(revoke);
+
+  return secret;
+}
+
+async function rotate(clientId: string, options: JsonOption): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const { secret, hash } = generateClientSecret();
+  const outcome = await withStores(settings, ({ secrets }) => secrets.add(clientId, hash));
+  const live = liveSecrets(outcome, clientId);
+  const [oldest] = live;
+  const secretId = live.at(-1)?.id ?? '';
+  const created = { client_id: clientId, client_secret: secret, secret_id: secretId };
+  // Print before the broadcast: the secret exists nowhere else, and must not be lost if the broadcast is slow.
+  printResult(options, { ...created, secrets: live.map(describe) }, () => {
+    printLine('Created a new secret. It is shown only once: the service stores its hash.\n');
+    printFields(created);
+    if (oldest && oldest.id !== secretId)
+      printLine(
+        `\nThe old one still works. When the application uses the new one:\n  ${invocation()} client secret revoke ${clientId} ${oldest.id}`,
+      );
+  });
+  await publishClientChanged(settings.NATS_URL, clientId);
+}
+
+async function list(clientId: string, options: JsonOption): Promise<void> {
+  const outcome = await withStores(readSettings(DatabaseSettings), ({ secrets }) => secrets.list(clientId));
+  const live = liveSecrets(outcome, clientId).map(describe);
+  printResult(options, live, () => {
+    if (live.length === 0)
+      return printLine(`No secret is live; make one: ${invocation()} client secret rotate ${clientId}`);
+    printTable(
+      ['id', 'created_at', 'last_used_on'],
+      live.map(({ id, created_at, last_used_on }) => [id, created_at.slice(0, 10), last_used_on ?? 'never']),
+    );
+  });
+}
+
+async function revoke(
+  clientId: string,
+  secretId: string,
+  { force = false, ...options }: JsonOption & { force?: boolean },
+): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const outcome = await withStores(settings, ({ secrets }) => secrets.revoke(clientId, secretId, force));
+  const live = liveSecrets(outcome, clientId, secretId);
+  const result = { client_id: clientId, revoked: secretId, secrets: live.map(describe) };
+  printResult(options, result, () => {
+    const rest =
+      live.length === 0 ? 'No secret is live any more' : `Still live: ${live.map(({ id }) => id).join(' ')}`;
+    printLine(`Revoked ${secretId}. ${rest}.`);
+  });
+  await publishClientChanged(settings.NATS_URL, clientId);
+}
+
+/** A secret as the operator sees it, without anything to authenticate with. */
+function describe({ id, createdAt, lastUsedOn }: ClientSecretRecord) {
+  return { id, created_at: createdAt.toISOString(), last_used_on: lastUsedOn };
+}
+
+/**
+ * The live secrets after a command.
+ *
+ * @throws InputError that says why nothing was done, and what to do instead
+ */
+function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): readonly ClientSecretRecord[] {
+  switch (outcome.outcome) {
+    case 'done':
+      return outcome.live;
+    case 'unknown_client':
+      throw unknownClient(clientId);
+    case 'public_client':
+      throw new InputError([`${clientId} is a public client: it has no secret, it proves itself by PKCE`]);
+    case 'two_live':
+      throw new InputError([
+        'two secrets are live, and there can be no third: revoke the one that is no longer in use',
+        ...outcome.live.map(
+          (secret) => `${invocation()} client secret revoke ${clientId} ${secret.id}  # ${usageOf(secret)}`,
+        ),
+      ]);
+    case 'unknown_secret':
+      throw new InputError([
+        `no live secret of the client is ${quoted(secretId)}: see ${invocation()} client secret list ${clientId}`,
+      ]);
+    default:
+      throw new InputError([
+        'it is the last live secret: the application could not authenticate any more; make another one first ' +
+          `(${invocation()} client secret rotate ${clientId}), or give --force`,
+      ]);
+  }
+}
+
+function usageOf({ createdAt, lastUsedOn }: ClientSecretRecord): string {
+  return `created ${createdAt.toISOString().slice(0, 10)}, ${lastUsedOn ? `last used ${lastUsedOn}` : 'never used'}`;
+}

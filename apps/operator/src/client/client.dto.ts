@@ -1,0 +1,125 @@
+import type { ClientType } from '#database/client/client.js';
+import { checkRedirectUri } from '#oauth/redirect-uri.js';
+import { DEFAULT_SCOPE, SCOPES } from '#oauth/scope.js';
+import { quoted, Rule } from '../command-line/input.js';
+
+export const MAX_REDIRECT_URIS = 20;
+
+/** Options of `client create`. */
+export class NewClientDto {
+  @Rule(({ name }: NewClientDto) => nameProblems(name, 'users see it when they allow access'))
+  name: string;
+
+  public = false;
+
+  requirePar = false;
+
+  firstParty = false;
+
+  @Rule(({ redirectUri: uris, public: isPublic }: NewClientDto) => {
+    if (uris.length === 0)
+      return [
+        '--redirect-uri is missing: give the address users return to, like https://app.example.com/callback',
+      ];
+    if (uris.length > MAX_REDIRECT_URIS)
+      return [`--redirect-uri is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
+    return redirectUriProblems('--redirect-uri', uris, isPublic ? 'public' : 'confidential');
+  })
+  redirectUri: string[] = [];
+
+  @Rule(({ scope }: NewClientDto) =>
+    scope.length === 0 ? ['--scope is empty: leave it out for profile:read'] : scopeProblems(scope),
+  )
+  scope: string[] = [DEFAULT_SCOPE];
+
+  @Rule(({ scope, optionalScope }: NewClientDto) => optionalScopeProblems(optionalScope, scope))
+  optionalScope: string[] = [];
+}
+
+/** Options of `client update`; `applyChanges` checks the redirect URIs, because the rules depend on the client. */
+export class ClientChangesDto {
+  @Rule(({ name }: ClientChangesDto) =>
+    name === undefined ? [] : nameProblems(name, 'users see it when they allow access'),
+  )
+  name?: string;
+
+  @Rule(({ scope }: ClientChangesDto) => {
+    if (scope === undefined) return [];
+    return scope.length === 0 ? ['--scope is empty: give at least one'] : scopeProblems(scope);
+  })
+  scope?: string[];
+
+  /** Empty: no scope is optional any more. */
+  optionalScope?: string[];
+
+  @Rule(({ requirePar }: ClientChangesDto) => booleanProblems('--require-par', requirePar))
+  requirePar?: string;
+
+  @Rule(({ firstParty }: ClientChangesDto) => booleanProblems('--first-party', firstParty))
+  firstParty?: string;
+
+  /** Path of a file, or `none`. */
+  logo?: string;
+
+  addRedirectUri: string[] = [];
+
+  @Rule(({ addRedirectUri, removeRedirectUri, ...others }: ClientChangesDto) =>
+    addRedirectUri.length + removeRedirectUri.length === 0 &&
+    Object.values(others).every((value) => value === undefined)
+      ? ['nothing to change: give one of the options of client update --help']
+      : [],
+  )
+  removeRedirectUri: string[] = [];
+}
+
+/** 1 to 100 characters, none of them a control or format character, and no space at either end. */
+const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
+/** A character with a glyph of its own: no mark, no space, no default-ignorable character, and not the blank Braille pattern. */
+const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** @param purpose who sees the name, and when */
+export function nameProblems(name: unknown, purpose: string): string[] {
+  if (name === undefined) return [`--name is missing: ${purpose}`];
+  if (typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)) return [];
+  return [
+    `--name must be 1 to 100 printable characters, at least one of them visible, with no space at either end: ${purpose}`,
+  ];
+}
+
+/** @param flag the option that gave the URIs */
+export function redirectUriProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
+  return uris.flatMap((uri, index) => {
+    const problem = uris.indexOf(uri) < index ? 'is given twice: give it once' : checkRedirectUri(uri, type);
+    return problem ? [`${flag} ${quoted(uri)} ${problem}`] : [];
+  });
+}
+
+/** Hints about redirect URIs that are accepted but not recommended. */
+export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
+  return uris
+    .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
+    .map(
+      (uri) =>
+        `${quoted(uri)} matches any port. Use 127.0.0.1 or [::1] instead of localhost if the application can: each device resolves localhost itself (RFC 8252 8.3)`,
+    );
+}
+
+/** @param scopes what the client may request */
+export function optionalScopeProblems(optional: readonly string[], scopes: readonly string[]): string[] {
+  return optional
+    .filter((scope) => !scopes.includes(scope))
+    .map((scope) => `--optional-scope ${quoted(scope)} is not among its scopes: give it by --scope as well`);
+}
+
+function scopeProblems(scopes: readonly string[]): string[] {
+  const known = [...SCOPES.keys()].join(' ');
+  return scopes
+    .filter((scope) => !SCOPES.has(scope))
+    .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${known}`);
+}
+
+function booleanProblems(flag: string, value: string | undefined): string[] {
+  return value === undefined || value === 'true' || value === 'false'
+    ? []
+    : [`${flag} must be true or false`];
+}

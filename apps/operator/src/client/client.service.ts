@@ -1,0 +1,132 @@
+import type { ClientLogo, ClientType, ClientWithSecrets } from '#database/client/client.js';
+import type {
+  ChangedRegistration,
+  ClientRegistration,
+  Deletion,
+} from '#database/client/client-registration.store.js';
+import { generateClientSecret } from '#oauth/client-credentials.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { invocation } from '../command-line/operator-command.js';
+import { withStores } from '../connections/database.connection.js';
+import { publishClientChanged } from '../connections/nats.connection.js';
+import { RevocationApplier } from '../grant/revocation-applier.js';
+import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import {
+  type ClientChangesDto,
+  MAX_REDIRECT_URIS,
+  type NewClientDto,
+  optionalScopeProblems,
+  redirectUriProblems,
+} from './client.dto.js';
+
+/** @returns the client's identifier and its secret, which is null for a public client (RFC 6749 2.1) */
+export async function registerClient(
+  settings: DatabaseSettings,
+  { name, redirectUri, scope, optionalScope, requirePar, firstParty, ...options }: NewClientDto,
+  logo: ClientLogo | undefined,
+): Promise<{ clientId: string; secret: string | null }> {
+  const credential = options.public ? null : generateClientSecret();
+  const { clientId } = await withStores(settings, ({ clients }) =>
+    clients.create({
+      name,
+      type: options.public ? 'public' : 'confidential',
+      redirectUris: redirectUri,
+      scopes: scope,
+      optionalScopes: optionalScope,
+      requirePar,
+      firstParty,
+      ...(logo && { logo }),
+      ...(credential && { secretHash: credential.hash }),
+    }),
+  );
+  return { clientId, secret: credential?.secret ?? null };
+}
+
+/** @throws InputError if there is no such client */
+export async function findClient(settings: DatabaseSettings, clientId: string): Promise<ClientWithSecrets> {
+  const client = await withStores(settings, ({ clients }) => clients.find(clientId));
+  if (!client) throw unknownClient(clientId);
+  return client;
+}
+
+/**
+ * @param logo the new one; null removes it, undefined keeps it
+ * @throws InputError if there is no such client, or it cannot be changed like this
+ */
+export async function updateClient(
+  settings: DatabaseSettings,
+  clientId: string,
+  changes: ClientChangesDto,
+  logo: ClientLogo | null | undefined,
+): Promise<ClientWithSecrets> {
+  const updated = await withStores(settings, async ({ clients, registrations }) => {
+    const done = await registrations.update(clientId, (current, type) =>
+      applyChanges(current, type, changes, logo),
+    );
+    return done && clients.find(clientId);
+  });
+  if (!updated) throw unknownClient(clientId);
+  return updated;
+}
+
+/**
+ * Deletes a client and revokes every grant of it. Safe to repeat after a failure.
+ *
+ * @throws InputError if there never was such a client; Error if running services do not answer
+ */
+export async function deleteClient(settings: ChangeSettings, clientId: string): Promise<Deletion> {
+  const deletion = await withStores(settings, ({ registrations }) => registrations.delete(clientId));
+  if (!deletion) throw unknownClient(clientId);
+  // In this order: the broadcast stops new tokens, then existing tokens are revoked.
+  await publishClientChanged(settings.NATS_URL, clientId);
+  await new RevocationApplier().apply(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
+  return deletion;
+}
+
+export function unknownClient(clientId: string): InputError {
+  return new InputError([`there is no client ${quoted(clientId)}: see ${invocation()} client list`]);
+}
+
+/**
+ * A client's registration after `client update`. A scope that the client loses is no longer optional either.
+ *
+ * @throws InputError that lists everything that cannot be done
+ */
+function applyChanges(
+  current: ClientRegistration,
+  type: ClientType,
+  changes: ClientChangesDto,
+  logo: ClientLogo | null | undefined,
+): ChangedRegistration {
+  const { name = current.name, scope = [...current.scopes] } = changes;
+  const { optionalScope = current.optionalScopes, requirePar, firstParty } = changes;
+  const { addRedirectUri: added, removeRedirectUri: removed } = changes;
+  const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
+  const redirectUris = [...kept, ...added];
+  const problems = [
+    ...removed
+      .filter((uri) => !current.redirectUris.includes(uri))
+      .map(
+        (uri) => `--remove-redirect-uri ${quoted(uri)} is not registered: see ${invocation()} client show`,
+      ),
+    ...added
+      .filter((uri) => kept.includes(uri))
+      .map((uri) => `--add-redirect-uri ${quoted(uri)} is registered already: leave it out`),
+    ...redirectUriProblems('--add-redirect-uri', added, type),
+    ...optionalScopeProblems(changes.optionalScope ?? [], scope),
+  ];
+  if (redirectUris.length === 0)
+    problems.push('no redirect URI would be left: add the new one in the same command');
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    problems.push(`more than ${MAX_REDIRECT_URIS} redirect URIs: remove some in the same command`);
+  if (problems.length > 0) throw new InputError(problems);
+  return {
+    name,
+    redirectUris,
+    scopes: scope,
+    optionalScopes: optionalScope.filter((optional) => scope.includes(optional)),
+    requirePar: requirePar === undefined ? current.requirePar : requirePar === 'true',
+    firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
+    ...(logo !== undefined && { logo }),
+  };
+}

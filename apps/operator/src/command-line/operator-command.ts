@@ -1,0 +1,85 @@
+import { Command, type ErrorOptions, type Option } from 'commander';
+import { scopeTokens } from '#oauth/scope.js';
+
+/**
+ * How this command line was started, for hints that can be copied: by npm in a checkout, else by its own name, as in an
+ * image, which has no npm.
+ */
+export function invocation(env: NodeJS.ProcessEnv = process.env): string {
+  return ['operator', 'migrate'].includes(env.npm_lifecycle_event ?? '')
+    ? 'npm run -s operator --'
+    : 'operator';
+}
+
+/**
+ * A command, or a group of commands, with the rules that all of them share: unknown commands, unknown options and repeated
+ * single values are refused; every refusal names the help; nothing ends the process except `main.ts`.
+ */
+export class OperatorCommand extends Command {
+  constructor(name?: string) {
+    super(name);
+    this.exitOverride().helpCommand(false);
+    // Only a group gets here: a command that does something takes its operands as arguments.
+    this.on('command:*', ([unknown = '']: string[]) => this.refuseUnknownCommand(unknown));
+  }
+
+  override createCommand(name?: string): OperatorCommand {
+    return new OperatorCommand(name);
+  }
+
+  /** Refuses a second value of an option that takes one; Commander would silently let it replace the first. */
+  override addOption(option: Option): this {
+    super.addOption(option);
+    if (!option.required) return this;
+    let given = 0;
+    return this.on(`option:${option.name()}`, () => {
+      given += 1;
+      const collectsValues = Array.isArray(this.getOptionValue(option.attributeName()));
+      if (given > 1 && !collectsValues) this.error(`error: ${option.long} is given twice: give it once`);
+    });
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    this.showHelpAfterError(`See: ${this.commandLine()} --help`);
+    return super.error(message, options);
+  }
+
+  refuseUnknownCommand(name: string): never {
+    const known = this.commands.map((command) => command.name()).join(', ');
+    // Quoted as JSON: control characters of pasted text must not reach the terminal.
+    const quoted = JSON.stringify(name.slice(0, 200)).slice(1, -1);
+    return this.error(`error: unknown command '${quoted}'\n(The commands are ${known})`);
+  }
+
+  /** Adds `--json`. */
+  jsonOption(description = 'print JSON'): this {
+    return this.option('--json', description);
+  }
+
+  /** Adds text below the options. */
+  notes(text: string): this {
+    return this.addHelpText('after', `\n${text}`);
+  }
+
+  /** Adds examples below the options and notes. @param lines each without the name of the program */
+  examples(...lines: readonly string[]): this {
+    const heading = lines.length === 1 ? 'Example' : 'Examples';
+    return this.notes([`${heading}:`, ...lines.map((line) => `  $ ${invocation()} ${line}`)].join('\n'));
+  }
+
+  /** This command as it is typed. */
+  private commandLine(): string {
+    if (!this.parent) return invocation();
+    return `${(this.parent as OperatorCommand).commandLine()} ${this.name()}`;
+  }
+}
+
+/** Value parser of an option that may be repeated. */
+export function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value];
+}
+
+/** Value parser of an option that takes scopes, separated by spaces or repeated. */
+export function collectScopes(value: string, previous: readonly string[] = []): string[] {
+  return scopeTokens([...previous, value].join(' '));
+}

@@ -1,0 +1,29 @@
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
+import { ClientSecretStore } from '#database/client/client-secret.store.js';
+import { ClientStore } from '#database/client/client.store.js';
+import { connect } from '#database/connection/connect.js';
+import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { UserStore } from '#database/user/user.store.js';
+
+/** The stores of one command, which share a connection pool. */
+export type Stores = Awaited<ReturnType<typeof openStores>>;
+
+/**
+ * @param retryForMs how long to retry a failed connection, in milliseconds
+ * @throws DependencyUnavailableError
+ */
+export async function openStores(databaseUrl: string, schema: string, retryForMs: number) {
+  const database = directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize: 2 }, schema);
+  await connect(database, databaseUrl, retryForMs);
+  return {
+    clients: new ClientStore(database),
+    registrations: new ClientRegistrationStore(database),
+    secrets: new ClientSecretStore(database),
+    resourceServers: new ResourceServerStore(database),
+    users: new UserStore(database),
+    accounts: new UserAccountStore(database),
+    close: () => database.destroy(),
+  };
+}

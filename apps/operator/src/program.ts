@@ -1,0 +1,52 @@
+import { clientCommand } from './client/client.command.js';
+import { reportFailure } from './command-line/failure.js';
+import { OperatorCommand } from './command-line/operator-command.js';
+import { migrateCommand } from './migrate/migrate.command.js';
+import { resourceServerCommand } from './resource-server/resource-server.command.js';
+import { userCommand } from './user/user.command.js';
+
+const SETTINGS = `\
+While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL, and DATABASE_SCHEMA
+if it is set; client create, update and delete, client secret rotate and revoke, resource-server revoke, and user
+disable and delete also NATS_URL; client create also AUTH_URL and BASE_URL; resource-server create also BASE_URL.`;
+
+/** Runs the command of `process.argv`. @returns the exit code */
+export async function runCommand(): Promise<number> {
+  try {
+    await program().parseAsync(process.argv);
+    return 0;
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+/** The operator's command line. Nothing connects until a command with valid input needs it. */
+function program(): OperatorCommand {
+  return new OperatorCommand('operator')
+    .description('Registers applications, resource servers and users of the OAuth 2.0 authorization service.')
+    .notes(SETTINGS)
+    .examples(
+      'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
+      'client create --help',
+    )
+    .addCommand(clientCommand())
+    .addCommand(resourceServerCommand())
+    .addCommand(userCommand())
+    .addCommand(migrateCommand())
+    .addCommand(helpCommand());
+}
+
+/** `help client create`; Commander's own help command takes one name only. */
+function helpCommand(): OperatorCommand {
+  return new OperatorCommand('help')
+    .argument('[command...]', 'the command, like client create')
+    .description('show the help of a command')
+    .action((names: string[], _options: object, { parent }: OperatorCommand) => {
+      let shown = parent as OperatorCommand;
+      for (const name of names) {
+        const next = shown.commands.find((command) => command.name() === name) as OperatorCommand | undefined;
+        shown = next ?? shown.refuseUnknownCommand(name);
+      }
+      shown.help();
+    });
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+
+/** Variables, and the fields of run.json that hold their values. */
+const FIELDS = {
+  DATABASE_URL: 'database_url',
+  DATABASE_SCHEMA: 'database_schema',
+  AUTH_URL: 'auth_url',
+  BASE_URL: 'base_url',
+  NATS_URL: 'nats_url',
+} as const;
+
+/**
+ * Reads the settings of a command from the environment, or from a running `npm start`. DATABASE_URL decides: if it is set,
+ * only the environment counts, so that a command never combines one product's database with another one's addresses.
+ *
+ * @throws Error that says how to give the settings; ConfigurationError that lists what is wrong with them
+ */
+export function readSettings<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
+  if (env.DATABASE_URL) return loadConfiguration(shape, env);
+  if (env.NODE_ENV === 'production')
+    throw new Error('DATABASE_URL is missing: set it to the PostgreSQL URL of the service');
+  const file = runFile(env);
+  const running = runningProduct(file);
+  if (!running)
+    throw new Error(
+      'DATABASE_URL is missing: start the product with "npm start" and this command works on it, or set it to the ' +
+        `PostgreSQL URL of the service. No "npm start" runs with ${file}: LOCAL_DIR must be the same in both places`,
+    );
+  // The schema belongs to the database.
+  const { DATABASE_SCHEMA: _, ...rest } = withoutEmpty(env);
+  return loadConfiguration(shape, { ...running, ...rest });
+}
+
+/** The file that `npm start` writes while it runs, and removes at its end; LOCAL_DIR moves the folder. */
+function runFile(env: NodeJS.ProcessEnv): string {
+  return resolve(env.LOCAL_DIR || '.local', 'run.json');
+}
+
+/** The settings in run.json, as variables; null when there is no file, because nothing runs. */
+function runningProduct(file: string): Record<string, string> | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new Error(`cannot read ${file}: run this as the user who ran "npm start", or set DATABASE_URL`, {
+      cause: error,
+    });
+  }
+  let run: Record<string, unknown>;
+  try {
+    run = Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch (cause) {
+    throw new Error(`${file} is not valid JSON: restart "npm start", or set DATABASE_URL`, { cause });
+  }
+  const known = Object.entries(FIELDS).map(([variable, field]) => [variable, run[field]] as const);
+  return Object.fromEntries(known.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+}

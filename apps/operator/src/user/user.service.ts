@@ -1,0 +1,129 @@
+import { DuplicateUserError, type User } from '#database/user/user.js';
+import type { Disabling, UserAccount, UserFilter } from '#database/user/user-account.store.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { invocation } from '../command-line/operator-command.js';
+import { withStores } from '../connections/database.connection.js';
+import type { Stores } from '../connections/stores.js';
+import { RevocationApplier } from '../grant/revocation-applier.js';
+import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import type { NewUserDto } from './user.dto.js';
+
+/** @throws InputError if another user has the same email address or user name */
+export async function createUser(
+  settings: DatabaseSettings,
+  { email, username, name, timeZone, locale }: NewUserDto,
+  password: string,
+): Promise<User> {
+  const { hashPassword } = await import('#database/user/password.js');
+  return withStores(settings, async ({ users }) => {
+    const passwordHash = await hashPassword(password);
+    const zone = timeZone === undefined ? {} : { timeZone };
+    try {
+      return await users.create({ email, username, name, passwordHash, locale: locale ?? null, ...zone });
+    } catch (error) {
+      if (!(error instanceof DuplicateUserError)) throw error;
+      throw new InputError(
+        error.fields.map((field) => `--${field}: another user has this ${field} already; choose another one`),
+      );
+    }
+  });
+}
+
+/** A page of users in the order of their ids. @returns whether there are more */
+export async function listUsers(
+  settings: DatabaseSettings,
+  filter: UserFilter,
+): Promise<{ page: UserAccount[]; more: boolean }> {
+  // One extra row shows whether there is another page.
+  const found = await withStores(settings, ({ accounts }) =>
+    accounts.list({ ...filter, limit: filter.limit + 1 }),
+  );
+  return { page: found.slice(0, filter.limit), more: found.length > filter.limit };
+}
+
+/** @param locale null: the browser's language */
+export async function setLocale(
+  settings: DatabaseSettings,
+  login: string,
+  locale: string | null,
+): Promise<User> {
+  return withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    if (!(await stores.users.setLocale(user.id, locale))) throw unknownUser(login);
+    return user;
+  });
+}
+
+export async function setPassword(
+  settings: DatabaseSettings,
+  login: string,
+  password: string,
+  endSessions: boolean,
+): Promise<User> {
+  const { hashPassword } = await import('#database/user/password.js');
+  return withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    const hash = await hashPassword(password);
+    if (!(await stores.accounts.setPassword(user.id, hash, endSessions))) throw unknownUser(login);
+    return user;
+  });
+}
+
+/** Ends every session and grant of a user and refuses new ones. Safe to repeat after a failure. */
+export async function disableUser(settings: ChangeSettings, login: string): Promise<User & Disabling> {
+  const disabled = await withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    const disabling = await stores.accounts.disable(user.id);
+    if (!disabling) throw unknownUser(login);
+    return { ...user, ...disabling };
+  });
+  const { id, username } = disabled;
+  await new RevocationApplier().apply(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
+  return disabled;
+}
+
+/** Lets a disabled user log in again. */
+export async function enableUser(
+  settings: DatabaseSettings,
+  login: string,
+): Promise<User & { wasDisabled: boolean }> {
+  return withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    const wasDisabled = await stores.accounts.enable(user.id);
+    if (wasDisabled === null) throw unknownUser(login);
+    return { ...user, wasDisabled };
+  });
+}
+
+/**
+ * Ends every session and grant of a user, then deletes the row. After a failure the user is disabled and can still be found
+ * by login, so that the command can be repeated.
+ *
+ * @returns `first`: false if another run deleted the user in the meantime
+ */
+export async function deleteUser(settings: ChangeSettings, login: string): Promise<User & Disabling> {
+  return withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    const { id, username } = user;
+    const applyRevocations = (state: string) =>
+      new RevocationApplier().apply(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
+    const disabled = await stores.accounts.disable(id);
+    await applyRevocations(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
+    const deleted = await stores.accounts.delete(id);
+    // Not zero if the user was enabled and allowed something between the two steps.
+    if (deleted?.revokedGrants) await applyRevocations('is deleted');
+    const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
+    return { ...user, first: deleted !== null, revokedGrants };
+  });
+}
+
+/** Finds a user by email address or user name. @throws InputError if there is none */
+async function findUser({ users }: Stores, login: string): Promise<User> {
+  const found = await users.findByLogin(login);
+  if (!found) throw unknownUser(login);
+  return found.user;
+}
+
+function unknownUser(login: string): InputError {
+  return new InputError([`there is no user ${quoted(login)}: see ${invocation()} user list`]);
+}
