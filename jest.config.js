@@ -1,24 +1,44 @@
 import { swcOptions } from './libs/testing/jest/swc-options.mjs';
 
-// Tests are ES modules compiled one by one by swc; the libraries are read from
-// their sources, so that a test run needs no build.
-export default {
+// Three tiers, told apart by the name of the file: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
+const tier = (displayName, testMatch, more) => ({
+  displayName,
+  testMatch,
   testEnvironment: 'node',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev', '<rootDir>/k8s'],
-  testMatch: ['**/test/**/*.spec.ts'],
+  // swc compiles each file on its own, and `#lib/…` is read from the library's sources. Suites that start
+  // processes run what `npm run build` wrote to dist.
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^#(\\w+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
+  ...more,
+});
+
+const servers = {
   globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',
-  // Most suites wait for servers and child processes more than they compute: one worker a core.
+};
+
+export default {
+  projects: [
+    tier('unit', ['**/test/**/*.unit.spec.ts']),
+    tier('test', ['**/test/**/!(*.unit|*.long).spec.ts'], servers),
+    tier('long', ['**/test/**/*.long.spec.ts'], servers),
+    // Needs a container engine: `npm run test:containers`.
+    tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
+  ],
+  // Most suites wait for servers and child processes more than they compute: one worker per core.
   maxWorkers: '100%',
-  // Node keeps every ES module that it has evaluated, some 15 MB a suite. A worker with gigabytes stands still for seconds while
-  // it collects garbage, in which commands to Redis time out, and takes longer to end than jest waits for.
+  // Node keeps every ES module that it has evaluated, some 15 MB per suite. A worker of several gigabytes pauses for
+  // seconds to collect garbage; meanwhile commands to Redis time out.
   workerIdleMemoryLimit: '512MB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
   testTimeout: 240_000,
+  collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts', '!libs/testing/**'],
+  coverageDirectory: 'coverage',
+  coverageProvider: 'v8',
+  coverageReporters: ['text', 'html', 'json-summary'],
 };

@@ -4,7 +4,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { useOperatorBench } from './operator-bench.js';
 import { expectRefused, jsonOf } from './outcome.js';
 
-// What ends access is tried with the whole product, in dev/test/gone-user.spec.ts.
+// What ends access is tried with the whole product, in dev/test/gone-user.long.spec.ts.
 const bench = useOperatorBench();
 
 const user = (...args: string[]) => bench.run(['user', ...args]);

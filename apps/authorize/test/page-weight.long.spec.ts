@@ -1,18 +1,12 @@
 import type { Page } from 'playwright-core';
-import { type Locale, LOCALES } from '#oauth/locale.js';
+import { LOCALES } from '#oauth/locale.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, world } from './scenes/stage.js';
 import { openTab } from './scenes/tab.js';
 import type { World } from './scenes/world.js';
 
-const EVERY = process.env['LANGUAGES'] === 'all';
-
-/** Arabic weighs most, and no page in another language half a kilobyte more or less; consent.spec weighs its page in each. */
-const LANGUAGES: readonly Locale[] = EVERY ? LOCALES : ['ar'];
-
-/** Where one language is weighed for all, they have some room to differ. */
-const MOST_BYTES = EVERY ? 30_000 : 28_000;
+const MOST_BYTES = 30_000;
 
 interface Loaded {
   readonly url: string;
@@ -55,7 +49,7 @@ const ERRORS: readonly Scene[] = [
   open: (page: Page, { app }: World) => page.goto(app.url + path),
 }));
 
-it.each(LANGUAGES)(
+it.each(LOCALES)(
   'every page is under 30 KB with all it needs, which is all from here: %s',
   async (locale) => {
     const weights: Record<string, number> = {};

@@ -3,12 +3,10 @@ import { type History, histories } from './history.js';
 import { playHistory } from './play-history.js';
 import { openTheatre, type Stage, type Theatre } from './stage.js';
 
-// `npm run test:long` plays 10 000. A failure prints its seed: SEED=… plays the same histories again, one after the
-// other, and looks for a shorter one that fails; though processes never interleave twice in quite the same way.
-const HISTORIES = Number(process.env['HISTORIES'] ?? 400);
+// A failure prints its seed: SEED=… plays the same histories again, one after the other, and looks for a shorter one that
+// fails; though processes never interleave twice in quite the same way.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
-const PROCESSES = HISTORIES > 1_000 ? 4 : 2;
 /** Histories that are under way at the same time. */
 const LANES = SEED === undefined ? 12 : 1;
 
@@ -30,10 +28,11 @@ async function playMany(stage: Stage, count: number): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-describe('concurrent histories of many clients, several processes, and a Redis that forgets', () => {
+/** Plays `count` random histories on as many engines, each in a process of its own. */
+export function describeHistories(count: number, processes: number): void {
   let theatre: Theatre;
   beforeAll(async () => {
-    theatre = await openTheatre(PROCESSES);
+    theatre = await openTheatre(processes);
   });
   afterAll(() => theatre.close());
 
@@ -42,8 +41,8 @@ describe('concurrent histories of many clients, several processes, and a Redis t
     ['with single use', 0, 0.25],
   ])(
     'never two live successors, never a live token after revocation, never a logged-out honest client (%s)',
-    (_, retryWindow, share) => playMany(theatre.stage(retryWindow), HISTORIES * share),
+    (_, retryWindow, share) => playMany(theatre.stage(retryWindow), count * share),
     // Against a hang, not to measure: on a busy machine one takes a second.
-    60_000 + HISTORIES * 1_000,
+    60_000 + count * 1_000,
   );
-});
+}

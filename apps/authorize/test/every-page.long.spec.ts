@@ -1,0 +1,4 @@
+import { LOCALES } from '#oauth/locale.js';
+import { describeEveryPage, HARDEST } from './scenes/every-page.js';
+
+describe.each(LOCALES.filter((locale) => !HARDEST.includes(locale)))('%s', describeEveryPage);

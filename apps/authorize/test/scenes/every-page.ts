@@ -1,0 +1,71 @@
+import type { Page } from 'playwright-core';
+import type { Locale } from '#oauth/locale.js';
+import { CATALOGUE } from '../../src/ui/i18n/catalogue.js';
+import { ERROR_SCENES } from './error-scenes.js';
+import { problemsOf } from './problems.js';
+import type { Scene } from './scene.js';
+import { SCENES } from './scenes.js';
+import { openTab, type Tab } from './tab.js';
+import { spaceText, zoomText } from './zoom.js';
+
+export const WIDTH = 320;
+
+/** The longest words, and the other direction: what breaks a layout breaks it in one of them first. */
+export const HARDEST: readonly Locale[] = ['de', 'ar'];
+
+/** The same page as somebody sees it who needs larger letters, or more room between them. */
+async function problemsAtEverySize(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  await spaceText(page, true);
+  found.push(...(await problemsOf(page)).map((problem) => `with spaced text: ${problem}`));
+  await page.setViewportSize({ width: 2 * WIDTH, height: 640 });
+  await zoomText(page, 2);
+  found.push(...(await problemsOf(page)).map((problem) => `at 200 %: ${problem}`));
+  await zoomText(page, 1);
+  await spaceText(page, false);
+  await page.setViewportSize({ width: WIDTH, height: 640 });
+  return found;
+}
+
+/** Every page in a language fits the narrowest screen and says what it is. */
+export function describeEveryPage(locale: Locale): void {
+  const prefix = CATALOGUE['error.title'][locale].split('{')[0] ?? '';
+
+  async function look(tab: Tab, scene: Scene): Promise<string[]> {
+    const page = await tab.play(scene);
+    const found = await problemsOf(page);
+    if (HARDEST.includes(locale)) found.push(...(await problemsAtEverySize(page)));
+    const { lang, dir, title, failed } = await page.evaluate(() => ({
+      lang: document.documentElement.lang,
+      dir: document.documentElement.dir,
+      title: document.title,
+      failed: document.querySelector('[role=alert]') !== null,
+    }));
+    if (lang !== locale || dir !== (locale === 'ar' ? 'rtl' : 'ltr'))
+      found.push(`is said to be ${lang} ${dir}`);
+    // What a screen reader says first, and what stands in the tab.
+    if (failed !== title.startsWith(prefix.trim())) found.push(`its title does not say the state: ${title}`);
+    return found.map((problem) => `${scene.name}: ${problem}`);
+  }
+
+  it('every page fits 320 pixels, also with more space or larger letters, has targets to hit, and says what it is', async () => {
+    const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+    const found: string[] = [];
+    for (const scene of SCENES) found.push(...(await look(tab, scene)));
+    expect(found).toEqual([]);
+    await tab.close();
+  });
+
+  it('so does the page of every error, and each has a title of its own', async () => {
+    const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+    const found: string[] = [];
+    const titles = new Set<string>();
+    for (const scene of ERROR_SCENES) {
+      found.push(...(await look(tab, scene)));
+      titles.add(await tab.page.title());
+    }
+    expect(found).toEqual([]);
+    expect(titles.size).toBe(ERROR_SCENES.length);
+    await tab.close();
+  });
+}

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+const DOCUMENTS = [
+  ...readdirSync('.').filter((file) => file.endsWith('.md')),
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('docs', file)),
+];
+
+const read = (file: string) => readFileSync(file, 'utf8');
+
+/** The anchors of a document's headings, as GitHub makes them. */
+const anchorsOf = (file: string) =>
+  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+
+/** Whether "docs/run.md#alerts" names a file, and a heading in it. */
+function exists(link: string): boolean {
+  const [file = '', anchor] = link.split('#');
+  return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));
+}
+
+describe.each(DOCUMENTS)('%s', (file) => {
+  it('links to what exists', () => {
+    const links = [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) =>
+      link.startsWith('#') ? file + link : join(file, '..', link),
+    );
+    expect(links.filter((link) => !exists(link))).toEqual([]);
+  });
+
+  it('names npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
+    const named = [...read(file).matchAll(/npm run (?:-s )?([\w:]*\w)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+it('every alert links to its part of the runbook', () => {
+  const { spec } = parse(read('k8s/monitoring/alerts.yaml')) as {
+    spec: { groups: { rules: { annotations: { runbook?: string } }[] }[] };
+  };
+  const links = spec.groups.flatMap(({ rules }) => rules.map(({ annotations }) => annotations.runbook ?? ''));
+  expect(links.length).toBeGreaterThan(5);
+  expect(links.filter((link) => !exists(link))).toEqual([]);
+});
