@@ -2,18 +2,12 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { DirectoryHealthStore } from '#database/connection/database-health.store.js';
 import { DirectoryModule } from '#database/database.module.js';
-import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { TokenCodec } from '#grants/token-codec.js';
-import { TokenIssuer } from '#grants/token-issuer.js';
 import { Readiness } from '#platform/health/readiness.js';
 import { LoggingModule } from '#platform/logging/logging.module.js';
-import { countTransitions } from '#platform/telemetry/count.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
-import { REDIS } from '#platform/redis/redis.token.js';
-import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { GrantsModule } from '#grants/grants.module.js';
+import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizationRequestService } from './authorize/authorization-request.service.js';
 import { AuthorizationResponse } from './authorize/authorization-response.js';
@@ -29,8 +23,7 @@ import { AccountController } from './account/account.controller.js';
 import { FrontController } from './account/front.controller.js';
 import { ConnectedAppsController } from './connected-apps/connected-apps.controller.js';
 import { RevokeController } from './connected-apps/revoke.controller.js';
-import { AccessRevoker } from './connected-apps/access-revoker.service.js';
-import { RevocationPublisher } from './connected-apps/revocation.publisher.js';
+import { ConfirmingRevocationPublisher } from './connected-apps/revocation.publisher.js';
 import { LogoController } from './logo/logo.controller.js';
 import { LogoService } from './logo/logo.service.js';
 import { LoginController } from './login/login.controller.js';
@@ -49,24 +42,6 @@ import { DeviceCookie } from './login/throttle/device-cookie.js';
 import { LoginThrottle } from './login/throttle/login-throttle.service.js';
 import { ThrottleStore } from './login/throttle/throttle.store.js';
 
-const GRANTS = [
-  {
-    provide: GrantStore,
-    inject: [REDIS, Metrics],
-    useFactory: (redis: ConstructorParameters<typeof GrantStore>[0], metrics: Metrics) =>
-      new GrantStore(redis, undefined, countTransitions(metrics, ['created'])),
-  },
-  {
-    provide: TokenIssuer,
-    inject: [AuthorizeConfiguration],
-    useFactory: ({ TOKEN_KEYS, CODE_LIFETIME }: AuthorizeConfiguration) =>
-      new TokenIssuer(new TokenCodec(KeyRing.parse(TOKEN_KEYS)), {
-        ...DEFAULT_LIFETIMES,
-        code: CODE_LIFETIME,
-      }),
-  },
-];
-
 /** The pages: authorize, login, consent. */
 @Module({})
 export class AuthorizeModule {
@@ -77,16 +52,34 @@ export class AuthorizeModule {
 
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
     const timeoutMs = configuration.dependencyTimeoutMs;
+    const stores = [
+      DirectoryModule.forRoot({
+        databaseUrl: configuration.DATABASE_URL,
+        schema: configuration.DATABASE_SCHEMA,
+        timeoutMs,
+      }),
+      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+    ];
     return {
       module: AuthorizeModule,
       imports: [
         LoggingModule.forRoot('authorize', configuration.LOG_LEVEL),
-        DirectoryModule.forRoot({
-          databaseUrl: configuration.DATABASE_URL,
-          schema: configuration.DATABASE_SCHEMA,
-          timeoutMs,
+        ...stores,
+        GrantsModule.forRoot({
+          imports: stores,
+          tokenKeys: configuration.TOKEN_KEYS,
+          lifetimes: {
+            ...DEFAULT_LIFETIMES,
+            code: configuration.CODE_LIFETIME,
+            refreshToken: configuration.REFRESH_TOKEN_LIFETIME,
+            clockSkew: configuration.CLOCK_SKEW,
+          },
+          publisher: {
+            provide: RevocationPublisher,
+            useFactory: () => new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2),
+          },
+          transitions: ['created', 'revoked'],
         }),
-        RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
       ],
       controllers: [
         AuthorizeController,
@@ -103,8 +96,6 @@ export class AuthorizeModule {
         { provide: CLOCK, useValue: Date.now },
         { provide: PasswordGate, useValue: new PasswordGate() },
         { provide: APP_FILTER, useClass: PageErrorFilter },
-        ...GRANTS,
-        AccessRevoker,
         AuthorizationRequestService,
         AuthorizationResponse,
         BrowserCookie,
@@ -123,8 +114,6 @@ export class AuthorizeModule {
         PageResponder,
         PageSurface,
         PushedRequestService,
-        PushedRequestStore,
-        RevocationPublisher,
         SessionService,
         SessionStore,
       ],

@@ -17,7 +17,7 @@ import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { AuthorizeModule } from '../src/authorize.module.js';
-import { RevocationPublisher } from '../src/connected-apps/revocation.publisher.js';
+import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { Browser } from './browser.js';
 
 export const BASE_URL = 'https://base.example.com';

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
-import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { GrantsModule } from '#grants/grants.module.js';
+import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { DirectoryModule } from '#database/database.module.js';
 import { ConnectionModule } from '#platform/nats/nats.module.js';
 import { LoggingModule } from '#platform/logging/logging.module.js';
@@ -12,10 +13,7 @@ import { ClientCache } from './client-auth/client-cache.js';
 import { DpopProofService } from './dpop/dpop-proof.service.js';
 import { ProofStore } from './dpop/proof.store.js';
 import { ConsumeProofResponder } from './dpop/consume-proof.responder.js';
-import { grantEngineProvider } from './token/grant-engine.provider.js';
-import { MONOTONIC_CLOCK } from './revocation/monotonic-clock.js';
-import { RevocationKeeper } from './revocation/revocation-keeper.service.js';
-import { RevocationReplay } from './revocation/revocation-replay.service.js';
+import { RevocationReconciler } from './revocation/revocation-reconciler.service.js';
 import { RevocationResponder } from './revocation/revocation.responder.js';
 import { NatsReadiness } from './health/nats-readiness.js';
 import { TokenReadiness } from './health/token-readiness.js';
@@ -36,23 +34,45 @@ import { TokenController } from './token/token.controller.js';
 import { TokenService } from './token/token.service.js';
 import { UsageRecorder } from './usage/usage-recorder.service.js';
 
+/** What this app does to grants; the authorize app creates them. */
+const TRANSITIONS = [
+  'redeemed',
+  'refreshed',
+  'retried',
+  'restored',
+  'revoked',
+  'code_replayed',
+  'refresh_token_reused',
+  'verifier_mismatch',
+] as const;
+
 /** The token app: token endpoints over HTTP, introspection and profiles over NATS. */
 @Module({})
 export class TokenModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const timeoutMs = configuration.dependencyTimeoutMs;
+    const connections = [
+      DirectoryModule.forRoot({
+        databaseUrl: configuration.DATABASE_URL,
+        schema: configuration.DATABASE_SCHEMA,
+        timeoutMs,
+      }),
+      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+      ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token', timeoutMs }),
+    ];
     return {
       module: TokenModule,
       imports: [
         LoggingModule.forRoot('token', configuration.LOG_LEVEL),
         PassportModule,
-        DirectoryModule.forRoot({
-          databaseUrl: configuration.DATABASE_URL,
-          schema: configuration.DATABASE_SCHEMA,
-          timeoutMs,
+        ...connections,
+        GrantsModule.forRoot({
+          imports: connections,
+          tokenKeys: configuration.TOKEN_KEYS,
+          lifetimes: lifetimesOf(configuration),
+          publisher: { provide: RevocationPublisher, useClass: NatsRevocationPublisher },
+          transitions: TRANSITIONS,
         }),
-        RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
-        ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token', timeoutMs }),
       ],
       controllers: [
         TokenController,
@@ -69,10 +89,7 @@ export class TokenModule {
       providers: [
         { provide: TokenConfiguration, useValue: configuration },
         { provide: APP_FILTER, useClass: OAuthErrorFilter },
-        grantEngineProvider(configuration.TOKEN_KEYS, lifetimesOf(configuration)),
-        { provide: MONOTONIC_CLOCK, useValue: () => performance.now() },
-        RevocationReplay,
-        RevocationKeeper,
+        RevocationReconciler,
         NatsReadiness,
         TokenReadiness,
         ClientCacheMetrics,
@@ -84,7 +101,6 @@ export class TokenModule {
         DpopProofService,
         TokenService,
         TokenRequest,
-        PushedRequestStore,
         ParService,
         RefreshTokenStrategy,
       ],

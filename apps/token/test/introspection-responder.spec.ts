@@ -66,7 +66,7 @@ describe('oauth.token.introspect over NATS', () => {
       handle: randomBytes(16),
       generation: 1,
       expiry: Math.floor(Date.now() / 1000) - 60,
-      narrowed: false,
+      scopeMask: 0,
       jkt: null,
     });
     for (let i = 0; i < 20; i++)

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#testing/backing/free-port.js';
 import { RedisNode } from '#testing/topology/redis-node.js';
-import { type KeeperWorld, openKeeperWorld } from './keeper-world.js';
+import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
 
 let folder: string;
 let node: RedisNode;
-let world: KeeperWorld;
+let world: ReconcilerWorld;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
   const password = randomBytes(16).toString('hex');
   const settings = ['save ""', 'maxmemory-policy noeviction'];
   node = await new RedisNode(await freePort(), folder, password, settings).start();
-  world = await openKeeperWorld({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
-  world.keeper.onApplicationBootstrap();
+  world = await openReconcilerWorld({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  world.reconciler.onApplicationBootstrap();
 });
 
 afterAll(async () => {
@@ -31,7 +31,7 @@ it('a revocation that a full Redis refuses ends the grant all the same, and is c
   const id = await world.grant();
   await mayUse('1mb');
   await world.recordRevocation(id);
-  await world.triesInVain();
+  await world.failsAPass();
   expect(await world.statusOf(id)).toBeNull();
   await mayUse('0');
   await world.becomesRevoked(id);

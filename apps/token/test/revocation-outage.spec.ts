@@ -1,15 +1,16 @@
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
-import { type KeeperWorld, openKeeperWorld } from './keeper-world.js';
+import { until } from '#testing/topology/until.js';
+import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
 
 const MINUTE = 60_000;
 
-let world: KeeperWorld;
+let world: ReconcilerWorld;
 
 beforeAll(async () => {
-  world = await openKeeperWorld();
-  world.keeper.onApplicationBootstrap();
-  // A keeper that has run for long: a day back is what it looks at its start, and a fail-over soon after that.
+  world = await openReconcilerWorld();
+  world.reconciler.onApplicationBootstrap();
+  // A reconciler that has run for long: its first pass covers a day.
   for (let round = 0; round < 3; round++) {
     await world.pass(15 * MINUTE);
     const id = await world.grant();
@@ -36,7 +37,7 @@ it.each(['redis', 'postgres'] as const)(
     cut(which);
     await world.recordRevocation(first);
     for (let hour = 0; hour < 2; hour++) {
-      await world.triesInVain();
+      await world.failsAPass();
       await world.pass(60 * MINUTE);
     }
     await world.recordRevocation(last);
@@ -56,7 +57,7 @@ it('a revocation is carried out whose commit waited, as for a standby that is aw
   await world.pass(60 * MINUTE);
   await world.recordRevocation(other);
   await world.becomesRevoked(other);
-  // What passed it would have made the time of its beginning.
+  // The time of its beginning, an hour ago.
   await transaction.query("UPDATE grants SET revoked_at = now() - interval '1 hour' WHERE id = $1", [
     waiting,
   ]);
@@ -90,6 +91,26 @@ it('an outage is one line of the log, however many passes fail', async () => {
   lines.length = 0;
   cut('redis');
   await world.recordRevocation(id);
-  for (let pass = 0; pass < 3; pass++) await world.triesInVain();
-  expect(lines).toEqual([expect.stringMatching(/^recent revocations could not be applied to Redis yet: /)]);
+  for (let pass = 0; pass < 3; pass++) await world.failsAPass();
+  expect(lines).toEqual([expect.stringMatching(/^recorded revocations could not be applied yet: /)]);
+});
+
+it('a revocation is applied though PostgreSQL is read-only and cannot mark it', async () => {
+  const id = await world.grant();
+  cut('redis');
+  await world.recordRevocation(id);
+  await world.failsAPass();
+  await world.sql(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
+  );
+  cut('postgres');
+  for (const cable of Object.values(world.cables)) cable.down = false;
+  await world.becomesRevoked(id);
+  await world.failsAPass();
+  expect(await world.isMarked(id)).toBe(false);
+  await world.sql(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only', current_database()); END $$`,
+  );
+  world.cables.postgres.cut();
+  await until('it is marked', MINUTE, () => world.isMarked(id));
 });

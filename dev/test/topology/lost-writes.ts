@@ -1,4 +1,4 @@
-import { grantId } from '#grants/grant-id.js';
+import { grantId } from '#grants/grant.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import type { RedisCluster } from '#testing/topology/redis-cluster.js';

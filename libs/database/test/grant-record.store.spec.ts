@@ -87,12 +87,13 @@ describe('GrantRecordStore', () => {
     const left: string[] = [];
     for (let number = 0; number < 30; number++) left.push(await granted(fromNow(90), gone));
     await accounts.delete(gone);
-    const age = (days: number, expired: boolean) =>
+    const age = (days: number, expired: boolean, applied = true) =>
       directory.dataSource.query(
         `UPDATE grants SET revoked_at = now() - $2 * interval '1 day',
+           revocation_applied_at = CASE WHEN $4 THEN now() - $2 * interval '1 day' END,
            expires_at = now() + CASE WHEN $3 THEN interval '-1 hour' ELSE interval '1 hour' END
          WHERE id = ANY($1)`,
-        [left, days, expired],
+        [left, days, expired, applied],
       );
     const remain = async () => (await Promise.all(left.map((id) => grants.find(id)))).filter(Boolean).length;
     const allows = async (times: number) => {
@@ -101,7 +102,10 @@ describe('GrantRecordStore', () => {
     await age(100, false);
     await allows(5);
     expect(await remain()).toBe(30);
-    // Who has to carry it out may not have done so.
+    // The record is what applies the revocation.
+    await age(100, true, false);
+    await allows(5);
+    expect(await remain()).toBe(30);
     await age(0.9, true);
     await allows(5);
     expect(await remain()).toBe(30);

@@ -1,45 +1,50 @@
 import { randomUUID } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
-import { GrantStoreUnavailableError } from './grant-store-unavailable.error.js';
-import type { ObserveTransition } from './grant-transition.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.token.js';
 import type {
   ActiveGrant,
+  CountTransition,
   KeyRefusal,
   PendingGrant,
   Redemption,
-  Renewal,
   Refusal,
   RefusalReason,
+  Renewal,
 } from './grant.js';
-import { CREATE } from './scripts/create.script.js';
-import { LOOK } from './scripts/look.script.js';
-import { MISS } from './scripts/miss.script.js';
-import { REDEEM } from './scripts/redeem.script.js';
-import { REFRESH } from './scripts/refresh.script.js';
-import { RESTORE } from './scripts/restore.script.js';
-import { REVOKE, REVOKE_OF } from './scripts/revoke.script.js';
+import {
+  CREATE,
+  INTROSPECT,
+  MARK_MISSING,
+  REDEEM,
+  REFRESH,
+  RESTORE,
+  REVOKE,
+  REVOKE_OF_CLIENT,
+} from './grant.scripts.js';
 import type { Token } from './token-codec.js';
 
-/** The Redis client the grant store works on. */
-export type GrantRedis = Redis | Cluster;
+/** Injection token of a CountTransition. */
+export const COUNT_TRANSITION = Symbol('count of grant transitions');
 
+const SCRIPTS = {
+  grantCreate: CREATE,
+  grantRedeem: REDEEM,
+  grantRefresh: REFRESH,
+  grantIntrospect: INTROSPECT,
+  grantMarkMissing: MARK_MISSING,
+  grantRestore: RESTORE,
+  grantRevoke: REVOKE,
+  grantRevokeOfClient: REVOKE_OF_CLIENT,
+};
+type ScriptName = keyof typeof SCRIPTS;
 type Script = (...args: (string | number)[]) => Promise<unknown>;
-type Scripts = Record<
-  | 'grantCreate'
-  | 'grantRedeem'
-  | 'grantRefresh'
-  | 'grantLook'
-  | 'grantMiss'
-  | 'grantRestore'
-  | 'grantRevoke'
-  | 'grantRevokeOf',
-  Script
->;
 
-/** Seconds; longer than PostgreSQL may take to answer. */
-const NOTED = 60;
+/** TTL in seconds of the marker of a missing grant; longer than PostgreSQL may take to answer. */
+const MARKER_TTL = 60;
 
-/** What a script answered: a grant that is active now, or a refusal with the value that explains it. */
+/** What a script answered: the grant, which is active now, or a refusal. */
 export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
 
 /** Times of a redemption: now in milliseconds, the TTL of an active grant in seconds. */
@@ -57,40 +62,29 @@ export interface PresentedToken {
   readonly keyRefusal: KeyRefusal | null;
 }
 
-/** Times of a refresh: now, retry window and the expiry of a new access token in milliseconds, the TTL in seconds. */
+/** Times of a refresh: now and the retry window in milliseconds, the TTL in seconds. */
 export interface RefreshTimes {
   readonly now: number;
   readonly window: number;
   readonly ttl: number;
-  readonly accessExpiry: number;
 }
 
 /**
  * The grant state machine in Redis: one hash per grant, one script and one round trip per transition.
- * Times are milliseconds since the epoch, TTLs seconds. Every method throws GrantStoreUnavailableError when Redis
- * cannot answer, and then the transition may or may not have happened.
+ * Times are milliseconds since the epoch, TTLs seconds. Every method throws DependencyUnavailableError when Redis does not
+ * answer; the transition may have happened all the same.
  */
+@Injectable()
 export class GrantStore {
-  private readonly scripts: Scripts;
+  private readonly scripts: Record<ScriptName, Script>;
 
   constructor(
-    private readonly redis: GrantRedis,
-    private readonly note: () => string = randomUUID,
-    /** Told of what no engine sees: that a grant was created. */
-    private readonly observe: ObserveTransition = () => undefined,
+    @Inject(REDIS) private readonly redis: RedisClient,
+    @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
+    @Optional() private readonly marker: () => string = randomUUID,
   ) {
-    const scripts = {
-      grantCreate: CREATE,
-      grantRedeem: REDEEM,
-      grantRefresh: REFRESH,
-      grantLook: LOOK,
-      grantMiss: MISS,
-      grantRestore: RESTORE,
-      grantRevoke: REVOKE,
-      grantRevokeOf: REVOKE_OF,
-    };
-    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 1, lua });
-    this.scripts = redis as unknown as Scripts;
+    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 1, lua });
+    this.scripts = redis as unknown as Record<ScriptName, Script>;
   }
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
@@ -108,7 +102,7 @@ export class GrantStore {
       now,
       ttl,
     );
-    this.observe('created');
+    this.count('created');
   }
 
   /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
@@ -132,7 +126,7 @@ export class GrantStore {
     id: string,
     { clientId, scope }: Renewal,
     { generation, jkt, keyRefusal }: PresentedToken,
-    { now, window, ttl, accessExpiry }: RefreshTimes,
+    { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
     return this.transition(
       'grantRefresh',
@@ -145,36 +139,30 @@ export class GrantStore {
       jkt ?? '',
       keyRefusal ?? '',
       scope ?? '',
-      accessExpiry,
     );
   }
 
   /** Reads a grant for an authentic token. A token of a later generation moves the state forward: Redis lost a rotation. */
-  look(id: string, { generation, narrowed, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
-    return this.transition('grantLook', id, generation, issuedAt, ttl, narrowed ? 1 : 0, jkt ?? '');
+  introspect(id: string, { generation, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
+    return this.transition('grantIntrospect', id, generation, issuedAt, ttl, jkt ?? '');
   }
 
   /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
   async keyOf(id: string): Promise<string | null> {
-    const jkt = await this.available(this.redis.hget(keyOf(id), 'jkt'));
+    const jkt = await this.answer(this.redis.hget(keyOf(id), 'jkt'));
     return jkt || null;
   }
 
-  /** Notes that a grant is lost, before PostgreSQL is asked for it. Null when it is there by now. */
-  async miss(id: string): Promise<string | null> {
-    return ((await this.run('grantMiss', id, this.note(), NOTED)) as string) || null;
+  /** Marks a grant as missing, before PostgreSQL is asked for it. @returns the marker; null when the grant exists */
+  async markMissing(id: string): Promise<string | null> {
+    return ((await this.run('grantMarkMissing', id, this.marker(), MARKER_TTL)) as string) || null;
   }
 
-  /** Puts back a lost grant by the note of its loss; leaves alone whatever stands there by now. */
-  async restore(
-    id: string,
-    grant: Omit<ActiveGrant, 'narrowedTo'>,
-    note: string,
-    ttl: number,
-  ): Promise<void> {
+  /** Restores a grant that Redis has lost, if its marker is still there; never overwrites a grant or a tombstone. */
+  async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
     const { clientId, userId, scope, generation, rotatedAt, jkt } = grant;
     const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
-    await this.run('grantRestore', id, ...fields, ttl, note);
+    await this.run('grantRestore', id, ...fields, ttl, marker);
   }
 
   /** Any state → revoked. @returns false when it was revoked before, and nothing changed */
@@ -182,20 +170,20 @@ export class GrantStore {
     return (await this.run('grantRevoke', id, ttl)) === 1;
   }
 
-  /** As revoke, only if Redis knows the grant as this client's; also when it was revoked before. @returns whether it does */
-  async revokeOf(clientId: string, id: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantRevokeOf', id, ttl, clientId)) === 1;
+  /** As revoke, only if Redis knows the grant as this client's. @returns whether it does, revoked before or not */
+  async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
+    return (await this.run('grantRevokeOfClient', id, ttl, clientId)) === 1;
   }
 
   private async transition(
-    script: keyof Scripts,
+    script: ScriptName,
     id: string,
     ...args: (string | number)[]
   ): Promise<Transition> {
     const [outcome = '', ...fields] = (await this.run(script, id, ...args)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
-    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, narrowedTo] = fields;
+    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt] = fields;
     return {
       outcome,
       grant: {
@@ -205,20 +193,19 @@ export class GrantStore {
         generation: Number(generation),
         rotatedAt: Number(rotatedAt),
         jkt: jkt || null,
-        narrowedTo: narrowedTo || null,
       },
     };
   }
 
-  private run(script: keyof Scripts, id: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.available(this.scripts[script](keyOf(id), ...args));
+  private run(script: ScriptName, id: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.answer(this.scripts[script](keyOf(id), ...args));
   }
 
-  private async available<T>(answer: Promise<T>): Promise<T> {
+  private async answer<T>(reply: Promise<T>): Promise<T> {
     try {
-      return await answer;
+      return await reply;
     } catch (cause) {
-      throw new GrantStoreUnavailableError(cause);
+      throw new DependencyUnavailableError('redis', cause);
     }
   }
 }

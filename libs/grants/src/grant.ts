@@ -1,4 +1,15 @@
-/** What a user allowed: who may act for whom, and how far. */
+import { createHash } from 'node:crypto';
+import type { Token } from './token-codec.js';
+
+/**
+ * The id of a grant in Redis and PostgreSQL: base64url of SHA-256(handle), 43 characters. It may be stored and logged, because
+ * no token can be made from it.
+ */
+export function grantId(handle: Buffer): string {
+  return createHash('sha256').update(handle).digest('base64url');
+}
+
+/** What a user allowed: which client, for which user, which scope. */
 export interface Authorization {
   readonly clientId: string;
   readonly userId: number;
@@ -6,7 +17,7 @@ export interface Authorization {
   readonly scope: string;
 }
 
-/** An authorization on its way to the client as a code, with what the redemption must repeat. */
+/** A grant whose code has not been redeemed yet, with what the redemption is checked against. */
 export interface PendingGrant extends Authorization {
   readonly redirectUri: string;
   /** PKCE S256 challenge (RFC 7636 4.2); null when the client sent none. */
@@ -21,11 +32,9 @@ export interface ActiveGrant extends Authorization {
   readonly rotatedAt: number;
   /** Thumbprint of the DPoP key its tokens are bound to; null for bearer tokens. */
   readonly jkt: string | null;
-  /** The scope of the access token in question where it is narrower than the grant's (RFC 6749 6). */
-  readonly narrowedTo: string | null;
 }
 
-/** An answer of the token endpoint before it takes its wire names. */
+/** What the token endpoint answers (RFC 6749 5.1), before the controller gives the fields their wire names. */
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -62,28 +71,26 @@ export type KeyRefusal =
   /** The request proved a key, but the token is not bound: a code exchange can bind a grant, a refresh cannot. */
   | 'key_unexpected';
 
-/** Why a grant was refused; the token app maps each to one OAuth error. */
+/** Why a code or token was refused. The token app maps each to one OAuth error and logs it as the failed check. */
 export type RefusalReason =
-  /** Not a token, or not one this service wrote. */
+  /** Malformed or forged, or signed with a key that is not in the key ring. */
   | 'not_ours'
-  /** A genuine token of another kind than is due here. */
+  /** An authentic token of another kind than this request takes. */
   | 'wrong_kind'
   | 'expired'
   /** Authentic, but neither Redis nor PostgreSQL knows its grant. */
   | 'unknown'
-  /** A code from before a fail-over: whether it was used before is not known any more. */
-  | 'history_lost'
+  /** Redis failed over or restarted after the code was issued, and may have lost its redemption (docs/adr/0009). */
+  | 'issued_before_failover'
   | 'revoked'
   | 'other_client'
   | KeyRefusal
   /** A refresh asked for more than the user granted (RFC 6749 6). */
   | 'scope_exceeds'
-  /** A retry asked for a narrower scope other than the one already issued for the same refresh token. */
-  | 'scope_differs'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'
-  /** The code is burnt (RFC 7636 4.6). */
+  /** The grant is revoked, because the code may be stolen (RFC 7636 4.6). */
   | 'verifier_mismatch'
   /** The grant is revoked (RFC 6749 4.1.2). */
   | 'code_replayed'
@@ -97,10 +104,37 @@ export interface Refusal {
   readonly detail?: string;
 }
 
-/** A pair to hand out, and the grant it belongs to. */
+/** A new pair of tokens and its grant. */
 export interface Granted {
   readonly outcome: 'granted';
   readonly grantId: string;
   readonly grant: ActiveGrant;
   readonly pair: TokenPair;
 }
+
+/** An access or refresh token that is valid now. */
+export interface ActiveToken {
+  readonly outcome: 'active';
+  readonly grantId: string;
+  readonly grant: ActiveGrant;
+  readonly token: Token;
+  /** The token's own scope: the grant's, or less if the client asked for less (RFC 6749 6). */
+  readonly scope: string;
+}
+
+/** State changes of a grant, and refusals that revoke it, as metrics count them. */
+export type GrantTransition =
+  | 'created'
+  | 'redeemed'
+  | 'refreshed'
+  /** The same refresh token again inside the retry window, answered with the same pair. */
+  | 'retried'
+  /** Redis had lost the grant; PostgreSQL had it. */
+  | 'restored'
+  | 'revoked'
+  | 'code_replayed'
+  | 'refresh_token_reused'
+  | 'verifier_mismatch';
+
+/** Called after each transition, to count it; must not throw. */
+export type CountTransition = (transition: GrantTransition) => void;

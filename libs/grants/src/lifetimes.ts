@@ -1,12 +1,12 @@
-/** How long things live, in seconds (DESIGN 3). */
+/** Lifetimes in seconds. */
 export interface Lifetimes {
   readonly code: number;
   readonly accessToken: number;
-  /** Sliding: counted anew from every refresh. */
+  /** Sliding: each refresh starts it again. */
   readonly refreshToken: number;
-  /** How long a rotated refresh token still gets the same answer; 0 makes refresh tokens strictly single use. */
+  /** For how long a rotated refresh token still gets the same answer; 0 makes refresh tokens single use. */
   readonly retryWindow: number;
-  /** How far the clocks of two machines may stand apart. */
+  /** Allowed difference between the clocks of two machines. */
   readonly clockSkew: number;
 }
 
@@ -18,7 +18,10 @@ export const DEFAULT_LIFETIMES: Lifetimes = {
   clockSkew: 5,
 };
 
-/** How long Redis remembers a grant after its last transition: as long as any token of it can be used. */
+/** TTL of a grant in Redis, in seconds, set by every transition: as long as any of its tokens is valid. */
 export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }
+
+/** Injection token of the Lifetimes. */
+export const LIFETIMES = Symbol('lifetimes');

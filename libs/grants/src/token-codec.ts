@@ -12,8 +12,11 @@ export interface AuthenticToken {
   readonly expiry: number;
   /** Whether it is bound to a DPoP key (RFC 9449). */
   readonly bound: boolean;
-  /** Whether its scope is narrower than its grant's (RFC 6749 6); Redis knows how narrow. */
-  readonly narrowed: boolean;
+  /**
+   * Which of the grant's scope tokens an access token has (RFC 6749 6), as a bit mask by their position in the grant's scope;
+   * 0 for all of them. Always 0 for codes and refresh tokens.
+   */
+  readonly scopeMask: number;
 }
 
 /** A token whose binding, if any, has been verified. */
@@ -24,12 +27,14 @@ export interface Token extends Omit<AuthenticToken, 'bound'> {
 
 const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 'sat_', refresh: 'srt_' };
 
-const VERSION = 2;
+const VERSION = 3;
 export const HANDLE_BYTES = 16;
 const BINDING_BYTES = 18;
-// version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ MAC 32, and for a bound token ‖ binding 18, a MAC
-// that covers the key's thumbprint. 63 and 81 bytes are multiples of three, so base64url has no spare bits and each token
-// has exactly one spelling.
+/** Scope tokens of a grant that a mask can name. */
+export const SCOPE_MASK_BITS = 24;
+// version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ MAC 29, and for a bound token
+// ‖ binding 18, a MAC that covers the key's thumbprint. 63 and 81 bytes are multiples of three, so base64url has no spare
+// bits and each token has exactly one spelling.
 const AT = {
   version: 0,
   keyId: 1,
@@ -37,11 +42,13 @@ const AT = {
   kind: 21,
   generation: 22,
   expiry: 26,
-  mac: 31,
+  scopeMask: 31,
+  mac: 34,
   binding: 63,
 } as const;
-// Flags in the kind byte.
-const FLAGS = { bound: 0x80, narrowed: 0x40 } as const;
+const MAC_BYTES = AT.binding - AT.mac;
+// A flag in the kind byte.
+const BOUND = 0x80;
 // A code is never bound: the client proves its key when it redeems the code.
 const TOKEN_TEXT = /^(?:s(?:ac|at|rt)_[A-Za-z0-9_-]{84}|s(?:at|rt)_[A-Za-z0-9_-]{108})$/;
 
@@ -61,11 +68,11 @@ export class TokenCodec {
     bytes.writeUInt8(VERSION, AT.version);
     bytes.writeUInt32BE(this.keys.signingKeyId, AT.keyId);
     token.handle.copy(bytes, AT.handle, 0, HANDLE_BYTES);
-    const flags = (jkt === null ? 0 : FLAGS.bound) | (token.narrowed ? FLAGS.narrowed : 0);
-    bytes.writeUInt8(TOKEN_KINDS[kind] | flags, AT.kind);
+    bytes.writeUInt8(TOKEN_KINDS[kind] | (jkt === null ? 0 : BOUND), AT.kind);
     bytes.writeUInt32BE(token.generation, AT.generation);
-    bytes.writeUIntBE(token.expiry, AT.expiry, AT.mac - AT.expiry);
-    this.mac(bytes, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, AT.mac);
+    bytes.writeUIntBE(token.expiry, AT.expiry, AT.scopeMask - AT.expiry);
+    bytes.writeUIntBE(token.scopeMask, AT.scopeMask, AT.mac - AT.scopeMask);
+    this.mac(bytes, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, AT.mac, 0, MAC_BYTES);
     if (jkt !== null) this.mac(bytes, `${kind}:binding`, jkt)?.copy(bytes, AT.binding, 0, BINDING_BYTES);
     return PREFIXES[kind] + bytes.toString('base64url');
   }
@@ -95,19 +102,18 @@ export class TokenCodec {
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
     const kindByte = bytes.readUInt8(AT.kind);
-    const bound = (kindByte & FLAGS.bound) !== 0;
-    if (bytes[AT.version] !== VERSION || (kindByte & ~(FLAGS.bound | FLAGS.narrowed)) !== TOKEN_KINDS[kind])
-      return null;
+    const bound = (kindByte & BOUND) !== 0;
+    if (bytes[AT.version] !== VERSION || (kindByte & ~BOUND) !== TOKEN_KINDS[kind]) return null;
     if (bound !== bytes.length > AT.binding) return null;
-    const mac = this.mac(bytes, bound ? `${kind}:bound` : kind);
+    const mac = this.mac(bytes, bound ? `${kind}:bound` : kind)?.subarray(0, MAC_BYTES);
     if (!mac || !timingSafeEqual(mac, bytes.subarray(AT.mac, AT.binding))) return null;
     const token = {
       kind,
       handle: bytes.subarray(AT.handle, AT.kind),
       generation: bytes.readUInt32BE(AT.generation),
-      expiry: bytes.readUIntBE(AT.expiry, AT.mac - AT.expiry),
+      expiry: bytes.readUIntBE(AT.expiry, AT.scopeMask - AT.expiry),
+      scopeMask: bytes.readUIntBE(AT.scopeMask, AT.mac - AT.scopeMask),
       bound,
-      narrowed: (kindByte & FLAGS.narrowed) !== 0,
     };
     return { token, bytes };
   }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { ActiveGrant, TokenPair } from './grant.js';
-import { grantId } from './grant-id.js';
+import { type ActiveGrant, grantId, type TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
-import { HANDLE_BYTES, type Token, type TokenCodec } from './token-codec.js';
+import { HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
-/** Computes the tokens that are views of a grant. Pure but for the handle of a new code. */
+/** Computes the tokens of a grant. It stores nothing; only the handle of a new code is random. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,
@@ -12,42 +11,71 @@ export class TokenIssuer {
     private readonly random: (bytes: number) => Buffer = randomBytes,
   ) {}
 
-  /** A code for a grant that does not exist yet, and the id under which to store it. `now` in milliseconds. */
+  /** @param now milliseconds. @returns a code for a new grant, and the id under which to store the grant */
   code(now: number): { readonly code: string; readonly grantId: string } {
     const handle = this.random(HANDLE_BYTES);
     const expiry = seconds(now) + this.lifetimes.code;
-    return {
-      code: this.codec.encode({ kind: 'code', handle, generation: 0, expiry, narrowed: false, jkt: null }),
-      grantId: grantId(handle),
-    };
+    const code = this.codec.encode({
+      kind: 'code',
+      handle,
+      generation: 0,
+      expiry,
+      scopeMask: 0,
+      jkt: null,
+    });
+    return { code, grantId: grantId(handle) };
   }
 
   /**
-   * The pair of a grant's present generation. Expiries count from the rotation, not from now: the same
-   * generation always gives the same two tokens, which is what makes a retry safe.
+   * The pair of a grant's current generation. The lifetimes start at the rotation and not now: the same generation always
+   * gives the same two tokens, so that a retry needs no stored answer.
+   *
+   * @param scope a narrower scope for the access token (RFC 6749 6); null for the grant's
    */
-  pair(
-    handle: Buffer,
-    { generation, rotatedAt, scope, jkt, narrowedTo }: ActiveGrant,
-    now: number,
-  ): TokenPair {
+  pair(handle: Buffer, grant: ActiveGrant, scope: string | null, now: number): TokenPair {
+    const { generation, rotatedAt, jkt } = grant;
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
+    const scopeMask = scopeMaskOf(grant.scope, scope);
     const shared = { handle, generation, jkt };
-    const narrowed = narrowedTo !== null;
     return {
-      accessToken: this.codec.encode({ ...shared, kind: 'access', expiry: accessExpiry, narrowed }),
-      refreshToken: this.codec.encode({ ...shared, kind: 'refresh', expiry: refreshExpiry, narrowed: false }),
+      accessToken: this.codec.encode({ ...shared, kind: 'access', expiry: accessExpiry, scopeMask }),
+      refreshToken: this.codec.encode({ ...shared, kind: 'refresh', expiry: refreshExpiry, scopeMask: 0 }),
       type: jkt === null ? 'Bearer' : 'DPoP',
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
-      scope: narrowedTo ?? scope,
+      scope: maskedScope(grant.scope, scopeMask),
     };
   }
 
-  /** When a token's generation began, as far as its expiry tells (milliseconds). */
+  /** When a token's generation began (milliseconds, rounded down to a second), which follows from its expiry. */
   issuedAt({ kind, expiry }: Token): number {
     return (expiry - (kind === 'access' ? this.lifetimes.accessToken : this.lifetimes.refreshToken)) * 1000;
   }
+}
+
+/** The part of a grant's scope that a token's mask names, in the grant's order; all of it for 0. */
+export function maskedScope(granted: string, mask: number): string {
+  if (mask === 0) return granted;
+  return granted
+    .split(' ')
+    .filter((_, position) => position < SCOPE_MASK_BITS && (mask & (1 << position)) !== 0)
+    .join(' ');
+}
+
+/**
+ * @param asked scope tokens of `granted`, or null for all
+ * @throws RangeError for a scope token beyond those that a mask can name: a mask without it could grant too much
+ */
+function scopeMaskOf(granted: string, asked: string | null): number {
+  if (asked === null) return 0;
+  const wanted = new Set(asked.split(' '));
+  const tokens = granted.split(' ');
+  if (tokens.every((token) => wanted.has(token))) return 0;
+  return tokens.reduce((mask, token, position) => {
+    if (!wanted.has(token)) return mask;
+    if (position >= SCOPE_MASK_BITS) throw new RangeError(`a grant has more than ${SCOPE_MASK_BITS} scopes`);
+    return mask | (1 << position);
+  }, 0);
 }
 
 function seconds(milliseconds: number): number {

@@ -6,9 +6,9 @@ describe('a code that Redis began in another history of its writes', () => {
   it('is refused, because its redemption may have been lost', async () => {
     const { code, grantId } = await world.pending();
     // As a promoted replica has it: everything but what comes after.
-    await world.fixture.redis.hset(`grant:${grantId}`, 'history', '0'.repeat(40));
-    expect((await world.redeem(code)).outcome).toBe('history_lost');
-    expect((await world.redeem(code)).outcome).toBe('history_lost');
+    await world.fixture.redis.hset(`grant:${grantId}`, 'replication_id', '0'.repeat(40));
+    expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
+    expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
     expect(world.announced).not.toContain(grantId);
   });
 
@@ -18,8 +18,8 @@ describe('a code that Redis began in another history of its writes', () => {
     const before = await world.fixture.redis.dumpBuffer(key);
     const first = granted(await world.redeem(code));
     await world.fixture.redis.restore(key, 0, before, 'REPLACE');
-    await world.fixture.redis.hset(key, 'history', '0'.repeat(40));
-    expect((await world.redeem(code)).outcome).toBe('history_lost');
+    await world.fixture.redis.hset(key, 'replication_id', '0'.repeat(40));
+    expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
     const renewal = { clientId: world.clientId, jkt: null, scope: null };
     expect((await world.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
     // From here on it is known that the code was used.

@@ -11,7 +11,7 @@ const pairOf = async (result: ReturnType<typeof refresh>) => granted(await resul
 
 describe('a grant that is revoked on its way to Redis', () => {
   it('has a code that is worth nothing', async () => {
-    const { code } = await world.pending(null, null, (id) => world.engine.revoke(id));
+    const { code } = await world.pending(null, null, (id) => world.revocations.revoke(id));
     const result = await world.redeem(code);
     expect(result.outcome).toBe('revoked');
   });
@@ -40,7 +40,7 @@ describe('lifetimes', () => {
     const { pair } = await world.active();
     expect(pair.expiresIn).toBe(1800);
     world.advance(1800 + 6);
-    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('expired');
+    expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('expired');
     world.advance(89 * 86_400);
     const next = await pairOf(refresh(pair.refreshToken));
     world.advance(89 * 86_400);
@@ -64,7 +64,7 @@ describe('lifetimes', () => {
   it('every key in Redis ends by itself', async () => {
     const { grantId } = await world.active();
     expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
-    await world.engine.revoke(grantId);
+    await world.revocations.revoke(grantId);
     expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
     const pending = await world.pending();
     expect(await world.fixture.redis.ttl(`grant:${pending.grantId}`)).toBeGreaterThan(0);
@@ -72,13 +72,13 @@ describe('lifetimes', () => {
 });
 
 describe('when Redis has lost', () => {
-  it('a rotation: the later generation is accepted by look and by refresh, and moves the state forward', async () => {
+  it('a rotation: the later generation is accepted by introspection and refresh, and moves the state forward', async () => {
     const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
     const third = await pairOf(refresh(second.refreshToken));
     await world.fixture.redis.hset(`grant:${grantId}`, before);
-    expect((await world.engine.look(third.accessToken, null)).outcome).toBe('live');
+    expect((await world.engine.introspect(third.accessToken, null)).outcome).toBe('active');
     expect(await world.fixture.redis.hget(`grant:${grantId}`, 'generation')).toBe('3');
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
@@ -105,15 +105,15 @@ describe('when Redis has lost', () => {
     await world.fixture.redis.flushdb();
     await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('unknown');
-    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('unknown');
+    expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
   it('a revocation: applying it again keeps the grant revoked', async () => {
     const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
-    await world.engine.revoke(grantId);
+    await world.revocations.revoke(grantId);
     await world.fixture.redis.hset(`grant:${grantId}`, before);
-    await world.engine.applyRevocation(grantId);
+    await world.revocations.apply([grantId]);
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
@@ -122,11 +122,11 @@ describe('when Redis has lost', () => {
       const { pair, grantId } = await world.active();
       await world.fixture.redis.del(`grant:${grantId}`);
       await Promise.all([
-        world.engine.revoke(grantId),
+        world.revocations.revoke(grantId),
         refresh(pair.refreshToken),
-        world.engine.look(pair.accessToken, null),
+        world.engine.introspect(pair.accessToken, null),
       ]);
-      expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('revoked');
+      expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
     }
   });
 });
@@ -155,7 +155,7 @@ describe('what is stored and announced', () => {
 
   it('a revocation is announced by the id of its grant', async () => {
     const { grantId } = await world.active();
-    await world.engine.revoke(grantId);
+    await world.revocations.revoke(grantId);
     expect(world.announced).toContain(grantId);
   });
 });

@@ -30,11 +30,11 @@ class Given {
   async check(model: Model): Promise<void> {
     for (const [twin, accessToken] of this.scopes) {
       for (const jkt of [null, KEY, OTHER]) {
-        const result = await world.engine.look(accessToken, jkt);
-        expect(result.outcome).toBe(model.look(jkt));
-        if (result.outcome !== 'live') continue;
-        const { grant, token } = result;
-        expect(`${token.generation} ${words(grant.narrowedTo ?? grant.scope)}`).toBe(twin);
+        const result = await world.engine.introspect(accessToken, jkt);
+        expect(result.outcome).toBe(model.introspect(jkt));
+        if (result.outcome !== 'active') continue;
+        const { grant, token, scope } = result;
+        expect(`${token.generation} ${words(scope)}`).toBe(twin);
         expect([token.jkt, grant.jkt]).toEqual([model.jkt, model.jkt]);
       }
     }
@@ -44,7 +44,7 @@ class Given {
 type Step =
   | { readonly do: 'redeem'; readonly by: Presented; readonly redirectIsOurs: boolean }
   | { readonly do: 'refresh'; readonly back: number; readonly by: Presented; readonly scope: string | null }
-  | { readonly do: 'look'; readonly back: number; readonly jkt: string | null }
+  | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The process that records a revocation dies before it tells Redis, and another one does. */
   | { readonly do: 'record revocation' }
@@ -89,7 +89,7 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
       },
       {
         weight: 2,
-        arbitrary: fc.record({ do: fc.constant('look' as const), back: fc.nat({ max: 2 }), jkt }),
+        arbitrary: fc.record({ do: fc.constant('introspect' as const), back: fc.nat({ max: 2 }), jkt }),
       },
       { weight: 1, arbitrary: fc.constant({ do: 'revoke' as const }) },
       { weight: 1, arbitrary: fc.constant({ do: 'record revocation' as const }) },
@@ -144,15 +144,17 @@ describe('the grant engine against its model', () => {
             const answer = await world.engine.refresh(refreshToken, renewal(step.by, step.scope));
             const expected = model.refresh(generation, step.by, step.scope, world.now());
             expect(given.keep(answer, step.scope, model.jkt)).toBe(expected);
-          } else if (step.do === 'look' && refreshToken) {
-            expect((await world.engine.look(refreshToken, step.jkt)).outcome).toBe(model.look(step.jkt));
+          } else if (step.do === 'introspect' && refreshToken) {
+            expect((await world.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
+              model.introspect(step.jkt),
+            );
           } else if (step.do === 'revoke') {
-            await world.engine.revoke(grantId);
+            await world.revocations.revoke(grantId);
             model.revoke();
           } else if (step.do === 'record revocation') {
             await world.fixture.records.revoke(grantId);
-            const changed = await world.engine.repeatRevocation(grantId, 'when_applied');
-            expect(changed).toBe(model.status !== 'revoked');
+            const changed = await world.revocations.reapply([{ id: grantId, isApplied: false }], false);
+            expect(changed).toBe(model.status === 'revoked' ? 0 : 1);
             model.revoke();
           } else if (step.do === 'wait') {
             world.advance(step.seconds);
@@ -194,7 +196,7 @@ describe('the grant engine against its model', () => {
               }
               return answer;
             }),
-            ...(revoke ? [world.engine.revoke(grantId).then(() => null)] : []),
+            ...(revoke ? [world.revocations.revoke(grantId).then(() => null)] : []),
           ]);
           const granted = answers.filter((answer): answer is Granted => answer?.outcome === 'granted');
           expect(new Set(granted.map(({ pair }) => pair.refreshToken)).size).toBeLessThanOrEqual(1);

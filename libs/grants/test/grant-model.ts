@@ -22,8 +22,6 @@ export class Model {
   rotatedAt: number;
   /** The key that the redemption bound it to. */
   jkt: string | null = null;
-  /** The narrower scope that a generation has been given, if any. */
-  private readonly narrowed = new Map<number, string>();
 
   /** @param namedJkt the key that the authorization request named (RFC 9449 10) */
   constructor(
@@ -52,18 +50,12 @@ export class Model {
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
     if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeds';
-    const narrower = scope !== null && !covers(scope, SCOPE) ? words(scope) : null;
-    if (narrower !== null) {
-      const given = this.narrowed.get(generation + 1) ?? narrower;
-      if (given !== narrower) return 'scope_differs';
-      this.narrowed.set(generation + 1, narrower);
-    }
     return isRetry ? 'granted' : this.rotate(generation + 1, now);
   }
 
-  look(jkt: string | null): string {
+  introspect(jkt: string | null): string {
     if (this.jkt !== null && jkt !== this.jkt) return 'key_mismatch';
-    return this.status === 'revoked' ? 'revoked' : 'live';
+    return this.status === 'revoked' ? 'revoked' : 'active';
   }
 
   revoke(): void {

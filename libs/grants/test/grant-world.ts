@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { GrantEngine } from '#grants/grant-engine.js';
 import type { Granted, Refusal } from '#grants/grant.js';
-import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { TokenCodec } from '#grants/token-codec.js';
-import { TokenIssuer } from '#grants/token-issuer.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
+import { grantEngine } from '#testing/grant-engine.js';
 import { isolate } from '#testing/isolate.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
@@ -34,19 +30,20 @@ async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read'
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const fixture: Fixture = await openFixture(services, keys, lifetimes);
-  const codec = new TokenCodec(KeyRing.parse(keys));
-  const issuer = new TokenIssuer(codec, lifetimes);
-  const store = new GrantStore(fixture.redis);
   const announced: string[] = [];
   let now = Date.now();
-  const engine = new GrantEngine({
-    store,
-    codec,
-    issuer,
+  const { engine, revocations, store, issuer } = grantEngine({
+    redis: fixture.redis,
+    records: fixture.records,
+    tokenKeys: keys,
     lifetimes,
-    durable: fixture.records,
-    announce: (id) => announced.push(id),
     clock: () => now,
+    publisher: {
+      publish(ids) {
+        announced.push(...ids);
+        return Promise.resolve(true);
+      },
+    },
   });
   const [client, other, userId] = [await fixture.client(), await fixture.client(), await fixture.user()];
 
@@ -54,7 +51,7 @@ async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read'
     challenge: string | null = null,
     jkt: string | null = null,
     /** What happens after PostgreSQL has the grant and before Redis has it. */
-    between: (grantId: string) => Promise<void> = async () => undefined,
+    between: (grantId: string) => Promise<unknown> = async () => undefined,
   ): Promise<{ code: string; grantId: string }> {
     const issued = issuer.code(now);
     const grant = { clientId: client.client_id, userId, scope };
@@ -71,6 +68,7 @@ async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read'
 
   return {
     engine,
+    revocations,
     fixture,
     announced,
     clientId: client.client_id,

@@ -22,33 +22,33 @@ describe('a revocation that Redis is told of again', () => {
     ],
   ])('changes %s once, of however many at once, and only that one announces it', async (_, made) => {
     const id = await made();
-    const repeat = () => world.engine.repeatRevocation(id, 'when_applied');
+    const repeat = () => world.revocations.reapply([{ id, isApplied: true }], false);
     const changes = await Promise.all(Array.from({ length: 20 }, repeat));
-    expect(changes.filter(Boolean)).toHaveLength(1);
-    expect(await repeat()).toBe(false);
+    expect(changes.filter((changed) => changed > 0)).toHaveLength(1);
+    expect(await repeat()).toBe(0);
     expect(toldOf(id)).toBe(1);
     expect(await statusOf(id)).toBe('revoked');
   });
 
   it('is announced each time where broadcasts may have been lost', async () => {
     const { grantId } = await world.active();
-    for (const changed of [true, false, false])
-      expect(await world.engine.repeatRevocation(grantId, 'always')).toBe(changed);
+    for (const changed of [1, 0, 0])
+      expect(await world.revocations.reapply([{ id: grantId, isApplied: true }], true)).toBe(changed);
     expect(toldOf(grantId)).toBe(3);
   });
 
   it('is announced each time by who carries out a request: the one before may have died just then', async () => {
     const { grantId } = await world.active();
-    await world.engine.revoke(grantId);
-    await world.engine.revoke(grantId);
+    await world.revocations.revoke(grantId);
+    await world.revocations.revoke(grantId);
     expect(toldOf(grantId)).toBe(2);
   });
 
   it('leaves the tombstone’s life as it is', async () => {
     const { grantId } = await world.active();
-    await world.engine.revoke(grantId);
+    await world.revocations.revoke(grantId);
     await world.fixture.redis.expire(keyOf(grantId), 1000);
-    await world.engine.repeatRevocation(grantId, 'when_applied');
+    await world.revocations.reapply([{ id: grantId, isApplied: true }], false);
     expect(await world.fixture.redis.ttl(keyOf(grantId))).toBeLessThanOrEqual(1000);
   });
 });
@@ -63,7 +63,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
       await lostInSql(grantId);
       expect(await revoke(pair[which])).toEqual({ outcome: 'revoked', grantId });
       expect(toldOf(grantId)).toBe(1);
-      expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('revoked');
+      expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
       const renewal = { clientId: world.clientId, jkt: null, scope: null };
       expect((await world.engine.refresh(pair.refreshToken, renewal)).outcome).toBe('revoked');
       expect(await world.fixture.redis.ttl(keyOf(grantId))).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     await lostInSql(grantId);
     expect((await revoke(pair.refreshToken, world.otherClientId)).outcome).toBe('unknown');
     expect(toldOf(grantId)).toBe(0);
-    expect((await world.engine.look(pair.accessToken, null)).outcome).toBe('live');
+    expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('active');
   });
 
   it('writes nothing where Redis does not have it either', async () => {
@@ -102,7 +102,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
       await Promise.all([
         revoke(pair.accessToken),
         world.engine.refresh(pair.refreshToken, renewal),
-        world.engine.look(pair.accessToken, null),
+        world.engine.introspect(pair.accessToken, null),
       ]);
       expect(await statusOf(grantId)).toBe('revoked');
     }
@@ -113,9 +113,9 @@ it('tells a client of its own grants only, whatever state they are in', async ()
   const store = new GrantStore(world.fixture.redis);
   const [{ grantId: pending }, { grantId: active }] = [await world.pending(), await world.active()];
   for (const id of [pending, active]) {
-    expect(await store.revokeOf(world.otherClientId, id, 60)).toBe(false);
+    expect(await store.revokeOfClient(world.otherClientId, id, 60)).toBe(false);
     expect(await statusOf(id)).not.toBe('revoked');
-    expect(await store.revokeOf(world.clientId, id, 60)).toBe(true);
+    expect(await store.revokeOfClient(world.clientId, id, 60)).toBe(true);
     expect(await statusOf(id)).toBe('revoked');
   }
 });

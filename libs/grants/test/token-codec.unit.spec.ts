@@ -25,7 +25,7 @@ const said = {
   handle: bytes16,
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
-  narrowed: fc.boolean(),
+  scopeMask: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
 };
 const bearerTokens: fc.Arbitrary<Token> = fc.record({
   ...said,
@@ -96,7 +96,7 @@ describe('the token format', () => {
     fc.assert(
       fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
         const [one, other] = [codec.encode(token), codec.encode({ ...token, kind })].map((text) =>
-          bytesOf(text).subarray(31),
+          bytesOf(text).subarray(34),
         );
         expect(one?.equals(other ?? Buffer.alloc(0))).toBe(token.kind === kind);
       }),
@@ -159,7 +159,7 @@ const hoards: fc.Arbitrary<Hoard> = fc
   .map(({ token, ownJkt, handle }) => {
     const alike = (['access', 'refresh'] as const).flatMap((kind) => [
       { ...token, kind },
-      { ...token, kind, narrowed: !token.narrowed },
+      { ...token, kind, scopeMask: token.scopeMask ^ 1 },
       { ...token, kind, generation: (token.generation + 1) % 2 ** 32 },
       { ...token, kind, handle },
     ]);
@@ -178,7 +178,7 @@ function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
 describe('a bound token without its key', () => {
   // From a field's beginning to its end, in this format or in the one before, and from anywhere to anywhere.
   const spans = fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom([0, 31], [31, 47], [47, 63], [31, 63], [63, 81]) },
+    { weight: 3, arbitrary: fc.constantFrom([0, 34], [34, 50], [50, 63], [34, 63], [63, 81]) },
     { weight: 1, arbitrary: fc.array(fc.nat({ max: 81 }), { minLength: 2, maxLength: 2 }) },
   );
   const sources = fc.oneof(
@@ -186,7 +186,7 @@ describe('a bound token without its key', () => {
     { weight: 1, arbitrary: fc.nat({ max: 24 }) },
   );
   const piece = fc.tuple(sources, spans);
-  const beginning = fc.oneof(fc.tuple(sources, fc.constant([0, 31])), piece);
+  const beginning = fc.oneof(fc.tuple(sources, fc.constant([0, 34])), piece);
   const edits = fc.array(
     fc.record({ at: fc.oneof(fc.constantFrom(0, 21), fc.nat({ max: 80 })), value: fc.nat({ max: 255 }) }),
     { maxLength: 2 },
@@ -243,10 +243,10 @@ describe('a bound token without its key', () => {
         fc.nat({ max: 255 }),
         (hoard, prefix, kind) => {
           for (const text of [...hoard.bound.slice(0, 2), ...hoard.own.slice(0, 2)]) {
-            const [head, macs] = [bytesOf(text).subarray(0, 31), bytesOf(text).subarray(31)];
+            const [head, macs] = [bytesOf(text).subarray(0, 34), bytesOf(text).subarray(34)];
             head.writeUInt8(kind, 21);
             for (let at = 0; at < macs.length; at++)
-              for (const length of [32, 50]) {
+              for (const length of [29, 47]) {
                 const mac = Buffer.alloc(length, Buffer.concat([macs.subarray(at), macs.subarray(0, at)]));
                 expectWorthless(prefix + base64url(Buffer.concat([head, mac])), hoard);
               }

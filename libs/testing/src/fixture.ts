@@ -12,7 +12,7 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { grantId } from '#grants/grant-id.js';
+import { grantId } from '#grants/grant.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';

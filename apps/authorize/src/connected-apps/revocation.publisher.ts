@@ -1,23 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats-options.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
 const RETRY_MS = 1_000;
 
 /**
- * Broadcasts that grants are revoked. It asks and hears nothing, so that all this app may do at NATS is to publish one
- * subject. The app starts, logs in and asks for consent without NATS.
+ * Broadcasts revocations and waits until NATS confirms them. It subscribes to nothing and requests nothing, so that this app's
+ * NATS user needs only the right to publish one subject (docs/adr/0008). The app starts and works without NATS.
  */
-@Injectable()
-export class RevocationPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
+export class ConfirmingRevocationPublisher
+  extends RevocationPublisher
+  implements OnApplicationBootstrap, OnApplicationShutdown
+{
   private readonly logger = new Logger('NATS');
   private nats: NatsConnection | undefined;
   private closed = false;
 
-  constructor(private readonly configuration: AuthorizeConfiguration) {}
+  /** @param timeoutMs for which a user's click waits for the confirmation, after PostgreSQL and Redis, in milliseconds */
+  constructor(
+    private readonly natsUrl: string,
+    private readonly timeoutMs: number,
+  ) {
+    super();
+  }
 
   onApplicationBootstrap(): void {
     void this.open();
@@ -28,10 +36,7 @@ export class RevocationPublisher implements OnApplicationBootstrap, OnApplicatio
     await this.nats?.close();
   }
 
-  /**
-   * @returns whether NATS has confirmed that it sent them on. If not they may be lost: the client drops what it could
-   *   not send when it connects again
-   */
+  /** What NATS has not confirmed may be lost: the client drops it when it reconnects. */
   async publish(grantIds: readonly string[]): Promise<boolean> {
     const nats = this.nats;
     if (!nats || nats.isClosed()) return false;
@@ -41,28 +46,27 @@ export class RevocationPublisher implements OnApplicationBootstrap, OnApplicatio
       () => true,
       () => false,
     );
-    // A person's click waits for it, after PostgreSQL and Redis: half as long as for those.
-    const confirmMs = this.configuration.dependencyTimeoutMs / 2;
-    return Promise.race([confirmed, sleep(confirmMs, false, { ref: false })]);
+    return Promise.race([confirmed, sleep(this.timeoutMs, false, { ref: false })]);
   }
 
-  /** The client itself would go on trying for the first connection when this app wants to end, so we do. */
+  /** Retries the first connection itself, because the client would go on trying after this app has shut down. */
   private async open(): Promise<void> {
-    const options = { ...natsOptions(this.configuration.NATS_URL, 'authorize'), waitOnFirstConnect: false };
-    for (let told = false; !this.closed && !this.nats; told = true) {
+    const options = { ...natsOptions(this.natsUrl, 'authorize'), waitOnFirstConnect: false };
+    for (let logged = false; !this.closed && !this.nats; logged = true) {
       try {
         const nats = await connect(options);
         if (this.closed) await nats.close();
         else void this.watch((this.nats = nats));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (!told) this.logger.error(`NATS: ${reason}; revocations will not be broadcast until it is there`);
+        if (!logged)
+          this.logger.error(`NATS: ${reason}; revocations will not be broadcast until it is there`);
         await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
   }
 
-  /** Such as a subject that this app's user at NATS may not publish, of which a publisher hears in no other way. */
+  /** Logs errors, such as a subject that this app's NATS user may not publish: publishing itself reports none. */
   private async watch(nats: NatsConnection): Promise<void> {
     for await (const status of nats.status())
       if (status.type === 'error') this.logger.error(`NATS: ${status.error.message}`);

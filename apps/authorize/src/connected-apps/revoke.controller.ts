@@ -2,13 +2,16 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import {
+  type RevocationResult,
+  RevocationService,
+  UnfinishedRevocationError,
+} from '#grants/revocation.service.js';
 import { CACHED_MS } from '#introspection/introspector.js';
 import { noteError } from '#platform/http/note-error.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { rawQuery } from '../authorize/raw-query.js';
-import { type AccessRevocation, AccessRevoker } from './access-revoker.service.js';
-import { UnfinishedRevocationError } from './unfinished-revocation.error.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { loginAddressTo } from '../login/login-address.js';
 import { type Notice, NOTICE_QUERY } from '../session/notice.js';
@@ -35,7 +38,7 @@ export class RevokeController {
   constructor(
     private readonly accounts: CurrentAccountService,
     private readonly context: AuthorizationContextStore,
-    private readonly revoker: AccessRevoker,
+    private readonly revocations: RevocationService,
     private readonly notices: NoticeStore,
     private readonly forms: FormGuard,
     private readonly language: LanguageService,
@@ -81,12 +84,10 @@ export class RevokeController {
     { raw, headers, url }: FastifyRequest,
     reply: FastifyReply,
     { account: { user, cookie }, clientId }: Revocation,
-  ): Promise<AccessRevocation | null> {
+  ): Promise<RevocationResult | null> {
     addLogContext(raw, { user_id: user.id, ...(clientId !== null && { client_id: clientId }) });
     try {
-      const done = await (clientId === null
-        ? this.revoker.revokeAll(user.id)
-        : this.revoker.revoke(user.id, clientId));
+      const done = await this.revocations.revokeGrants(user.id, clientId);
       addLogContext(raw, { outcome: 'access revoked', ...done });
       return done;
     } catch (thrown) {

@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-record.store.js';
 import { GrantStore } from '#grants/grant.store.js';
+import { RevocationService } from '#grants/revocation.service.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import type { IncomingRequest } from '../authorize/incoming-request.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CLOCK, type Clock } from '../clock.js';
-import { AccessRevoker } from '../connected-apps/access-revoker.service.js';
 import { ConsentEndedError } from './consent-ended.error.js';
 import { notIn } from './remembered-consent.js';
 
@@ -18,7 +18,7 @@ export class ConsentService {
     private readonly issuer: TokenIssuer,
     private readonly records: GrantRecordStore,
     private readonly grants: GrantStore,
-    private readonly revoker: AccessRevoker,
+    private readonly revocations: RevocationService,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -53,7 +53,7 @@ export class ConsentService {
     const ended = await this.orWithdraw(grantId, () => this.record(record, notIn(scope, askedScope)));
     if (ended === null) throw new ConsentEndedError();
     await this.orWithdraw(grantId, async () => {
-      if (ended.length > 0) await this.revoker.carryOut(ended);
+      await this.revocations.apply(ended);
       const pending = { ...authorization, redirectUri, challenge, jkt };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     });

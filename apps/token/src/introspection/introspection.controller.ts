@@ -26,18 +26,18 @@ export class IntrospectionController {
     const { token: text } = readParameters(TokenDto, body);
     const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
     const server = await this.authenticator.authenticate(credentials);
-    const result = await this.engine.inspect(text);
+    const result = await this.engine.introspectWithoutProof(text);
     addLogContext(raw, { resource_server: server.id, grant_id: result.grantId, outcome: result.outcome });
     // 2.2: nothing but `active: false` for whatever is not good, so that nobody can probe. A refresh token is not
     // good at an API: one that looks at `active` alone would take it for 90 days.
-    if (result.outcome !== 'live' || result.token.kind !== 'access') return { active: false };
+    if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     const { token, grant } = result;
     return {
       active: true,
       iss: this.configuration.BASE_URL,
       client_id: grant.clientId,
       sub: String(grant.userId),
-      scope: grant.narrowedTo ?? grant.scope,
+      scope: result.scope,
       exp: token.expiry,
       token_type: token.jkt === null ? 'Bearer' : 'DPoP',
       // RFC 9449 6.2: the resource server must see a proof by this key

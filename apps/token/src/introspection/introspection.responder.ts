@@ -27,8 +27,8 @@ export class IntrospectionResponder {
     @Payload() request: IntrospectionRequest,
     @Ctx() context: NatsContext,
   ): Promise<IntrospectionReply> {
-    const result = await this.engine.look(request.token, request.jkt ?? null);
-    if (result.outcome === 'live' && result.token.kind === 'access') {
+    const result = await this.engine.introspect(request.token, request.jkt ?? null);
+    if (result.outcome === 'active' && result.token.kind === 'access') {
       const { grant, grantId, token } = result;
       this.usage.note(grantId);
       return {
@@ -36,7 +36,7 @@ export class IntrospectionResponder {
         grant_id: grantId,
         client_id: grant.clientId,
         sub: String(grant.userId),
-        scope: grant.narrowedTo ?? grant.scope,
+        scope: result.scope,
         exp: token.expiry,
         ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumeProof(request)) }),
       };
@@ -44,7 +44,7 @@ export class IntrospectionResponder {
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
     this.logger.log({
       reference: headers?.get(REFERENCE_HEADER),
-      check: result.outcome === 'live' ? 'wrong_kind' : result.outcome,
+      check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       grant_id: result.grantId,
       msg: 'access token refused',
     });

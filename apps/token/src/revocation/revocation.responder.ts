@@ -1,15 +1,12 @@
 import { Controller, Logger } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { GrantEngine } from '#grants/grant-engine.js';
+import { RevocationService } from '#grants/revocation.service.js';
 import {
   type ApplyRevocationsReply,
   type ApplyRevocationsRequest,
   SUBJECTS,
 } from '#introspection/contract.js';
-
-/** Grants to revoke in parallel: each costs a Redis round trip and a broadcast. */
-const BATCH = 500;
 
 /**
  * Answers `oauth.grant.apply_revocations`: applies to Redis and to every cache the revocations of a client or user that
@@ -21,7 +18,7 @@ export class RevocationResponder {
 
   constructor(
     private readonly records: GrantRecordStore,
-    private readonly engine: GrantEngine,
+    private readonly revocations: RevocationService,
   ) {}
 
   @MessagePattern(SUBJECTS.applyRevocations)
@@ -31,9 +28,7 @@ export class RevocationResponder {
     const ids = await this.records.revokedOf(
       'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },
     );
-    for (let start = 0; start < ids.length; start += BATCH) {
-      await Promise.all(ids.slice(start, start + BATCH).map((id) => this.engine.applyRevocation(id)));
-    }
+    await this.revocations.apply(ids);
     this.logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
     return { applied: ids.length };
   }

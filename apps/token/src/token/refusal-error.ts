@@ -7,7 +7,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   wrong_kind: 'this is a token of another kind than is due here',
   expired: 'the $what has expired; ask the user to authorize again',
   unknown: 'the $what is not valid any more; ask the user to authorize again',
-  history_lost: 'a server failed after the $what was issued; ask the user to authorize again',
+  issued_before_failover: 'a server failed after the $what was issued; ask the user to authorize again',
   revoked: 'the $what has been revoked; ask the user to authorize again',
   other_client: 'the $what was issued to another client',
   key_mismatch:
@@ -15,8 +15,6 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   key_unexpected:
     'the $what is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
-  scope_differs:
-    'the $what was used a moment ago for another narrower scope: ask for that one again, or for all that was granted',
   redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
@@ -35,7 +33,7 @@ export function refusalError(
 ): OAuthError {
   const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
   const description = DESCRIPTIONS[outcome].replace('$what', what);
-  return outcome === 'scope_exceeds' || outcome === 'scope_differs'
+  return outcome === 'scope_exceeds'
     ? OAuthError.invalidScope(description, options)
     : OAuthError.invalidGrant(description, options);
 }

@@ -13,6 +13,7 @@ import { ClientScopes1795310100000 } from '../migrations/1795310100000-client-sc
 import { ClientDeletion1795310200000 } from '../migrations/1795310200000-client-deletion.js';
 import { Pages1795320000000 } from '../migrations/1795320000000-pages.js';
 import { GoneUsers1795330000000 } from '../migrations/1795330000000-gone-users.js';
+import { RevocationOutbox1795340000000 } from '../migrations/1795340000000-revocation-outbox.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { roamingClient } from './failover-client.js';
 import { UserEntity } from '../user/user.entity.js';
@@ -86,6 +87,7 @@ export function directoryDataSource(
       ClientDeletion1795310200000,
       Pages1795320000000,
       GoneUsers1795330000000,
+      RevocationOutbox1795340000000,
     ],
     migrationsTransactionMode: 'all',
     synchronize: false,

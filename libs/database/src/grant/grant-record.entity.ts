@@ -33,4 +33,8 @@ export class GrantRecordEntity {
 
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt: Date | null;
+
+  /** When Redis and every cache had the revocation; null until then. */
+  @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })
+  revocationAppliedAt: Date | null;
 }

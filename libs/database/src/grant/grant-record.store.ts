@@ -7,8 +7,15 @@ import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-gran
 
 export type { NewGrantRecord };
 
+/** A revocation in PostgreSQL. */
+export interface RecordedRevocation {
+  readonly id: string;
+  /** Whether Redis and every cache have it, or had it once. */
+  readonly isApplied: boolean;
+}
+
 /** Revoked grants per query. */
-const PAGE = 5_000;
+const PAGE = 500;
 
 /** Grant records. Uses the database's clock, so that replicas need no synchronized clocks. */
 @Injectable()
@@ -21,7 +28,7 @@ export class GrantRecordStore {
 
   /**
    * Records a grant. The same statement deletes the user's expired grants and a few old ones of other users, so storage is
-   * bounded without a clean-up job. It keeps grants revoked in the last day, whose revocation may still have to reach Redis.
+   * bounded without a clean-up job. It keeps grants whose revocation was applied in the last day, or is not applied yet.
    *
    * All code locks client, user, grant in this order. The share locks make a concurrent delete or revocation wait: it then
    * sees the new grant and revokes it. Expired grants that are locked are left to the next call.
@@ -87,40 +94,39 @@ export class GrantRecordStore {
     return this.revokeWhere('user_id = $1', [userId]);
   }
 
-  /**
-   * Ids of grants revoked at most `age()` milliseconds ago, newest first, in pages, so that the newest are not delayed by a
-   * long list. An age, because the caller's clock may differ from the database's; read again for each page, as time passes.
-   * Leaves grants revoked during the call to the next one.
-   */
-  async *revokedWithin(age: () => number): AsyncGenerator<string[], void, void> {
-    for (let last = { id: '', at: 'infinity' }; ;) {
-      // As text, because a Date has no microseconds.
-      const page = await this.dataSource.query<{ id: string; at: string }[]>(
-        `SELECT id, revoked_at::text AS at FROM grants
-         WHERE revoked_at >= now() - $1::float8 * interval '1 millisecond'
-           AND (revoked_at, id) < ($2::timestamptz, $3)
-         ORDER BY revoked_at DESC, id DESC LIMIT ${PAGE}`,
-        [age(), last.at, last.id],
-      );
-      yield page.map(({ id }) => id);
-      const end = page.at(-1);
-      if (!end || page.length < PAGE) return;
-      last = end;
-    }
+  /** The database's clock, in milliseconds. Compare it with times of the database only. */
+  async databaseTime(): Promise<number> {
+    const [row] = await this.dataSource.query<{ ms: number }[]>(
+      'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms',
+    );
+    return row?.ms ?? 0;
   }
 
   /**
-   * Age in milliseconds of the oldest uncommitted transaction that has written. Its revocations are not visible yet and will
-   * carry its start time. A transaction that waits for a standby continues after its client has given up. Sees transactions
-   * of other roles only with `pg_read_all_stats`.
+   * Revocations that are not applied yet, then those applied from `since` until before `until` (milliseconds of the database's
+   * clock); newest first and in pages, so that the newest do not wait for a long list. Each is met once, though the caller
+   * marks them meanwhile. A revocation that is committed during the call is left to the next one.
    */
-  async longestWrite(): Promise<number> {
-    const [row] = await this.dataSource.query<{ ms: number }[]>(
-      `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)) * 1000, 0)::float8 AS ms
-       FROM pg_stat_activity
-       WHERE datname = current_database() AND backend_type = 'client backend' AND backend_xid IS NOT NULL`,
+  async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
+    const outstanding = 'revoked_at IS NOT NULL AND revocation_applied_at IS NULL';
+    for await (const ids of this.pages('revoked_at', outstanding, []))
+      yield ids.map((id) => ({ id, isApplied: false }));
+    const recent = `revocation_applied_at >= to_timestamp($3::float8 / 1000)
+                AND revocation_applied_at < to_timestamp($4::float8 / 1000)`;
+    for await (const ids of this.pages('revocation_applied_at', recent, [since, until]))
+      yield ids.map((id) => ({ id, isApplied: true }));
+  }
+
+  /** Marks recorded revocations as applied: Redis and every cache have them. */
+  async markApplied(ids: readonly string[]): Promise<void> {
+    // Locks rows in id order, as all code does.
+    await this.dataSource.query(
+      `WITH applied AS (
+         SELECT id FROM grants WHERE id = ANY($1) AND revoked_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE
+       )
+       UPDATE grants g SET revocation_applied_at = now() FROM applied WHERE g.id = applied.id`,
+      [ids],
     );
-    return Math.max(row?.ms ?? 0, 0);
   }
 
   /**
@@ -163,6 +169,27 @@ export class GrantRecordStore {
        FROM moved WHERE g.id = moved.id`,
       [uses.map(({ id }) => id), uses.map(({ day }) => day)],
     );
+  }
+
+  /** Ids of the grants that a condition names, in descending order of a time; $1 and $2 are the end of the page before. */
+  private async *pages(
+    time: 'revoked_at' | 'revocation_applied_at',
+    condition: string,
+    values: readonly number[],
+  ): AsyncGenerator<string[], void, void> {
+    for (let last = { id: '', at: 'infinity' }; ;) {
+      // As text, because a Date has no microseconds.
+      const page = await this.dataSource.query<{ id: string; at: string }[]>(
+        `SELECT id, ${time}::text AS at FROM grants
+         WHERE ${condition} AND (${time}, id) < ($1::timestamptz, $2)
+         ORDER BY ${time} DESC, id DESC LIMIT ${PAGE}`,
+        [last.at, last.id, ...values],
+      );
+      if (page.length > 0) yield page.map(({ id }) => id);
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end;
+    }
   }
 
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {

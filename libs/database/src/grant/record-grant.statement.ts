@@ -52,7 +52,8 @@ export const CLIENT_AND_USER = `
  * The oldest revoked grants of any user, so that a deleted user's grants are cleaned up as well. Several per insert, so that
  * their number shrinks.
  */
-const LONGEST_REVOKED = `SELECT id FROM grants WHERE revoked_at IS NOT NULL ORDER BY revoked_at LIMIT 10`;
+const LONGEST_REVOKED = `
+  SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
 /** The statement of `GrantRecordStore.create`. */
 export async function recordGrant(
@@ -64,7 +65,7 @@ export async function recordGrant(
             DELETE FROM grants WHERE id IN (
               SELECT id FROM grants
               WHERE (user_id = $2 OR id = ANY(ARRAY(${LONGEST_REVOKED}))) AND expires_at < now()
-                AND (revoked_at IS NULL OR revoked_at < now() - interval '1 day')
+                AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
               FOR UPDATE SKIP LOCKED
             )
           ),

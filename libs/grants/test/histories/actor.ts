@@ -59,8 +59,8 @@ export class Actor {
         return pair
           ? grant.refresh(pair, process, now, grant.otherClientId)
           : grant.redeem(process, now, grant.otherClientId);
-      case 'look':
-        return pair && grant.look(pair, process, now);
+      case 'introspect':
+        return pair && grant.introspect(pair, process, now);
       case 'revoke':
         this.excuse ??= 'the grant was revoked';
         return grant.revoke(process, now);
@@ -121,8 +121,8 @@ export class Actor {
   }
 
   private async use(pair: Pair, process: number, now: number): Promise<void> {
-    const { outcome } = await this.grant.look(pair, process, now);
-    if (['expired', 'live', 'unavailable'].includes(outcome) || this.excuse) return;
+    const { outcome } = await this.grant.introspect(pair, process, now);
+    if (['expired', 'active', 'unavailable'].includes(outcome) || this.excuse) return;
     this.grant.witness.fail(
       `the honest client's access token of generation ${pair.generation} is refused: ${outcome}`,
     );

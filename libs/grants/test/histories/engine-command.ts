@@ -3,7 +3,7 @@ export type EngineCommand =
   | { readonly do: 'allow'; readonly now: number; readonly clientId: string; readonly userId: number }
   | { readonly do: 'redeem'; readonly now: number; readonly code: string; readonly clientId: string }
   | { readonly do: 'refresh'; readonly now: number; readonly token: string; readonly clientId: string }
-  | { readonly do: 'look'; readonly now: number; readonly token: string }
+  | { readonly do: 'introspect'; readonly now: number; readonly token: string }
   | { readonly do: 'revoke'; readonly now: number; readonly id: string }
   /** What every token app does when it connects to Redis: applies a recent revocation again. */
   | { readonly do: 'replay-revocation'; readonly now: number; readonly id: string };
@@ -17,7 +17,7 @@ export interface EngineRequest {
 
 /** What came of a command. */
 export interface EngineAnswer {
-  /** A refusal's reason, `granted`, `live`, `done`, or `unavailable` for a store that did not answer. */
+  /** A refusal's reason, `granted`, `active`, `done`, or `unavailable` for a store that did not answer. */
   readonly outcome: string;
   readonly generation?: number;
   readonly rotatedAt?: number;

@@ -2,14 +2,10 @@ import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { directoryDataSource } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { GrantEngine } from '#grants/grant-engine.js';
-import { GrantStoreUnavailableError } from '#grants/grant-store-unavailable.error.js';
 import type { Granted, Refusal } from '#grants/grant.js';
-import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { TokenCodec } from '#grants/token-codec.js';
-import { TokenIssuer } from '#grants/token-issuer.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { grantEngine } from '#testing/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
 // A process of its own with a grant engine over its own connections, as each copy of the token app has. It carries
@@ -23,24 +19,17 @@ const limits = { poolSize: 4, connectTimeoutMs: 60_000, statementTimeoutMs: 60_0
 const dataSource = await directoryDataSource(settings.databaseUrl, limits).initialize();
 const records = new GrantRecordStore(dataSource);
 const redis = new Redis(settings.redisUrl);
-const store = new GrantStore(redis);
-const codec = new TokenCodec(KeyRing.parse(settings.tokenKeys));
-const issuer = new TokenIssuer(codec, lifetimes);
-
-function engineAt(now: number, retryWindow: number): GrantEngine {
-  return new GrantEngine({
-    store,
-    codec,
-    issuer,
-    lifetimes: { ...lifetimes, retryWindow },
-    durable: records,
-    announce: () => undefined,
-    clock: () => now,
-  });
-}
+const { tokenKeys } = settings;
+const { store, issuer } = grantEngine({ redis, records, tokenKeys });
 
 async function carryOut(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
-  const engine = engineAt(command.now, retryWindow);
+  const { engine, revocations } = grantEngine({
+    redis,
+    records,
+    tokenKeys,
+    lifetimes: { ...lifetimes, retryWindow },
+    clock: () => command.now,
+  });
   switch (command.do) {
     case 'allow':
       return allow(command);
@@ -53,17 +42,17 @@ async function carryOut(command: EngineCommand, retryWindow: number): Promise<En
       return shown(
         await engine.refresh(command.token, { clientId: command.clientId, jkt: null, scope: null }),
       );
-    case 'look': {
-      const result = await engine.look(command.token, null);
-      if (result.outcome !== 'live') return { outcome: result.outcome };
+    case 'introspect': {
+      const result = await engine.introspect(command.token, null);
+      if (result.outcome !== 'active') return { outcome: result.outcome };
       const { generation, rotatedAt } = result.grant;
-      return { outcome: 'live', generation, rotatedAt };
+      return { outcome: 'active', generation, rotatedAt };
     }
     case 'revoke':
-      await engine.revoke(command.id);
+      await revocations.revoke(command.id);
       return { outcome: 'done' };
     default:
-      if ((await records.find(command.id))?.revokedAt) await engine.applyRevocation(command.id);
+      if ((await records.find(command.id))?.revokedAt) await revocations.apply([command.id]);
       return { outcome: 'done' };
   }
 }
@@ -88,7 +77,7 @@ function shown(result: Granted | Refusal): EngineAnswer {
 process.on('message', ({ id, command, retryWindow }: EngineRequest) => {
   carryOut(command, retryWindow)
     .catch((error: unknown): EngineAnswer => {
-      if (error instanceof GrantStoreUnavailableError) return { outcome: 'unavailable' };
+      if (error instanceof DependencyUnavailableError) return { outcome: 'unavailable' };
       return { outcome: `threw ${String(error)}` };
     })
     .then((answer) => process.send?.({ id, answer }))

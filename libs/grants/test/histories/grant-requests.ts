@@ -54,12 +54,12 @@ export class GrantRequests {
     return this.witness.see({ do: 'refresh', ours, now: at, window, generation, issuedAt }, send);
   }
 
-  async look(pair: Pair, process: number, now: number): Promise<EngineAnswer> {
+  async introspect(pair: Pair, process: number, now: number): Promise<EngineAnswer> {
     const at = now + skew(process);
-    const send = () => this.stage.fleet.ask(process, { do: 'look', now: at, token: pair.accessToken });
+    const send = () => this.stage.fleet.ask(process, { do: 'introspect', now: at, token: pair.accessToken });
     const issuedAt = wholeSeconds(pair.rotatedAt);
     if (isExpired(issuedAt, DEFAULT_LIFETIMES.accessToken, at)) return this.expired(send);
-    return this.witness.see({ do: 'look', generation: pair.generation, issuedAt }, send);
+    return this.witness.see({ do: 'introspect', generation: pair.generation, issuedAt }, send);
   }
 
   async revoke(process: number, now: number): Promise<void> {

@@ -11,7 +11,7 @@ export type Event =
   | { readonly do: 'replay-code' }
   /** Another client presents its tokens. */
   | { readonly do: 'foreign'; readonly back: number }
-  | { readonly do: 'look'; readonly back: number }
+  | { readonly do: 'introspect'; readonly back: number }
   | { readonly do: 'revoke' }
   /** A copy of Redis is taken, as a replica or a backup has it. */
   | { readonly do: 'copy' }
@@ -55,7 +55,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('replay' as const), back }) },
   { weight: 1, arbitrary: fc.constant({ do: 'replay-code' as const }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('foreign' as const), back }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('look' as const), back }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('introspect' as const), back }) },
   { weight: 2, arbitrary: fc.constant({ do: 'revoke' as const }) },
   { weight: 4, arbitrary: fc.constant({ do: 'copy' as const }) },
   { weight: 5, arbitrary: fc.constant({ do: 'wipe' as const }) },

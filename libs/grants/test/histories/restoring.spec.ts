@@ -1,11 +1,9 @@
-import { GrantEngine } from '#grants/grant-engine.js';
-import { GrantStoreUnavailableError } from '#grants/grant-store-unavailable.error.js';
-import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
-import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { TokenCodec } from '#grants/token-codec.js';
-import { TokenIssuer } from '#grants/token-issuer.js';
+import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import type { GrantEngine } from '#grants/grant-engine.js';
+import type { RevocationService } from '#grants/revocation.service.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { openFixture, type Fixture, type TestClient } from '#testing/fixture.js';
+import { grantEngine } from '#testing/grant-engine.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
 const KEYS = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
@@ -18,28 +16,22 @@ let userId: number;
 /** What happens when PostgreSQL has answered and its answer is still on its way. */
 let afterFind: (id: string) => Promise<unknown>;
 let engine: GrantEngine;
+let revocations: RevocationService;
 
 beforeAll(async () => {
   services = await isolate();
   fixture = await openFixture(services, KEYS);
   [client, userId] = [await fixture.client(), await fixture.user()];
-  const codec = new TokenCodec(KeyRing.parse(KEYS));
-  engine = new GrantEngine({
-    store: new GrantStore(fixture.redis),
-    codec,
-    issuer: new TokenIssuer(codec, DEFAULT_LIFETIMES),
-    lifetimes: DEFAULT_LIFETIMES,
-    durable: {
-      revoke: (id) => fixture.records.revoke(id),
-      async find(id) {
+  const records: GrantRecordStore = Object.create(fixture.records, {
+    find: {
+      value: async (id: string) => {
         const found = await fixture.records.find(id);
         await afterFind(id);
         return found;
       },
     },
-    announce: () => undefined,
-    clock: Date.now,
   });
+  ({ engine, revocations } = grantEngine({ redis: fixture.redis, records, tokenKeys: KEYS }));
 });
 
 afterAll(async () => {
@@ -62,7 +54,7 @@ async function pair() {
 describe('putting back a grant that Redis has lost', () => {
   it('brings back no grant that was revoked meanwhile', async () => {
     const { refreshToken } = await pair();
-    afterFind = (id) => engine.revoke(id);
+    afterFind = (id) => revocations.revoke(id);
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
   });
 
@@ -70,11 +62,11 @@ describe('putting back a grant that Redis has lost', () => {
     const { refreshToken, accessToken } = await pair();
     afterFind = async (id) => {
       afterFind = () => Promise.resolve();
-      await engine.revoke(id);
+      await revocations.revoke(id);
       await fixture.redis.flushdb();
     };
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
-    expect((await engine.look(accessToken, null)).outcome).toBe('revoked');
+    expect((await engine.introspect(accessToken, null)).outcome).toBe('revoked');
   });
 
   it('restores again what Redis loses while it is put back', async () => {
@@ -89,7 +81,7 @@ describe('putting back a grant that Redis has lost', () => {
   it('refuses nobody when Redis loses faster than can be put back: the request fails and can be repeated', async () => {
     const { refreshToken } = await pair();
     afterFind = () => fixture.redis.flushdb();
-    await expect(refresh(refreshToken)).rejects.toBeInstanceOf(GrantStoreUnavailableError);
+    await expect(refresh(refreshToken)).rejects.toBeInstanceOf(DependencyUnavailableError);
     afterFind = () => Promise.resolve();
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });

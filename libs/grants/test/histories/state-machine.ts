@@ -27,7 +27,7 @@ export type Request =
       readonly generation: number;
       readonly issuedAt: number;
     }
-  | { readonly do: 'look'; readonly generation: number; readonly issuedAt: number }
+  | { readonly do: 'introspect'; readonly generation: number; readonly issuedAt: number }
   | { readonly do: 'revoke' }
   | { readonly do: 'replay-revocation' }
   /** Redis has this from now on: it lost its last writes, or everything. */
@@ -58,7 +58,7 @@ export function begin(request: Request): Progress {
   return { phase: 'try', answer: '' };
 }
 
-/** DESIGN 3, written down a second time: the next atomic step of a request. */
+/** A second implementation of the grant's state machine (docs/adr/0003): the next atomic step of a request. */
 export function step(request: Request, progress: Progress, state: State): Step {
   const { phase, answer } = progress;
   switch (phase) {
@@ -77,7 +77,7 @@ export function step(request: Request, progress: Progress, state: State): Step {
     case 'put back': {
       // What was lost in between may have been a revocation that the record did not show yet.
       if (state.redis || state.losses !== progress.losses) return [{ phase: 'try', answer }, state];
-      const { generation, issuedAt } = request as Request & { do: 'look' };
+      const { generation, issuedAt } = request as Request & { do: 'introspect' };
       return [
         { phase: 'try', answer },
         { ...state, redis: active(generation, issuedAt) },
@@ -105,7 +105,7 @@ function transition(request: Request, state: State): Step {
   if (request.do === 'lose')
     return [done('done'), { ...state, redis: request.left, losses: state.losses + 1 }];
   if (!redis) return request.do === 'redeem' ? unchanged('expired') : [{ phase: 'miss', answer: '' }, state];
-  if (request.do !== 'look' && redis.client && !('ours' in request && request.ours))
+  if (request.do !== 'introspect' && redis.client && !('ours' in request && request.ours))
     return unchanged('other_client');
   if (redis.status === 'revoked') return unchanged('revoked');
   switch (request.do) {
@@ -122,10 +122,10 @@ function transition(request: Request, state: State): Step {
       )
         return unchanged(`granted ${redis.generation} ${redis.rotatedAt}`);
       return [{ phase: 'record', answer: 'refresh_token_reused' }, state];
-    case 'look': {
+    case 'introspect': {
       const { generation, issuedAt } = request;
-      if (generation <= redis.generation) return unchanged(`live ${redis.generation} ${redis.rotatedAt}`);
-      return [done(`live ${generation} ${issuedAt}`), { ...state, redis: active(generation, issuedAt) }];
+      if (generation <= redis.generation) return unchanged(`active ${redis.generation} ${redis.rotatedAt}`);
+      return [done(`active ${generation} ${issuedAt}`), { ...state, redis: active(generation, issuedAt) }];
     }
     default:
       throw new Error(`a ${request.do} is not tried`);

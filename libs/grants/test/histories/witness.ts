@@ -45,7 +45,7 @@ export class Witness {
     const number = this.monitor.asked(request);
     const answer = await send();
     const { outcome, generation, rotatedAt } = answer;
-    const isLive = outcome === 'granted' || outcome === 'live';
+    const isLive = outcome === 'granted' || outcome === 'active';
     this.monitor.answered(number, isLive ? `${outcome} ${generation} ${rotatedAt}` : outcome);
     if (isLive && mustBeRefused && fallBacksBefore === this.fallBacks)
       this.fail('a token is alive after its revocation');

@@ -1,0 +1,53 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { countTransitions } from '#platform/telemetry/count.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+import type { GrantTransition } from './grant.js';
+import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
+import { COUNT_TRANSITION, GrantStore } from './grant.store.js';
+import { KeyRing } from './key-ring.js';
+import { LIFETIMES, type Lifetimes } from './lifetimes.js';
+import { PushedRequestStore } from './pushed-request.store.js';
+import { RevocationPublisher } from './revocation.publisher.js';
+import { RevocationService } from './revocation.service.js';
+import { TokenCodec } from './token-codec.js';
+import { TokenIssuer } from './token-issuer.js';
+
+export interface GrantsOptions {
+  /** Modules that offer the stores of PostgreSQL, the connection to Redis, and what the publisher needs. */
+  readonly imports: NonNullable<DynamicModule['imports']>;
+  /** As KeyRing.parse takes them. */
+  readonly tokenKeys: string;
+  readonly lifetimes: Lifetimes;
+  /** Provides RevocationPublisher. */
+  readonly publisher: Provider<RevocationPublisher>;
+  /** What this process does to grants; each is counted from 0 on, so that the first one is an increase. */
+  readonly transitions: readonly GrantTransition[];
+}
+
+const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, RevocationService, GrantEngine];
+
+/** Grants: their tokens, their state machine, their revocation, and pushed authorization requests. */
+@Module({})
+export class GrantsModule {
+  static forRoot({ imports, tokenKeys, lifetimes, publisher, transitions }: GrantsOptions): DynamicModule {
+    const codec = new TokenCodec(KeyRing.parse(tokenKeys));
+    return {
+      module: GrantsModule,
+      imports,
+      providers: [
+        { provide: LIFETIMES, useValue: lifetimes },
+        { provide: GRANT_CLOCK, useValue: Date.now },
+        {
+          provide: COUNT_TRANSITION,
+          inject: [Metrics],
+          useFactory: (metrics: Metrics) => countTransitions(metrics, transitions),
+        },
+        { provide: TokenCodec, useValue: codec },
+        { provide: TokenIssuer, useValue: new TokenIssuer(codec, lifetimes) },
+        publisher,
+        ...STORES_AND_SERVICES,
+      ],
+      exports: [TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
+    };
+  }
+}

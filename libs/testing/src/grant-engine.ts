@@ -1,0 +1,40 @@
+import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
+import type { CountTransition } from '#grants/grant.js';
+import { GrantStore } from '#grants/grant.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+import type { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { RevocationService } from '#grants/revocation.service.js';
+import { TokenCodec } from '#grants/token-codec.js';
+import { TokenIssuer } from '#grants/token-issuer.js';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+
+export interface TestEngineOptions {
+  readonly redis: RedisClient;
+  readonly records: GrantRecordStore;
+  /** As KeyRing.parse takes them. */
+  readonly tokenKeys: string;
+  readonly lifetimes?: Lifetimes;
+  readonly clock?: () => number;
+  readonly publisher?: RevocationPublisher;
+  readonly count?: CountTransition;
+}
+
+/** A grant engine without Nest. Its revocations are broadcast to nobody, unless it gets a publisher. */
+export function grantEngine({
+  redis,
+  records,
+  tokenKeys,
+  lifetimes = DEFAULT_LIFETIMES,
+  clock = Date.now,
+  publisher = { publish: () => Promise.resolve(true) },
+  count = () => undefined,
+}: TestEngineOptions) {
+  const store = new GrantStore(redis, count);
+  const codec = new TokenCodec(KeyRing.parse(tokenKeys));
+  const issuer = new TokenIssuer(codec, lifetimes);
+  const revocations = new RevocationService(records, store, publisher, lifetimes, count);
+  const engine = new GrantEngine(store, codec, issuer, records, revocations, lifetimes, clock, count);
+  return { engine, revocations, store, issuer };
+}
