@@ -18,7 +18,7 @@ const USAGE = `npm run bench [-- --write]
 Measures what each kind of request costs, and from that how large an installation has to be: some minutes, in
 which nothing else should run on the machine.
 
-  --write   puts it into docs/run.md as well
+  --write   puts it into docs/sizing.md as well
   --help    shows this
 `;
 

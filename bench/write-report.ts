@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 
-const PAGE = 'docs/run.md';
+const PAGE = 'docs/sizing.md';
 const PLACE = /(<!-- bench -->\n).*?(<!-- \/bench -->)/s;
 
 /** Puts the figures where the runbook has them. */

@@ -94,7 +94,7 @@ const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
   ),
 });
 
-/** Callers wait 2 s (README); a busy machine takes longer. */
+/** Callers wait 2 s (docs/configuration.md); a busy machine takes longer. */
 const ANSWER_MS = 15_000;
 const ATTEMPTS = 3;
 const PAUSE_MS = 2_000;

@@ -20,6 +20,6 @@ export type OpenTarget = (world: World, tally: Tally) => Promise<Target>;
 
 /**
  * Milliseconds from the beginning of a connection: 10 s for a request to arrive, looked at each second, 1 s for what is still on
- * its way after an answer (README, Limits), and as much again for a busy machine.
+ * its way after an answer (docs/configuration.md, Limits), and as much again for a busy machine.
  */
 export const DEADLINE_MS = 24_000;

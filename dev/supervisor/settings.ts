@@ -36,7 +36,7 @@ const DEFAULTS: Ports = { DEMO_PORT: 3000, AUTHORIZE_PORT: 3001, TOKEN_PORT: 300
 export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): Settings {
   if (env['NODE_ENV'] === 'production') {
     throw new StartError(
-      'npm start is for development and NODE_ENV is production: start the apps themselves (see README.md)',
+      'npm start is for development and NODE_ENV is production: start the apps themselves (see docs/configuration.md)',
     );
   }
   const problems = args

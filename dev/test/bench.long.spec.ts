@@ -11,7 +11,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await bench('--help');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^npm run bench \[-- --write\]\n/);
-    expect(stdout).toContain('docs/run.md');
+    expect(stdout).toContain('docs/sizing.md');
   });
 
   it.each(['--wirte', '--write=yes', '-h', 'write'])('refuses %s, and measures nothing', async (option) => {

@@ -20,7 +20,7 @@ const anchorsOf = (file: string) =>
       .replaceAll(/\s/g, '-'),
   );
 
-/** Whether "docs/run.md#alerts" names a file, and a heading in it. */
+/** Whether "docs/deploy.md#alerts" names a file, and a heading in it. */
 function exists(link: string): boolean {
   const [file = '', anchor] = link.split('#');
   return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));

@@ -134,7 +134,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const [container] = spec?.template.spec?.containers ?? [];
     const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).toBeGreaterThanOrEqual(5);
-    // A request may take 10 s to arrive (README, Limits), and is answered then.
+    // A request may take 10 s to arrive (docs/configuration.md, Limits), and is answered then.
     expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
     expect(spec?.replicas).toBeUndefined();
   });

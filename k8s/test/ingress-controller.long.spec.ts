@@ -12,10 +12,10 @@ import { ROOT } from './settings.js';
 
 const HOSTS = { auth: '/auth/login', base: '/api/auth/oauth/token', api: '/v2/me' };
 
-/** What docs/run.md says that the ConfigMap of the controller must have. */
+/** What docs/deploy.md says that the ConfigMap of the controller must have. */
 async function documentedSettings(): Promise<ControllerSettings> {
-  const page = await readFile(join(ROOT, 'docs/run.md'), 'utf8');
-  const part = page.split('\n## The ingress controller\n')[1]?.split('\n## ')[0] ?? '';
+  const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
+  const part = page.split('\n### The ingress controller\n')[1]?.split('\n## ')[0] ?? '';
   const block = /^```yaml\n(.*?)^```$/ms.exec(part)?.[1] ?? '';
   return (parse(block) as { data: ControllerSettings }).data;
 }
@@ -49,7 +49,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for clients’ networ
   });
 });
 
-describe('a controller with the ConfigMap of docs/run.md, with no app behind it', () => {
+describe('a controller with the ConfigMap of docs/deploy.md, with no app behind it', () => {
   let settings: ControllerSettings;
   let ingress: Ingress;
   beforeAll(async () => {

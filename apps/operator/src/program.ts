@@ -6,9 +6,13 @@ import { resourceServerCommand } from './resource-server/resource-server.command
 import { userCommand } from './user/user.command.js';
 
 const SETTINGS = `\
-While "npm start" runs the commands work on it with no settings. Elsewhere all read DATABASE_URL, and DATABASE_SCHEMA
-if it is set; client create, update and delete, client secret rotate and revoke, resource-server revoke, and user
-disable and delete also NATS_URL; client create also AUTH_URL and BASE_URL; resource-server create also BASE_URL.`;
+Settings, which no command needs while "npm start" runs in this folder:
+  DATABASE_URL     all commands
+  DATABASE_SCHEMA  all commands, if the tables are in a schema of their own
+  NATS_URL         client create, client update, client delete, client secret rotate, client secret revoke,
+                   resource-server revoke, user disable, user delete
+  AUTH_URL         client create
+  BASE_URL         client create, resource-server create`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {
