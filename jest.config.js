@@ -39,6 +39,6 @@ export default {
   testTimeout: 240_000,
   collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts', '!libs/testing/**'],
   coverageDirectory: 'coverage',
-  coverageProvider: 'v8',
+  coverageProvider: 'babel',
   coverageReporters: ['text', 'html', 'json-summary'],
 };
