@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '#testing/browser.js';
@@ -11,7 +12,10 @@ import { useOwnFonts } from './screenshots/fonts.js';
 import { galleryOf } from './screenshots/gallery.js';
 import { smallPng } from './screenshots/small-png.js';
 
-const FOLDER = path.resolve('docs', 'screenshots');
+/** Every picture; git ignores it. */
+const FOLDER = 'screenshots';
+/** The few that the documents show: these are refreshed. */
+const SHOWN = path.join('docs', 'screenshots');
 
 const PAGE = { width: 560, height: 320 };
 const VARIANTS = {
@@ -30,7 +34,9 @@ async function take(chromium: Browser, world: World, scene: Scene, variant: Vari
   const page = await context.newPage();
   await scene.open(page, world, options.locale);
   const png = await page.screenshot({ fullPage: true });
-  await writeFile(path.join(FOLDER, `${scene.name}-${variant}.png`), smallPng(png));
+  const file = `${scene.name}-${variant}.png`;
+  await writeFile(path.join(FOLDER, file), smallPng(png));
+  if (existsSync(path.join(SHOWN, file))) await copyFile(path.join(FOLDER, file), path.join(SHOWN, file));
   await context.close();
 }
 
