@@ -1,13 +1,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf-token.js';
+import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
+import { type Answer, header } from './wire.js';
+import type { SecretKind } from './leaks.js';
+import type { World } from './world.js';
 import { generateClientSecret } from '#oauth/client-credentials.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#testing/dpop-key.js';
-import { type Answer, header } from './wire.js';
-import type { SecretKind } from './leaks.js';
-import type { World } from './world.js';
 
 export interface FuzzClient {
   readonly id: string;

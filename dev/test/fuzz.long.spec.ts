@@ -3,7 +3,7 @@ import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
 import { runCommand } from '#testing/backing/run-command.js';
 import { isolate } from '#testing/isolate.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
-import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
+import { AppModule } from '../../apps/authorize/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { ResourceModule } from '../../apps/resource/src/resource.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
@@ -69,7 +69,7 @@ describe('npm run fuzz', () => {
 });
 
 it.each<[string, DynamicModule]>([
-  ['authorize', AuthorizeModule.forRoot(new AuthorizeConfiguration())],
+  ['authorize', AppModule.forRoot(new AuthorizeConfiguration())],
   ['token', TokenModule.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
   ['resource', ResourceModule.forRoot(new ResourceConfiguration())],
 ])('every route of %s is fuzzed', (app, module) => {

@@ -12,7 +12,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
-import { AuthorizeModule } from '../../apps/authorize/src/authorize.module.js';
+import { AppModule } from '../../apps/authorize/src/app.module.js';
 import { configureResource } from '../../apps/resource/src/configure-resource.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { ResourceModule } from '../../apps/resource/src/resource.module.js';
@@ -58,7 +58,7 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
     token: await listen(TokenModule.forRoot(token), token, configureToken(token)),
-    authorize: await listen(AuthorizeModule.forRoot(authorize), authorize),
+    authorize: await listen(AppModule.forRoot(authorize), authorize),
     resource: await listen(ResourceModule.forRoot(resource), resource, configureResource),
   };
   const demo = await createDemoApp(

@@ -94,3 +94,9 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return listOf(this.AVATAR_ORIGINS);
   }
 }
+
+/** Injection token of the clock. */
+export const CLOCK = Symbol('clock');
+
+/** Milliseconds since the epoch. */
+export type Clock = () => number;

@@ -3,14 +3,14 @@ import { loadConfiguration } from '#platform/configuration/load-configuration.js
 import { main } from '#platform/http/main.js';
 import { runService } from '#platform/http/service.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
-import { AuthorizeModule } from './authorize.module.js';
+import { AppModule } from './app.module.js';
 
 main(async () => {
   const configuration = loadConfiguration(AuthorizeConfiguration, process.env);
   return runService({
     name: 'authorize',
     needs: ['postgres', 'redis'],
-    module: AuthorizeModule.forRoot(configuration),
+    module: AppModule.forRoot(configuration),
     configuration,
   });
 });

@@ -150,7 +150,7 @@ describe('the list of connected applications', () => {
     for (const path of [
       '/auth/apps?done=revoked&client=Evil',
       '/auth/apps?done',
-      '/auth/apps?notice.revoked=Evil',
+      '/auth/apps?flash.revoked=Evil',
     ]) {
       const page = await browser.get(path);
       expect(statusOf(page)).toBeUndefined();

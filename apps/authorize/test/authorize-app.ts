@@ -16,7 +16,7 @@ import { isolate, type Isolated } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { AuthorizeModule } from '../src/authorize.module.js';
+import { AppModule } from '../src/app.module.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { Browser } from './browser.js';
 
@@ -54,7 +54,7 @@ export async function startAuthorizeApp(
     ...PATIENT,
     ...settings,
   });
-  const app = await createService(AuthorizeModule.forRoot(configuration), configuration);
+  const app = await createService(AppModule.forRoot(configuration), configuration);
   await app.listen(port, '127.0.0.1');
   // It connects in the background, and says of a revocation whether it is heard everywhere.
   if (settings.NATS_URL === undefined)

@@ -4,7 +4,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
 import { ERROR_KINDS } from '../src/ui/errors/error-kind.js';
-import { CATALOGUE, type MessageId } from '../src/ui/i18n/catalogue.js';
+import { CATALOGUE, type MessageId } from '../src/ui/i18n/translator.js';
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 const IDS = Object.keys(CATALOGUE) as MessageId[];

@@ -3,7 +3,7 @@ import { grantId } from '#grants/grant.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
-import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.js';
+import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.controller.js';
 import {
   authorizeAddress,
   BASE_URL,

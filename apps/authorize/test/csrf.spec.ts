@@ -1,5 +1,5 @@
 import { RequestMethod } from '@nestjs/common';
-import { csrfToken, type FormPurpose } from '../src/session/csrf-token.js';
+import { csrfToken, type FormPurpose } from '../src/session/csrf.guard.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import { type Browser, formsOf } from './browser.js';
 import { routesOf } from './routes.js';

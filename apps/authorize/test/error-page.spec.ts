@@ -4,11 +4,10 @@ import { type ArgumentsHost, Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import type { AuthorizationResponse } from '../src/authorize/authorization-response.js';
-import type { CookieDoctor } from '../src/session/cookie-doctor.service.js';
+import type { CookieDiagnosis } from '../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../src/ui/errors/error-kind.js';
-import { PageErrorFilter } from '../src/ui/errors/page-error.filter.js';
-import { CATALOGUE, type MessageId } from '../src/ui/i18n/catalogue.js';
-import { LanguageCookie } from '../src/ui/i18n/language-cookie.js';
+import { ErrorFilter } from '../src/error.filter.js';
+import { CATALOGUE, type MessageId } from '../src/ui/i18n/translator.js';
 import { LanguageService } from '../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../src/ui/page.responder.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from './authorize-app.js';
@@ -165,9 +164,9 @@ it('a page that cannot be made ends its connection, and not the process', async 
     },
   } as unknown as PageResponder;
   const nobody = {} as AuthorizationResponse;
-  const silent = { examine: async () => null } as unknown as CookieDoctor;
-  const language = new LanguageService(new LanguageCookie(app.configuration));
-  const filter = new PageErrorFilter(language, broken, nobody, silent);
+  const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
+  const language = new LanguageService({ productName: '', secure: false });
+  const filter = new ErrorFilter(language, broken, nobody, silent);
   let ended = false;
   const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };
   const request = { url: '/', headers: {}, raw: {}, server: { hasRoute: () => false } };

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { type AuthorizeApp, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
-import { SCRIPT_PATH } from '../src/ui/script.js';
+import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
+import { SCRIPT_PATH } from '../src/ui/script.controller.js';
 
 export interface Answer {
   readonly status: number;

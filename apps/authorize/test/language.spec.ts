@@ -7,9 +7,7 @@ import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
-import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { chooseLocale, type Wishes } from '../src/ui/i18n/choose-locale.js';
-import { LanguageCookie } from '../src/ui/i18n/language-cookie.js';
+import { chooseLocale, LanguageCookie, type LanguagePreferences } from '../src/ui/i18n/language.service.js';
 
 const { app, client, user } = useAuthorizeApp();
 
@@ -134,10 +132,7 @@ describe('the setting that the browser remembers', () => {
   );
 
   it('is not taken from another name, nor from the one without the prefix where cookies are secure', () => {
-    const configuration = Object.assign(new AuthorizeConfiguration(), {
-      AUTH_URL: 'https://auth.example.com',
-    });
-    const secure = new LanguageCookie(configuration);
+    const secure = new LanguageCookie(true);
     expect(secure.read('x=1; __Host-language=de; y=2')).toBe('de');
     expect(secure.read('language=de; xlanguage=de; x__Host-language=de')).toBeNull();
   });
@@ -212,7 +207,7 @@ describe('headers and parameters that no browser sends', () => {
     ['a header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
   ])('%s of 14 KB holds up nobody: it costs no more than twenty times a plain one', (_name, wishes) => {
     const plain = { uiLocales: 'de', acceptLanguage: 'de' };
-    const time = (asked: Wishes) => {
+    const time = (asked: LanguagePreferences) => {
       const start = cpuTime();
       for (let n = 0; n < 5; n += 1) chooseLocale(asked);
       return cpuTime() - start;

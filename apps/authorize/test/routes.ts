@@ -1,11 +1,14 @@
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { RequestMethod, Type } from '@nestjs/common';
 import type { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { AuthorizeModule } from '../src/authorize.module.js';
+import { AppModule } from '../src/app.module.js';
 
 /** Paths of the app that answer a method, as its controllers declare them. */
 export function routesOf(configuration: AuthorizeConfiguration, method: RequestMethod): string[] {
-  const { controllers = [] } = AuthorizeModule.forRoot(configuration);
+  const { imports = [] } = AppModule.forRoot(configuration);
+  const controllers = imports.flatMap(
+    (module): Type[] => Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [],
+  );
   return controllers.flatMap((controller) => {
     const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
     const prototype = (controller as Type<object>).prototype as Record<string, object>;

@@ -3,14 +3,13 @@ import { RequestParameters } from '#oauth/authorization/request-parameters.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
 import { PATIENT_MS } from '#testing/patience.js';
-import { scopeWords } from '../src/ui/i18n/scope-words.js';
-import { Words } from '../src/ui/i18n/words.js';
+import { Translator } from '../src/ui/i18n/translator.js';
 import { html } from '../src/ui/html.js';
 import { authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
-const wordsOf = (scope: string) => html`${scopeWords(new Words('en'), scope)}`.text;
+const textOf = (scope: string) => html`${new Translator('en').scope(scope)}`.text;
 
 const { app, user } = useAuthorizeApp();
 
@@ -22,7 +21,7 @@ async function allowed(scopes: readonly string[], scope?: string): Promise<strin
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', scope }),
   );
   if (page.status === 303) return handedBack(page.headers['location'])['error'];
-  for (const token of scopes) expect(page.text.includes(wordsOf(token))).toBe(true);
+  for (const token of scopes) expect(page.text.includes(textOf(token))).toBe(true);
   await browser.submit(page, { decision: 'allow' }, AUTHORIZE);
   const [record] = await grantsOf(clientId);
   return record?.scope;
@@ -87,8 +86,8 @@ describe('the scope of an authorization request', () => {
       scope: 'bookings:write',
     };
     const page = await browser.get(authorizeAddress(parameters));
-    expect(page.text).toContain(wordsOf('bookings:write'));
-    expect(page.text).not.toContain(wordsOf('profile:read'));
+    expect(page.text).toContain(textOf('bookings:write'));
+    expect(page.text).not.toContain(textOf('profile:read'));
   });
 
   it('tells the operator which scopes are registered and which were requested', async () => {

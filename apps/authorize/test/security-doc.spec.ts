@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { STYLESHEET_SOURCE } from '../src/ui/stylesheet.js';
-import { THROTTLE_LIMITS } from '../src/login/throttle/throttle-limits.js';
+import { THROTTLE_LIMITS } from '../src/login/throttle/throttle.store.js';
 import { PASSWORD } from './authorize-app.js';
 import { EVERY_ANSWER } from './every-answer.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

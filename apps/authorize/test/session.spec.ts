@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { csrfToken } from '../src/session/csrf-token.js';
+import { csrfToken } from '../src/session/csrf.guard.js';
 import { PASSWORD, startAuthorizeApp } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 

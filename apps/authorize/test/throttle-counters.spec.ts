@@ -30,15 +30,15 @@ afterAll(async () => {
 
 const LOGIN = 'ada@example.com';
 const HERE = '192.0.2.1';
-const take = (login = LOGIN, address = HERE) => throttle.take(login, address, null);
+const count = (login = LOGIN, address = HERE) => throttle.count(login, address, null);
 /** Outcome or, for a refusal, which counter refused and for how many seconds. */
 const verdict = async (login?: string, address?: string) => {
-  const taken = await take(login, address);
-  return taken.outcome === 'refused' ? `${taken.counter} ${taken.seconds}` : taken.outcome;
+  const counted = await count(login, address);
+  return counted.outcome === 'refused' ? `${counted.counter} ${counted.seconds}` : counted.outcome;
 };
 
 describe('a counter', () => {
-  it('lets the next try through when its oldest failure is 15 minutes old, and no sooner', async () => {
+  it('allows the next attempt when its oldest failure is 15 minutes old, and no sooner', async () => {
     const start = now;
     for (let minute = 0; minute < 5; minute += 1) {
       now = start + minute * MINUTE;
@@ -52,17 +52,17 @@ describe('a counter', () => {
     expect(await verdict()).toBe('address_and_login 60');
   });
 
-  it('takes a try back to where it came from, and to no later one', async () => {
-    const first = await take();
-    if (first.outcome === 'refused') throw new Error('the first try was refused');
+  it('loses a cancelled attempt once, and no later one instead', async () => {
+    const first = await count();
+    if (first.outcome === 'refused') throw new Error('the first attempt was refused');
     now += 16 * MINUTE;
     for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
-    await throttle.giveBack(first);
-    await throttle.giveBack(first);
+    await throttle.cancel(first);
+    await throttle.cancel(first);
     expect(await verdict()).toBe('address_and_login 900');
   });
 
-  it('of an account stays small however long it is guessed at, and calms down an hour after the last guess', async () => {
+  it('of an account stays small however many guesses it counts, and is empty an hour after the last one', async () => {
     for (let tries = 0; tries < 150; tries += 1)
       expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
     expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
@@ -72,18 +72,18 @@ describe('a counter', () => {
     for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
   });
 
-  it('names the one that refuses longest', async () => {
-    for (let tries = 0; tries < 5; tries += 1) await take();
+  it('is named if it refuses longest', async () => {
+    for (let tries = 0; tries < 5; tries += 1) await count();
     now += 5 * MINUTE;
-    for (let tries = 0; tries < 45; tries += 1) await take(`nobody${tries}`);
+    for (let tries = 0; tries < 45; tries += 1) await count(`nobody${tries}`);
     // Both are full; that of the address by 45 failures that are younger.
     expect(await verdict()).toMatch(/ 600$/);
     now += 10 * MINUTE;
     expect(await verdict()).toBe('unknown');
   });
 
-  it('is not made by tries that are refused', async () => {
-    for (let tries = 0; tries < 50; tries += 1) await take(`nobody${tries}`);
+  it('is not created by refused attempts', async () => {
+    for (let tries = 0; tries < 50; tries += 1) await count(`nobody${tries}`);
     const before = await redis.dbsize();
     for (let tries = 0; tries < 50; tries += 1) expect(await verdict(`another${tries}`)).toBe('address 900');
     expect(await redis.dbsize()).toBe(before);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { KeyRing } from '#grants/key-ring.js';
 import type { User } from '#database/user/user.js';
-import { DeviceProofs } from '../src/login/throttle/device-proof.js';
+import { DeviceProofs } from '../src/login/throttle/device-cookie.js';
 import { PASSWORD, startAuthorizeApp } from './authorize-app.js';
 import { deviceIn, freshAddress, statusesOf, tryLogin } from './throttle-guesser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { DeviceProofs } from '../src/login/throttle/device-proof.js';
+import { DeviceProofs } from '../src/login/throttle/device-cookie.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 10, 21, 12);

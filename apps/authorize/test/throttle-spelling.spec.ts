@@ -1,7 +1,7 @@
 import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
-import { oneSpelling } from '../src/login/throttle/one-spelling.js';
+import { normalizeLogin } from '../src/login/throttle/login-throttle.service.js';
 
 it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
   const services = await isolate();
@@ -18,7 +18,7 @@ it('letters that PostgreSQL takes for one, under whatever locale, are one to the
       );
       expect(rows.length).toBeGreaterThan(name === 'C' ? 25 : 1_000);
       const apart = rows.filter(
-        ({ letter, lower }) => oneSpelling(`x${letter}y`) !== oneSpelling(`x${lower}y`),
+        ({ letter, lower }) => normalizeLogin(`x${letter}y`) !== normalizeLogin(`x${lower}y`),
       );
       expect([name, apart]).toEqual([name, []]);
     }
@@ -36,5 +36,5 @@ it.each([
   ['ẞ', 'ß'],
   ['ａ', 'A'],
 ])('%s counts as %s', (one, other) => {
-  expect(oneSpelling(` a${one}b`)).toBe(oneSpelling(`a${other}b `));
+  expect(normalizeLogin(` a${one}b`)).toBe(normalizeLogin(`a${other}b `));
 });

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.js';
+import { SCRIPT_PATH } from '../../../apps/authorize/src/ui/script.controller.js';
 import type { Actor } from '../actor.js';
 import { bit, choose, draft, type Endpoint } from './endpoint.js';
 import { authorizationRequest } from './token-endpoints.js';

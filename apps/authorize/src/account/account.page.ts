@@ -1,15 +1,13 @@
+import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES, type Locale } from '#oauth/locale.js';
-import type { User } from '#database/user/user.js';
-import type { Page } from '../ui/document.js';
-import type { Words } from '../ui/i18n/words.js';
+import { csrfField } from '../session/csrf.guard.js';
+import { flashBox, type FlashMessage, pictureOrigins, userAvatar } from '../ui/components.js';
 import { html } from '../ui/html.js';
-import { personFace, pictureOrigins } from '../ui/face.js';
-import { logoutAddress } from '../login/login-address.js';
-import { type Notice, noticeBox } from '../session/notice.js';
-import { hiddenToken } from '../session/hidden-token.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import type { Page } from '../ui/page.responder.js';
 
-/** Each language in its own words, for who reads no other. */
+/** The name of each language in that language. */
 const NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -20,74 +18,74 @@ const NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 };
 
-/** The choice of no language; a field without a value would count as absent. */
+/** The value for no setting; an empty field would count as absent. */
 export const BROWSER_LANGUAGE = 'browser';
 
 export interface AccountView {
-  readonly words: Words;
+  readonly translator: Translator;
   readonly user: User;
   readonly cookie: string;
-  /** What a form has just done; null when none did. */
-  readonly notice: Notice | null;
+  /** What a form has just done, if anything. */
+  readonly flash: FlashMessage | null;
   /** Where users' pictures may come from. */
   readonly avatarOrigins: readonly string[];
 }
 
-/** The front page: who is logged in, what their account is connected to, and their settings. */
-export function accountPage({ words, user, cookie, notice, avatarOrigins }: AccountView): Page {
+/** The account page: the user, links to the connected applications, the language, and logging out. */
+export function accountPage({ translator, user, cookie, flash, avatarOrigins }: AccountView): Page {
   const option = (locale: Locale) => html`
     <option value="${locale}" lang="${locale}" ${user.locale === locale && html`selected`}>
       ${NAMES[locale]}
     </option>
   `;
   return {
-    words,
-    title: words.text('account.title'),
+    translator,
+    title: translator.text('account.title'),
     imageOrigins: pictureOrigins(user, avatarOrigins),
     content: html`
-      <h1>${words.text('account.title')}</h1>
-      ${notice && noticeBox(words, notice)}
+      <h1>${translator.text('account.title')}</h1>
+      ${flash && flashBox(translator, flash)}
       <div class="party">
-        ${personFace(user, avatarOrigins)}
+        ${userAvatar(user, avatarOrigins)}
         <div>
           <p><bdi>${user.name}</bdi></p>
           <p class="quiet"><bdi>${user.email}</bdi></p>
         </div>
       </div>
-      <form method="post" action="${logoutAddress('')}" class="hinted">
-        ${hiddenToken(cookie, 'logout')}
-        <button class="plain" aria-describedby="switch">${words.text('account.switch')}</button>
-        <p class="quiet" id="switch">${words.text('account.switch_hint')}</p>
+      <form method="post" action="${ENDPOINTS.logout}" class="hinted">
+        ${csrfField(cookie, 'logout')}
+        <button class="plain" aria-describedby="switch">${translator.text('account.switch')}</button>
+        <p class="quiet" id="switch">${translator.text('account.switch_hint')}</p>
       </form>
       <div class="hinted">
         <a class="button wide" href="${ENDPOINTS.connectedApps}" aria-describedby="apps"
-          >${words.text('apps.title')}</a
+          >${translator.text('apps.title')}</a
         >
-        <p class="quiet" id="apps">${words.text('account.apps_hint')}</p>
+        <p class="quiet" id="apps">${translator.text('account.apps_hint')}</p>
       </div>
       <form method="post" action="${ENDPOINTS.language}">
-        ${hiddenToken(cookie, 'language')}
-        <label for="locale">${words.text('account.language')}</label>
+        ${csrfField(cookie, 'language')}
+        <label for="locale">${translator.text('account.language')}</label>
         <select id="locale" name="locale" autocomplete="language">
           <option value="${BROWSER_LANGUAGE}" ${user.locale === null && html`selected`}>
-            ${words.text('account.language_browser')}
+            ${translator.text('account.language_browser')}
           </option>
           ${LOCALES.map(option)}
         </select>
-        <button class="wide even">${words.text('account.language_save')}</button>
+        <button class="wide even">${translator.text('account.language_save')}</button>
       </form>
       <hr />
-      <form method="post" action="${logoutAddress('')}">
-        ${hiddenToken(cookie, 'logout')}
-        <button class="plain">${words.text('account.log_out')}</button>
+      <form method="post" action="${ENDPOINTS.logout}">
+        ${csrfField(cookie, 'logout')}
+        <button class="plain">${translator.text('account.log_out')}</button>
       </form>
       <hr />
       <form method="post" action="${ENDPOINTS.logoutEverywhere}" class="hinted">
-        ${hiddenToken(cookie, 'logout_everywhere')}
+        ${csrfField(cookie, 'logout_everywhere')}
         <button class="plain" aria-describedby="everywhere">
-          ${words.text('account.log_out_everywhere')}
+          ${translator.text('account.log_out_everywhere')}
         </button>
-        <p class="quiet" id="everywhere">${words.text('account.log_out_everywhere_hint')}</p>
+        <p class="quiet" id="everywhere">${translator.text('account.log_out_everywhere_hint')}</p>
       </form>
     `,
   };

@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import type { Client } from '#database/client/client.js';
 import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
 import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
 import { LIMITS } from '#oauth/authorization/limits.js';
 import { RequestParameters } from '#oauth/authorization/request-parameters.js';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import type { Client } from '#database/client/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { askedScopes } from '../consent/remembered-consent.js';
-import { isCurrent } from '../session/is-current.js';
-import type { Session } from '../session/session.js';
-import { checkClient, clientIdOf } from './check-client.js';
-import type { IncomingRequest } from './incoming-request.js';
+import type { ValidatedRequest } from '../consent/interaction.js';
+import { requestedScopes } from '../consent/requested-scope.js';
+import { isCurrent } from '../session/session.service.js';
+import type { Session } from '../session/session.store.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** Reads authorization requests; GET and POST of the same request go through the same checks. */
+/** Validates authorization requests; the GET and the POST of a request pass the same checks. */
 @Injectable()
 export class AuthorizationRequestService {
   constructor(
@@ -24,28 +23,27 @@ export class AuthorizationRequestService {
   ) {}
 
   /**
-   * Costs one query, for client, user and earlier consent together; a request that was pushed costs one script in
-   * Redis as well.
+   * Costs one query, for client, user and earlier consent together; a pushed request also costs one Redis script.
    *
-   * @param query by `rawQuery`
-   * @param session of the browser that it came from
-   * @throws OAuthError, a RedirectableError once it is certain that the redirect URI is the client's
+   * @param query from `rawQuery`
+   * @param session of the browser that sent the request
+   * @throws OAuthError, which is a RedirectableError as soon as the redirect URI is known to be the client's
    */
-  async read(query: string, session: Session | null): Promise<IncomingRequest> {
+  async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
     const parameters = RequestParameters.fromQuery(query);
     const clientId = clientIdOf(parameters);
     const context = await this.contexts.find(clientId, session?.userId ?? null);
-    const client = checkClient(clientId, context.client);
+    const client = registered(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null);
-    const asked = askedScopes(request.scope, client, user ? context.decisions : []);
-    return { ...request, pushedId, user, asked, grantsOfDay: context.grantsOfDay };
+    const scopes = requestedScopes(request.scope, client, user ? context.decisions : []);
+    return { ...request, pushedId, user, scopes, grantsOfDay: context.grantsOfDay };
   }
 
-  /** As `read`, for the login on the way: null for what is no good request, which is said where it leads. */
-  async readIfGood(query: string, session: Session | null): Promise<IncomingRequest | null> {
+  /** For the login page: null if the request is invalid. The authorization endpoint then shows the error. */
+  async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
     try {
-      return await this.read(query, session);
+      return await this.validate(query, session);
     } catch (error) {
       if (error instanceof OAuthError && error.status < 500) return null;
       throw error;
@@ -66,9 +64,26 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // RFC 9101 6.3, which RFC 9126 4 refers to: what stands beside client_id and request_uri does not count. The checks
-    // are made again, because the registration may have changed since the push.
-    const { id, parameters: kept } = await this.pushed.open(requestUri, client, loggedIn);
-    return { request: checkAuthorizationRequest(kept, client), pushedId: id };
+    // RFC 9101 6.3, to which RFC 9126 4 refers: parameters beside client_id and request_uri are ignored. The checks run
+    // again, because the registration may have changed since the push.
+    const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
+    return { request: checkAuthorizationRequest(pushed, client), pushedId: id };
   }
+}
+
+function clientIdOf(parameters: RequestParameters): string {
+  const clientId = parameters.get('client_id', LIMITS.client_id);
+  if (clientId !== undefined) return clientId;
+  throw OAuthError.invalidRequest("the parameter 'client_id' is missing", { detail: { check: 'client' } });
+}
+
+/**
+ * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the
+ * resource owner of the error and MUST NOT automatically redirect the user-agent".
+ */
+function registered(client: Client | null, clientId: string): Client {
+  if (client) return client;
+  throw OAuthError.invalidRequest('no application is registered under this client_id', {
+    detail: { check: 'client', client_id: clientId },
+  });
 }

@@ -1,17 +1,59 @@
 import { Injectable } from '@nestjs/common';
-import type { OAuthError } from '#oauth/oauth-error.js';
+import type { User } from '#database/user/user.js';
 import type { ReturnAddress } from '#oauth/authorization/authorization-request.js';
+import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { ConsentService } from '../consent/consent.service.js';
+import type { ValidatedRequest } from '../consent/interaction.js';
+import { PushedRequestService } from './pushed-request.service.js';
 
-/** Writes the addresses that answer an authorization request (RFC 6749 4.1.2, 4.1.2.1). */
+/** What the user allowed: now, or earlier (`carriesOn`). */
+export interface Approval {
+  readonly scope: string;
+  readonly carriesOn: boolean;
+}
+
+/** Answers authorization requests (RFC 6749 4.1.2, 4.1.2.1). */
 @Injectable()
 export class AuthorizationResponse {
-  constructor(private readonly configuration: AuthorizeConfiguration) {}
+  constructor(
+    private readonly configuration: AuthorizeConfiguration,
+    private readonly pushed: PushedRequestService,
+    private readonly consent: ConsentService,
+  ) {}
 
-  code(returnTo: ReturnAddress, code: string): string {
-    return this.location(returnTo, [['code', code]]);
+  /**
+   * Grants the request.
+   *
+   * @returns the redirect with the code, and the grant's id for the log
+   * @throws ConsentEndedError if the consent ended meanwhile
+   */
+  async approve(
+    request: ValidatedRequest,
+    { id: userId }: User,
+    { scope, carriesOn }: Approval,
+  ): Promise<{ location: string; grantId: string }> {
+    await this.pushed.consume(request);
+    try {
+      const { code, grantId } = await this.consent.allow(request, userId, scope, carriesOn);
+      return { location: this.location(request, [['code', code]]), grantId };
+    } catch (error) {
+      await this.pushed.reopen(request);
+      throw error;
+    }
   }
 
+  /** Denies the request. @returns the error to throw, which redirects to the application */
+  async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
+    await this.pushed.consume(request);
+    const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
+      detail: { check: 'decision', user_id: id },
+    });
+    return new RedirectableError(denied, request, request.client.clientId);
+  }
+
+  /** The redirect with an error. */
   error(returnTo: ReturnAddress, { code, description }: Pick<OAuthError, 'code' | 'description'>): string {
     return this.location(returnTo, [
       ['error', code],
@@ -20,8 +62,8 @@ export class AuthorizationResponse {
   }
 
   /**
-   * Appends to the redirect URI as text. URL classes would rewrite custom schemes and re-encode the query that the
-   * client registered, which "MUST be retained" (RFC 6749 3.1.2). `iss` tells the client which server answers (RFC 9207 2).
+   * Appends to the redirect URI as text. URL classes would rewrite custom schemes and encode the registered query again,
+   * which "MUST be retained" (RFC 6749 3.1.2). `iss` names the server that answers (RFC 9207 2).
    */
   private location(
     { redirectUri, state }: ReturnAddress,

@@ -1,159 +1,166 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '#database/user/user.js';
-import { addLogContext } from '#platform/logging/log-context.js';
-import { OAuthError } from '#oauth/oauth-error.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
-import { isAsStated, isTicked } from '../consent/consent-fields.js';
-import { consentPage, type ConsentForm } from '../consent/consent.page.js';
-import { ConsentEndedError } from '../consent/consent-ended.error.js';
-import { ConsentService } from '../consent/consent.service.js';
-import { neededInteraction } from '../consent/needed-interaction.js';
-import { allowedBefore, chosen } from '../consent/remembered-consent.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { addLogContext } from '#platform/logging/log-context.js';
+import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { type ConsentForm, consentPage } from '../consent/consent.page.js';
+import { ConsentEndedError } from '../consent/consent.service.js';
+import { requiredInteraction, type ValidatedRequest } from '../consent/interaction.js';
+import { allowedByForm, allowedEarlier, listedSameRequired } from '../consent/requested-scope.js';
+import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
+import { SessionService, type Visitor } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { authorizeAddress, loginAddress } from '../login/login-address.js';
-import type { Page } from '../ui/document.js';
-import { PageResponder } from '../ui/page.responder.js';
-import { FormGuard, type FormFields } from '../session/form-guard.js';
-import type { Visitor } from '../session/session.js';
-import { SessionService } from '../session/session.service.js';
+import { type Page, PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
-import { AuthorizationResponse } from './authorization-response.js';
-import type { IncomingRequest } from './incoming-request.js';
-import { promptNoneError } from './prompt-none-error.js';
-import { PushedRequestService } from './pushed-request.service.js';
-import { rawQuery } from './raw-query.js';
+import { type Approval, AuthorizationResponse } from './authorization-response.js';
 
-/** The authorization endpoint (specification 4.1, RFC 6749 3.1). */
+/** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
   constructor(
     private readonly requests: AuthorizationRequestService,
-    private readonly pushed: PushedRequestService,
-    private readonly response: AuthorizationResponse,
+    private readonly responses: AuthorizationResponse,
     private readonly sessions: SessionService,
-    private readonly consent: ConsentService,
-    private readonly forms: FormGuard,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
   @Get()
-  async ask(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async authorize(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
-    const visitor = await this.sessions.recognise(headers.cookie);
-    const request = await this.requests.read(query, visitor.session);
-    addLogContext(raw, factsOf(request));
-    const needed = neededInteraction(request, this.sessions.isLoginFor(visitor.session, query));
+    const visitor = await this.sessions.findVisitor(headers.cookie);
+    const request = await this.requests.validate(query, visitor.session);
+    addLogContext(raw, logFields(request));
+    const needed = requiredInteraction(request, this.sessions.isLoginFor(visitor.session, query));
     if (needed.page !== null && request.prompt.has('none')) throw promptNoneError(needed.page, request);
     const { user } = request;
     const { cookie } = visitor;
     if (needed.page === 'login' || !user || cookie === null)
-      return this.logIn(reply, request, visitor, query);
+      return this.redirectToLogin(reply, request, visitor, query);
     if (needed.page === 'consent')
       return this.pages.page(reply, 200, this.page(headers, { request, user, cookie, query }));
-    if (!(await this.spendsLogin(request, visitor, query))) return this.logIn(reply, request, visitor, query);
-    // An application of the product itself also gets what nobody was ever asked for.
-    const carriesOn = !request.client.firstParty || allowedBefore(request.asked) !== null;
-    const answer = { scope: needed.scope, outcome: 'allowed before', carriesOn };
-    this.pages.seeOther(reply, await this.grant(raw, request, user, query, answer));
+    if (!(await this.consumeLogin(request, visitor, query)))
+      return this.redirectToLogin(reply, request, visitor, query);
+    // A first-party application also gets scopes that the user was never asked for.
+    const carriesOn = !request.client.firstParty || allowedEarlier(request.scopes) !== null;
+    const approval = { scope: needed.scope, carriesOn, outcome: 'allowed before' };
+    await this.approve(raw, reply, { request, user, query, ...approval });
   }
 
   @Post()
+  @ProtectForm('consent')
   async decide(
     @Req() { url, headers, raw }: FastifyRequest,
     @Res() reply: FastifyReply,
-    @Body() body: FormFields | undefined,
+    @Body() fields: FormFields = {},
   ): Promise<void> {
-    const fields = body ?? {};
-    const cookie = this.forms.check(headers, fields, 'consent');
     const query = rawQuery(url);
-    const visitor = await this.sessions.recognise(headers.cookie);
-    const request = await this.requests.read(query, visitor.session);
-    addLogContext(raw, factsOf(request));
-    const { client, user, asked } = request;
-    if (!user) return this.logIn(reply, request, visitor, query);
+    const visitor = await this.sessions.findVisitor(headers.cookie);
+    const request = await this.requests.validate(query, visitor.session);
+    addLogContext(raw, logFields(request));
+    const { client, user, scopes } = request;
+    const { cookie } = visitor;
+    if (!user || cookie === null) return this.redirectToLogin(reply, request, visitor, query);
     const decision = fields['decision'];
     if (decision !== 'allow' && decision !== 'deny')
       throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
         detail: { check: 'decision', client_id: client.clientId },
       });
-    const scope = chosen(asked, isTicked(fields));
-    if (decision === 'allow' && (scope === '' || !isAsStated(asked, fields))) {
-      // Asked again: what the user saw and left unticked is not what the request means now, or nothing at all.
-      const nothingChosen = scope === '';
+    const scope = allowedByForm(scopes, fields);
+    const nothingChosen = scope === '';
+    if (decision === 'allow' && (nothingChosen || !listedSameRequired(scopes, fields))) {
+      // Ask again: the user chose nothing, or the request now requires other scopes than the page listed.
       const page = this.page(headers, { request, user, cookie, query, nothingChosen });
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
-    if (!(await this.spendsLogin(request, visitor, query))) return this.logIn(reply, request, visitor, query);
-    if (decision === 'deny') throw await this.denied(request, user);
-    const answer = { scope, outcome: 'allowed', carriesOn: false };
-    this.pages.seeOther(reply, await this.grant(raw, request, user, query, answer));
+    if (!(await this.consumeLogin(request, visitor, query)))
+      return this.redirectToLogin(reply, request, visitor, query);
+    if (decision === 'deny') throw await this.responses.deny(request, user);
+    const approval = { scope, carriesOn: false, outcome: 'allowed' };
+    await this.approve(raw, reply, { request, user, query, ...approval });
   }
 
   private page(
     headers: FastifyRequest['headers'],
-    form: Omit<ConsentForm, 'words' | 'product' | 'avatarOrigins'>,
+    form: Omit<ConsentForm, 'translator' | 'product' | 'avatarOrigins'>,
   ): Page {
     const { uiLocales } = form.request;
-    const words = this.language.for({ headers, query: form.query, uiLocales, user: form.user });
+    const translator = this.language.translatorFor({
+      headers,
+      query: form.query,
+      uiLocales,
+      user: form.user,
+    });
     const { PRODUCT_NAME: product, avatarOrigins } = this.configuration;
-    return consentPage({ ...form, words, product, avatarOrigins });
+    return consentPage({ ...form, translator, product, avatarOrigins });
   }
 
-  /** A session that is over would lead back here from the login page, in a circle. */
-  private async logIn(
+  /** Deletes a session that is no longer valid first: with it the login page would redirect back here in a loop. */
+  private async redirectToLogin(
     reply: FastifyReply,
-    { user }: IncomingRequest,
-    visitor: Visitor,
-    query: string,
-  ): Promise<void> {
-    if (visitor.cookie !== null && visitor.session && !user) await this.sessions.end(visitor.cookie);
-    this.pages.seeOther(reply, loginAddress(query));
-  }
-
-  /** OpenID Connect Core 3.1.2.1: with prompt=login no earlier login counts, hence each one for a single answer. */
-  private async spendsLogin(
-    { prompt }: IncomingRequest,
+    { user }: ValidatedRequest,
     { cookie, session }: Visitor,
     query: string,
-  ): Promise<boolean> {
-    if (!prompt.has('login')) return true;
-    return cookie !== null && session !== null && this.sessions.spendLogin(cookie, session, query);
+  ): Promise<void> {
+    if (session && !user) await this.sessions.end(cookie);
+    this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
   }
 
-  /** @returns the redirect with the code, or back to this request if the consent ended meanwhile */
-  private async grant(
-    raw: FastifyRequest['raw'],
-    request: IncomingRequest,
-    { id: userId }: User,
+  /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login gives one answer. */
+  private async consumeLogin(
+    { prompt }: ValidatedRequest,
+    visitor: Visitor,
     query: string,
-    { scope, outcome, carriesOn }: { scope: string; outcome: string; carriesOn: boolean },
-  ): Promise<string> {
-    const allow = () => this.consent.allow(request, userId, scope, carriesOn);
-    try {
-      const { code, grantId } = await this.pushed.answer(request, allow);
-      addLogContext(raw, { user_id: userId, grant: grantId, scope, outcome });
-      return this.response.code(request, code);
-    } catch (error) {
-      if (error instanceof ConsentEndedError) return authorizeAddress(query);
-      throw error;
-    }
+  ): Promise<boolean> {
+    return !prompt.has('login') || this.sessions.consumeLogin(visitor, query);
   }
 
-  private async denied(request: IncomingRequest, { id }: User): Promise<RedirectableError> {
-    await this.pushed.answer(request, async () => undefined);
-    const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
-      detail: { check: 'decision', user_id: id },
-    });
-    return new RedirectableError(denied, request, request.client.clientId);
+  /** Redirects with the code, or back to this request if the consent ended meanwhile. */
+  private async approve(
+    raw: FastifyRequest['raw'],
+    reply: FastifyReply,
+    {
+      request,
+      user,
+      query,
+      outcome,
+      ...approval
+    }: Approval & { request: ValidatedRequest; user: User; query: string; outcome: string },
+  ): Promise<void> {
+    try {
+      const { location, grantId } = await this.responses.approve(request, user, approval);
+      addLogContext(raw, { user_id: user.id, grant: grantId, scope: approval.scope, outcome });
+      this.pages.seeOther(reply, location);
+    } catch (error) {
+      if (!(error instanceof ConsentEndedError)) throw error;
+      this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, query));
+    }
   }
 }
 
-/** What the log says of a request; the id leads to the line of its push. */
-function factsOf({ client, pushedId }: IncomingRequest): Record<string, string> {
+/**
+ * OpenID Connect Core 3.1.2.1: with prompt=none "an error is returned if an End-User is not already Authenticated or the
+ * Client does not have pre-configured consent"; 3.1.2.6 names the errors.
+ */
+function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
+  const [code, description] =
+    page === 'login'
+      ? (['login_required', 'nobody is logged in, and prompt=none allows no page'] as const)
+      : (['consent_required', 'the user must be asked, and prompt=none allows no page'] as const);
+  const detail = { check: 'prompt', ...(request.user && { user_id: request.user.id }) };
+  return new RedirectableError(
+    new OAuthError(code, 400, description, { detail }),
+    request,
+    request.client.clientId,
+  );
+}
+
+/** The log fields of a request; the id finds the line of its push. */
+function logFields({ client, pushedId }: ValidatedRequest): Record<string, string> {
   return { client_id: client.clientId, ...(pushedId !== null && { pushed_request: pushedId }) };
 }

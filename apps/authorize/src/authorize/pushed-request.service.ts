@@ -1,16 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Client } from '#database/client/client.js';
+import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.store.js';
 import { readPushedParameters } from '#oauth/authorization/pushed-parameters.js';
-import type { PushedRequest } from '#grants/pushed-request.store.js';
-import { PushedRequestStore } from '#grants/pushed-request.store.js';
 import type { RequestParameters } from '#oauth/authorization/request-parameters.js';
 import { pushedRequestId } from '#oauth/authorization/request-uri.js';
-import type { Client } from '#database/client/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import type { IncomingRequest } from './incoming-request.js';
+import type { ValidatedRequest } from '../consent/interaction.js';
 
 /**
- * Opens pushed authorization requests (RFC 9126 4). What uses one up is the user's answer and not the first look at
- * it: a login on the way, a reload, the back button and whatever previews links must not break the flow.
+ * Pushed authorization requests (RFC 9126 4). The user's answer consumes one, not the first time the page is opened: a
+ * login, a reload, the back button and link previews must not break the flow.
  */
 @Injectable()
 export class PushedRequestService {
@@ -19,10 +18,10 @@ export class PushedRequestService {
   constructor(private readonly store: PushedRequestStore) {}
 
   /**
-   * The parameters that the client pushed, and their id. One script in Redis.
+   * The parameters that the client pushed, and the id of the request. One Redis script.
    *
-   * @param loggedIn whether the browser is logged in: only then is the request's lifetime extended
-   * @throws OAuthError that cannot be redirected: where to is in the request that is not to be had
+   * @param loggedIn whether a user is logged in: only then is the request's lifetime extended
+   * @throws OAuthError that is not redirected: the redirect URI is in the request that cannot be opened
    */
   async open(
     requestUri: string,
@@ -33,28 +32,24 @@ export class PushedRequestService {
     if (id === null)
       throw refused('the request_uri is not one of this service', { request_uri: 'malformed' }, client);
     const found = await this.store.open(id, client.clientId, loggedIn);
-    return { id, parameters: readPushedParameters(opened(found, id, client)) };
+    return { id, parameters: readPushedParameters(openParameters(found, id, client)) };
   }
 
-  /**
-   * Gives the user's answer to a request. A pushed one takes one answer of all that come at once (RFC 9126 7.3); one
-   * that fails on its way, say because a database is down, is taken back, so that the user can repeat it.
-   */
-  async answer<T>({ pushedId: id, client }: IncomingRequest, give: () => Promise<T>): Promise<T> {
-    if (id === null) return give();
-    opened(await this.store.answer(id, client.clientId), id, client);
-    try {
-      return await give();
-    } catch (error) {
-      await this.store
-        .reopen(id, client.clientId)
-        .catch(({ message }: Error) => this.logger.warn(`an answer was not taken back: ${message}`));
-      throw error;
-    }
+  /** Consumes a request before it is answered; of simultaneous answers one succeeds (RFC 9126 7.3). No-op if not pushed. */
+  async consume({ pushedId: id, client }: ValidatedRequest): Promise<void> {
+    if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
+  }
+
+  /** Reopens a consumed request after its answer failed, for example because PostgreSQL is down: the user can try again. */
+  async reopen({ pushedId: id, client }: ValidatedRequest): Promise<void> {
+    if (id === null) return;
+    await this.store
+      .reopen(id, client.clientId)
+      .catch(({ message }: Error) => this.logger.warn(`a pushed request was not reopened: ${message}`));
   }
 }
 
-function opened(found: PushedRequest, id: string, client: Client): string {
+function openParameters(found: PushedRequest, id: string, client: Client): string {
   if (found.outcome === 'open') return found.parameters;
   const description =
     found.outcome === 'answered'

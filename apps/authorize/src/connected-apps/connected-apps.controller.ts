@@ -1,26 +1,42 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import {
+  type RevocationResult,
+  RevocationService,
+  UnfinishedRevocationError,
+} from '#grants/revocation.service.js';
+import { CACHED_MS } from '#introspection/introspector.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { noteError } from '#platform/http/note-error.js';
+import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { loginReturningTo, rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { rawQuery } from '../authorize/raw-query.js';
+import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
+import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
+import { type CurrentAccount, SessionService } from '../session/session.service.js';
+import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { loginAddressTo } from '../login/login-address.js';
-import { hasNotice, NOTICE_QUERY } from '../session/notice.js';
-import { NoticeStore } from '../session/notice.store.js';
 import { PageResponder } from '../ui/page.responder.js';
-import { CurrentAccountService } from '../session/current-account.service.js';
-import { appsPage } from './apps-page.js';
-import { connectedAppsPage } from './connected-apps.page.js';
-import { revokeAllPage, revokePage } from './revoke.page.js';
+import { appsPage, connectedAppsPage } from './connected-apps.page.js';
+import { incompletePage, revokeAllPage, revokePage } from './revoke.page.js';
 
-/** Shows the applications that a user lets in, and asks before one of them loses its access. */
+/** How long a cache may keep a token whose revocation it did not receive, in seconds. */
+const CACHED_SECONDS = CACHED_MS / 1000;
+
+const NOT_CONNECTED: FlashMessage = { id: 'flash.not_connected' };
+
+/** Lists the applications that can use the user's account, and revokes their access. */
 @Controller()
 export class ConnectedAppsController {
   constructor(
-    private readonly accounts: CurrentAccountService,
+    private readonly sessions: SessionService,
     private readonly apps: ConnectedAppStore,
-    private readonly notices: NoticeStore,
+    private readonly clients: AuthorizationContextStore,
+    private readonly revocations: RevocationService,
+    private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
     private readonly configuration: AuthorizeConfiguration,
@@ -28,43 +44,111 @@ export class ConnectedAppsController {
 
   @Get(ENDPOINTS.connectedApps)
   async list(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const account = await this.accounts.find(headers.cookie);
-    if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.redirectToLogin(reply);
     const { user, cookie } = account;
     const query = rawQuery(url);
-    const [apps, notice] = await Promise.all([
+    const [apps, flash] = await Promise.all([
       this.apps.list(user.id),
-      hasNotice(query) ? this.notices.take(cookie) : null,
+      this.flashMessages.consume(cookie, query),
     ]);
     const list = appsPage(apps, new URLSearchParams(query).get('page'));
-    const words = this.language.for({ headers, query, user });
+    const translator = this.language.translatorFor({ headers, query, user });
     const { PRODUCT_NAME: product } = this.configuration;
-    this.pages.page(reply, 200, connectedAppsPage({ words, user, list, notice, product }));
+    this.pages.page(reply, 200, connectedAppsPage({ translator, user, list, flash, product }));
   }
 
   @Get(ENDPOINTS.revokeApp)
-  async askOne(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const account = await this.accounts.find(headers.cookie);
-    if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
+  async confirmRevoke(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.redirectToLogin(reply);
     const { user, cookie } = account;
     const query = rawQuery(url);
     const app = await this.apps.find(user.id, new URLSearchParams(query).get('client_id') ?? '');
-    if (app) {
-      const words = this.language.for({ headers, query, user });
-      return this.pages.page(reply, 200, revokePage(words, app, cookie));
-    }
-    await this.notices.leave(cookie, { id: 'notice.not_connected' });
-    this.pages.seeOther(reply, `${ENDPOINTS.connectedApps}?${NOTICE_QUERY}`);
+    if (!app) return this.redirectToList(reply, account, NOT_CONNECTED);
+    const translator = this.language.translatorFor({ headers, query, user });
+    this.pages.page(reply, 200, revokePage(translator, app, cookie));
+  }
+
+  @Post(ENDPOINTS.revokeApp)
+  @ProtectForm('revoke')
+  async revoke(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() fields: FormFields = {},
+  ): Promise<void> {
+    const account = await this.sessions.findAccount(request.headers.cookie);
+    if (!account) return this.redirectToLogin(reply);
+    // Not looked up by live grants: those that are revoked again, because Redis failed the first time, are not live.
+    const { client } = await this.clients.find(String(fields['client_id']), null);
+    if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
+    const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);
+    if (!revocation) return;
+    if (revocation.grants === 0) return this.redirectToList(reply, account, NOT_CONNECTED);
+    const id = revocation.announced ? 'flash.revoked' : 'flash.revoked_soon';
+    const values = { client: client.name, seconds: CACHED_SECONDS };
+    await this.redirectToList(reply, account, { id, values });
   }
 
   @Get(ENDPOINTS.revokeAllApps)
-  async askAll(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const account = await this.accounts.find(headers.cookie);
-    if (!account) return this.pages.seeOther(reply, loginAddressTo('apps'));
+  async confirmRevokeAll(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.redirectToLogin(reply);
     const { user, cookie } = account;
     const apps = await this.apps.list(user.id);
     if (apps.length === 0) return this.pages.seeOther(reply, ENDPOINTS.connectedApps);
-    const words = this.language.for({ headers, query: rawQuery(url), user });
-    this.pages.page(reply, 200, revokeAllPage(words, apps, cookie));
+    const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
+    this.pages.page(reply, 200, revokeAllPage(translator, apps, cookie));
+  }
+
+  @Post(ENDPOINTS.revokeAllApps)
+  @ProtectForm('revoke_all')
+  async revokeAll(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const account = await this.sessions.findAccount(request.headers.cookie);
+    if (!account) return this.redirectToLogin(reply);
+    const revocation = await this.revokeOrExplain(request, reply, account, null);
+    if (!revocation) return;
+    const id = revocation.announced ? 'flash.all_revoked' : 'flash.all_revoked_soon';
+    await this.redirectToList(reply, account, { id, values: { seconds: CACHED_SECONDS } });
+  }
+
+  /**
+   * @param clientId null for all applications
+   * @returns null if the revocation is incomplete; the page that says so is sent then
+   */
+  private async revokeOrExplain(
+    { raw, headers, url }: FastifyRequest,
+    reply: FastifyReply,
+    { user, cookie }: CurrentAccount,
+    clientId: string | null,
+  ): Promise<RevocationResult | null> {
+    addLogContext(raw, { user_id: user.id, ...(clientId !== null && { client_id: clientId }) });
+    try {
+      const revocation = await this.revocations.revokeGrants(user.id, clientId);
+      addLogContext(raw, { outcome: 'access revoked', ...revocation });
+      return revocation;
+    } catch (thrown) {
+      if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;
+      const error = OAuthError.from(thrown);
+      noteError(raw, error);
+      const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
+      reply.headers(error.headers);
+      const page = incompletePage({ translator, cookie, clientId, reference: referenceOf(raw) });
+      this.pages.page(reply, error.status, page);
+      return null;
+    }
+  }
+
+  private redirectToLogin(reply: FastifyReply): void {
+    this.pages.seeOther(reply, loginReturningTo('apps'));
+  }
+
+  private async redirectToList(
+    reply: FastifyReply,
+    { cookie }: CurrentAccount,
+    message: FlashMessage,
+  ): Promise<void> {
+    await this.flashMessages.save(cookie, message);
+    this.pages.seeOther(reply, withQuery(ENDPOINTS.connectedApps, FLASH_QUERY));
   }
 }

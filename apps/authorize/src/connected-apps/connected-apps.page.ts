@@ -1,98 +1,117 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ConnectedApp } from '#database/grant/connected-app.js';
 import type { User } from '#database/user/user.js';
-import { scopeWords } from '../ui/i18n/scope-words.js';
-import type { Words } from '../ui/i18n/words.js';
-import { type Notice, noticeBox } from '../session/notice.js';
-import type { Page } from '../ui/document.js';
-import { clientFace } from '../ui/face.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { appsAddress, revokeAddress } from '../addresses.js';
+import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
-import type { AppsPage } from './apps-page.js';
-import { appsAddress, revokeAddress } from './paths.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import type { Page } from '../ui/page.responder.js';
+
+/** Keeps a page under 30 KB in every language. */
+const APPS_PER_PAGE = 15;
+
+/** One page of the list. */
+export interface AppsPage {
+  readonly apps: readonly ConnectedApp[];
+  /** From 1. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** @param requested page number from the address; the nearest page if there is no such page */
+export function appsPage(all: readonly ConnectedApp[], requested: string | null): AppsPage {
+  const pages = Math.max(1, Math.ceil(all.length / APPS_PER_PAGE));
+  const page = Math.min(pages, Math.max(1, Math.floor(Number(requested)) || 1));
+  return { apps: all.slice((page - 1) * APPS_PER_PAGE, page * APPS_PER_PAGE), page, pages };
+}
 
 export interface ConnectedAppsView {
-  readonly words: Words;
+  readonly translator: Translator;
   readonly user: User;
   readonly list: AppsPage;
-  /** What a form has just done; null when none did. */
-  readonly notice: Notice | null;
-  /** Name of our product. */
+  /** What a form has just done, if anything. */
+  readonly flash: FlashMessage | null;
+  /** Name of the product. */
   readonly product: string;
 }
 
-/** What the user allowed, to whom, since when, and when it was last used. */
+/** The applications with access, their scopes, since when, and their last use. */
 export function connectedAppsPage(view: ConnectedAppsView): Page {
-  const { words, list, notice } = view;
+  const { translator, list, flash } = view;
   return {
-    words,
-    title: words.text('apps.title'),
+    translator,
+    title: translator.text('apps.title'),
     content: html`
-      <h1>${words.text('apps.title')}</h1>
-      ${notice && noticeBox(words, notice)} ${list.apps.length === 0 ? nothing(view) : entries(view)}
-      <p><a class="alone" href="${ENDPOINTS.account}">${words.text('apps.back')}</a></p>
+      <h1>${translator.text('apps.title')}</h1>
+      ${flash && flashBox(translator, flash)} ${list.apps.length === 0 ? emptyList(view) : entries(view)}
+      <p><a class="alone" href="${ENDPOINTS.account}">${translator.text('apps.back')}</a></p>
     `,
   };
 }
 
-function nothing({ words, notice }: ConnectedAppsView): Html {
-  // The notice has just said so.
-  const said = notice?.id === 'notice.all_revoked';
+function emptyList({ translator, flash }: ConnectedAppsView): Html {
+  // The flash message has just said so.
+  const said = flash?.id === 'flash.all_revoked';
   return html`
-    ${!said && html`<p>${words.text('apps.empty')}</p>`}
-    <p class="quiet">${words.text('apps.empty_hint')}</p>
+    ${!said && html`<p>${translator.text('apps.empty')}</p>`}
+    <p class="quiet">${translator.text('apps.empty_hint')}</p>
   `;
 }
 
 function entries(view: ConnectedAppsView): Html {
-  const { words, list } = view;
+  const { translator, list } = view;
   return html`
-    <p>${words.text('apps.intro')}</p>
+    <p>${translator.text('apps.intro')}</p>
     <ul class="plain rows">
       ${list.apps.map((app) => html`<li>${entry(app, view)}</li>`)}
     </ul>
-    ${list.pages > 1 && turning(words, list)}
-    <p><a class="button danger" href="${ENDPOINTS.revokeAllApps}">${words.text('apps.revoke_all')}</a></p>
+    ${list.pages > 1 && pagination(translator, list)}
+    <p>
+      <a class="button danger" href="${ENDPOINTS.revokeAllApps}">${translator.text('apps.revoke_all')}</a>
+    </p>
   `;
 }
 
-function turning(words: Words, { page, pages }: AppsPage): Html {
+function pagination(translator: Translator, { page, pages }: AppsPage): Html {
   return html`
-    <nav aria-label="${words.text('apps.pages')}">
+    <nav aria-label="${translator.text('apps.pages')}">
       <p>
-        ${words.text('apps.page', { page, pages })}
-        ${page > 1 && html`<a href="${appsAddress(page - 1)}">${words.text('apps.previous')}</a>`}
-        ${page < pages && html`<a href="${appsAddress(page + 1)}">${words.text('apps.next')}</a>`}
+        ${translator.text('apps.page', { page, pages })}
+        ${page > 1 && html`<a href="${appsAddress(page - 1)}">${translator.text('apps.previous')}</a>`}
+        ${page < pages && html`<a href="${appsAddress(page + 1)}">${translator.text('apps.next')}</a>`}
       </p>
     </nav>
   `;
 }
 
-function entry(app: ConnectedApp, { words, user, product }: ConnectedAppsView): Html {
+function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsView): Html {
   const { clientId, name, firstParty, scopes } = app;
-  const label = words.text('apps.revoke_one', { client: name });
+  const label = translator.text('apps.revoke_one', { client: name });
   return html`
     <div class="party">
-      ${clientFace(app)}
+      ${clientAvatar(app)}
       <div>
         <h2><bdi>${name}</bdi></h2>
-        ${firstParty && html`<p class="quiet">${words.rich('apps.made_by_us', { product })}</p>`}
+        ${firstParty && html`<p class="quiet">${translator.rich('apps.made_by_us', { product })}</p>`}
       </div>
     </div>
     <ul>
-      ${scopes.map((scope) => html`<li>${scopeWords(words, scope)}</li>`)}
+      ${scopes.map((scope) => html`<li>${translator.scope(scope)}</li>`)}
     </ul>
     <p class="quiet">
-      ${words.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: words.date(app.since, user.timeZone) })}
-      ${lastUse(app, words)}
+      ${translator.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: translator.date(app.since, user.timeZone) })}
+      ${lastUse(app, translator)}
     </p>
     <a class="button danger" href="${revokeAddress(clientId)}" aria-label="${label}"
-      >${words.text('apps.revoke')}</a
+      >${translator.text('apps.revoke')}</a
     >
   `;
 }
 
-function lastUse({ lastUsedOn }: ConnectedApp, words: Words): Html {
-  if (lastUsedOn === null) return words.rich('apps.not_used');
-  // A day of UTC, which is that day in any zone: it must not become the one before.
-  return words.rich('apps.last_used', { date: words.date(new Date(`${lastUsedOn}T00:00:00Z`), 'UTC') });
+function lastUse({ lastUsedOn }: ConnectedApp, translator: Translator): Html {
+  if (lastUsedOn === null) return translator.rich('apps.not_used');
+  // A day in UTC. In the user's time zone it could become the day before.
+  return translator.rich('apps.last_used', {
+    date: translator.date(new Date(`${lastUsedOn}T00:00:00Z`), 'UTC'),
+  });
 }

@@ -1,58 +1,87 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ConnectedApp } from '#database/grant/connected-app.js';
-import type { Words } from '../ui/i18n/words.js';
-import type { Page } from '../ui/document.js';
-import { clientFace } from '../ui/face.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { revokeAddress } from '../addresses.js';
+import { csrfField } from '../session/csrf.guard.js';
+import { clientAvatar } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
-import { hiddenToken } from '../session/hidden-token.js';
-import { revokeAddress } from './paths.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import type { Page } from '../ui/page.responder.js';
 
-/** Asks whether one application is to lose its access. */
-export function revokePage(words: Words, app: ConnectedApp, cookie: string): Page {
+/** Asks before an application loses its access. */
+export function revokePage(translator: Translator, app: ConnectedApp, cookie: string): Page {
   const { clientId, name } = app;
   return {
-    words,
-    title: words.text('revoke.title', { client: name }),
+    translator,
+    title: translator.text('revoke.title', { client: name }),
     content: html`
-      <h1>${words.rich('revoke.title', { client: name })}</h1>
+      <h1>${translator.rich('revoke.title', { client: name })}</h1>
       <div class="party">
-        ${clientFace(app)}
+        ${clientAvatar(app)}
         <p><bdi>${name}</bdi></p>
       </div>
-      <p>${words.rich('revoke.what', { client: name })}</p>
+      <p>${translator.rich('revoke.what', { client: name })}</p>
       <form method="post" action="${revokeAddress(clientId)}" class="choice">
-        ${hiddenToken(cookie, 'revoke')}
+        ${csrfField(cookie, 'revoke')}
         <input type="hidden" name="client_id" value="${clientId}" />
-        ${choice(words, words.text('apps.revoke'))}
+        ${choice(translator, translator.text('apps.revoke'))}
       </form>
     `,
   };
 }
 
-/** Asks whether every application is to lose its access. */
-export function revokeAllPage(words: Words, apps: readonly ConnectedApp[], cookie: string): Page {
+/** Asks before every application loses its access. */
+export function revokeAllPage(translator: Translator, apps: readonly ConnectedApp[], cookie: string): Page {
   const count = apps.length;
-  const title = words.text('revoke_all.title', { count });
+  const title = translator.text('revoke_all.title', { count });
   return {
-    words,
+    translator,
     title,
     content: html`
       <h1>${title}</h1>
-      <p>${words.rich('revoke_all.what', { count })}</p>
+      <p>${translator.rich('revoke_all.what', { count })}</p>
       <ul>
         ${apps.map(({ name }) => html`<li><bdi>${name}</bdi></li>`)}
       </ul>
       <form method="post" action="${ENDPOINTS.revokeAllApps}" class="choice">
-        ${hiddenToken(cookie, 'revoke_all')}
-        ${choice(words, words.text(count === 1 ? 'apps.revoke' : 'apps.revoke_all'))}
+        ${csrfField(cookie, 'revoke_all')}
+        ${choice(translator, translator.text(count === 1 ? 'apps.revoke' : 'apps.revoke_all'))}
       </form>
     `,
   };
 }
 
-function choice(words: Words, revoke: string): Html {
+function choice(translator: Translator, revoke: string): Html {
   return html`
-    <a class="button even" href="${ENDPOINTS.connectedApps}">${words.text('revoke.cancel')}</a>
+    <a class="button even" href="${ENDPOINTS.connectedApps}">${translator.text('revoke.cancel')}</a>
     <button class="danger even">${revoke}</button>
   `;
+}
+
+export interface IncompleteRevocation {
+  readonly translator: Translator;
+  readonly cookie: string;
+  /** The application; null for all. */
+  readonly clientId: string | null;
+  /** Finds the log line. */
+  readonly reference: string;
+}
+
+/** The revocation is recorded but not yet applied everywhere; its form repeats it. */
+export function incompletePage({ translator, cookie, clientId, reference }: IncompleteRevocation): Page {
+  const all = clientId === null;
+  return {
+    translator,
+    title: translator.text('revoke.incomplete_title'),
+    content: html`
+      <h1>${translator.text('revoke.incomplete')}</h1>
+      <p role="alert">${translator.text('revoke.incomplete_what')}</p>
+      <p>${translator.text('revoke.incomplete_advice')}</p>
+      <form method="post" action="${all ? ENDPOINTS.revokeAllApps : revokeAddress(clientId)}">
+        ${csrfField(cookie, all ? 'revoke_all' : 'revoke')}
+        ${!all && html`<input type="hidden" name="client_id" value="${clientId}" />`}
+        <button class="wide" autofocus>${translator.text('revoke.repeat')}</button>
+      </form>
+      <p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>
+    `,
+  };
 }

@@ -1,80 +1,84 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { User } from '#database/user/user.js';
-import type { IncomingRequest } from '../authorize/incoming-request.js';
-import type { MessageId } from '../ui/i18n/catalogue.js';
-import { scopeWords } from '../ui/i18n/scope-words.js';
-import { link, type Words } from '../ui/i18n/words.js';
-import { authorizeAddress, logoutAddress } from '../login/login-address.js';
-import type { Page } from '../ui/document.js';
-import { clientFace, personFace, pictureOrigins } from '../ui/face.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { withQuery } from '../addresses.js';
+import { csrfField } from '../session/csrf.guard.js';
+import { clientAvatar, pictureOrigins, userAvatar } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
-import { hiddenToken } from '../session/hidden-token.js';
-import { checkboxOf, STATED, statedScopes } from './consent-fields.js';
-import { destinationOf, formTargets } from './destination.js';
-import { type AskedScope, isOpen } from './remembered-consent.js';
+import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
+import { formTargets } from '../ui/page-headers.js';
+import type { Page } from '../ui/page.responder.js';
+import { isLoopback, type ValidatedRequest } from './interaction.js';
+import {
+  checkboxOf,
+  isUndecided,
+  REQUIRED_FIELD,
+  type RequestedScope,
+  requiredScopes,
+} from './requested-scope.js';
 
 export interface ConsentForm {
-  readonly words: Words;
-  readonly request: IncomingRequest;
+  readonly translator: Translator;
+  readonly request: ValidatedRequest;
   readonly user: User;
   readonly cookie: string;
-  /** Of the authorization request; the form is sent to the very same one. */
+  /** Of the authorization request; the form posts to the same address. */
   readonly query: string;
-  /** What users know this service as. */
+  /** Name of the product. */
   readonly product: string;
   /** Where users' pictures may come from. */
   readonly avatarOrigins: readonly string[];
-  /** Whether Allow was pressed with nothing chosen. */
+  /** Whether the user pressed Allow without a scope. */
   readonly nothingChosen?: boolean;
 }
 
 /**
- * Asks the user: who wants what, for which account, where that leads, and how it is undone. Cancel comes before Allow,
- * and so is what Enter in a checkbox presses: nothing is allowed by accident.
+ * The consent page: the application, what it requests, the account, where the answer leads, and how to undo it. Cancel
+ * comes before Allow, so that Enter in a checkbox presses Cancel.
  */
 export function consentPage(form: ConsentForm): Page {
-  const { words, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
-  const { client, redirectUri, asked } = request;
+  const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
+  const { client, redirectUri, scopes } = request;
   const { kind, place } = destinationOf(redirectUri);
-  // Only what is new is asked; with nothing new, or when the application wants everything asked, all of it is.
-  const open = request.prompt.has('consent') ? asked : asked.filter(isOpen);
-  const [now, before] = open.length === 0 ? [asked, []] : [open, asked.filter((one) => !open.includes(one))];
-  const alone = before.length === 0 && !now.some(({ required }) => required);
+  // The form asks for undecided scopes only; for all of them with prompt=consent, or if none is undecided.
+  const undecided = request.prompt.has('consent') ? scopes : scopes.filter(isUndecided);
+  const now = undecided.length === 0 ? scopes : undecided;
+  const before = scopes.filter((one) => !now.includes(one));
+  const optionalOnly = before.length === 0 && !now.some(({ required }) => required);
   return {
-    words,
-    title: words.text(nothingChosen ? 'consent.error_title' : 'consent.title', { client: client.name }),
+    translator,
+    title: translator.text(nothingChosen ? 'consent.error_title' : 'consent.title', { client: client.name }),
     script: true,
     formTargets: formTargets(redirectUri),
     imageOrigins: pictureOrigins(user, avatarOrigins),
     content: html`
-      <h1>${words.rich('consent.heading', { client: client.name })}</h1>
-      ${nothingChosen && html`<p role="alert" id="problem">${words.text('consent.problem.nothing')}</p>`}
+      <h1>${translator.rich('consent.heading', { client: client.name })}</h1>
+      ${nothingChosen && html`<p role="alert" id="problem">${translator.text('consent.problem.nothing')}</p>`}
       ${party(form)}
-      <p>${words.rich(`consent.goes_to.${kind}`, { place })}</p>
+      <p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>
       <div class="account">
         <div class="party">
-          ${personFace(user, avatarOrigins)}
+          ${userAvatar(user, avatarOrigins)}
           <div>
-            <p>${words.rich('consent.account', { name: user.name })}</p>
+            <p>${translator.rich('consent.account', { name: user.name })}</p>
             <p class="quiet"><bdi>${user.email}</bdi></p>
           </div>
         </div>
-        <form method="post" action="${logoutAddress(query)}">
-          ${hiddenToken(cookie, 'logout')}
-          <button class="plain">${words.text('consent.not_you')}</button>
+        <form method="post" action="${withQuery(ENDPOINTS.logout, query)}">
+          ${csrfField(cookie, 'logout')}
+          <button class="plain">${translator.text('consent.not_you')}</button>
         </form>
       </div>
-      <form method="post" action="${authorizeAddress(query)}">
-        ${hiddenToken(cookie, 'consent')}
-        <input type="hidden" name="${STATED}" value="${statedScopes(asked)}" />
-        ${stated(words, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
-        ${choices(words, alone ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
-        ${before.length > 0 && earlier(words, before)}
-        <p class="quiet">${words.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
+      <form method="post" action="${withQuery(ENDPOINTS.authorize, query)}">
+        ${csrfField(cookie, 'consent')}
+        <input type="hidden" name="${REQUIRED_FIELD}" value="${requiredScopes(scopes)}" />
+        ${requiredList(translator, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
+        ${checkboxes(translator, optionalOnly ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
+        ${before.length > 0 && earlierDecisions(translator, before)}
+        <p class="quiet">${translator.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
         <div class="choice">
-          <button class="even" name="decision" value="deny">${words.text('consent.cancel')}</button>
+          <button class="even" name="decision" value="deny">${translator.text('consent.cancel')}</button>
           <button class="even" name="decision" value="allow" data-waits>
-            ${words.text('consent.allow')}
+            ${translator.text('consent.allow')}
           </button>
         </div>
       </form>
@@ -82,54 +86,58 @@ export function consentPage(form: ConsentForm): Page {
   };
 }
 
-/** Who asks: what it looks like and is called, since when it is known here, and whether it is the product's own. */
-function party({ words, request: { client }, user, product }: ConsentForm): Html {
-  const date = words.date(client.createdAt, user.timeZone);
+/** The application: logo, name, registration date, and whether it is first-party. */
+function party({ translator, request: { client }, user, product }: ConsentForm): Html {
+  const date = translator.date(client.createdAt, user.timeZone);
   return html`
     <div class="party">
-      ${clientFace(client)}
+      ${clientAvatar(client)}
       <div>
         <p>
           <strong><bdi>${client.name}</bdi></strong>
         </p>
         <p class="quiet">
-          ${words.rich(client.firstParty ? 'consent.first_party' : 'consent.third_party', { product })}<br />
-          ${words.rich('consent.registered', { date })}
+          ${translator.rich(client.firstParty ? 'consent.first_party' : 'consent.third_party', { product })}<br />
+          ${translator.rich('consent.registered', { date })}
         </p>
       </div>
     </div>
   `;
 }
 
-/** Required scopes, which are stated. */
-function stated(words: Words, heading: MessageId, scopes: readonly AskedScope[]): Html | false {
+/** The list of required scopes. */
+function requiredList(
+  translator: Translator,
+  heading: MessageId,
+  scopes: readonly RequestedScope[],
+): Html | false {
   const required = scopes.filter((one) => one.required);
   if (required.length === 0) return false;
   return html`
-    <h2>${words.text(heading)}</h2>
+    <h2>${translator.text(heading)}</h2>
     <ul>
-      ${required.map(({ scope }) => html`<li>${scopeWords(words, scope)}</li>`)}
+      ${required.map(({ scope }) => html`<li>${translator.scope(scope)}</li>`)}
     </ul>
   `;
 }
 
 /**
- * Optional scopes, each to tick. What was chosen before is chosen again; what is new is not: consent is what somebody
- * does, and nobody has by leaving a tick where it was.
+ * A checkbox for each optional scope. It is ticked only if the user allowed the scope earlier: leaving a tick in place is
+ * not consent.
  */
-function choices(
-  words: Words,
+function checkboxes(
+  translator: Translator,
   legend: MessageId,
-  scopes: readonly AskedScope[],
+  scopes: readonly RequestedScope[],
   focus = false,
 ): Html | false {
   const optional = scopes.filter((one) => !one.required);
   if (optional.length === 0) return false;
   return html`
     <fieldset ${focus && html`aria-describedby="problem"`}>
-      <legend>${words.text(legend)}</legend>
+      <legend>${translator.text(legend)}</legend>
       ${optional.map(
-        ({ scope, earlier: decision }, index) => html`
+        ({ scope, decision }, index) => html`
           <label class="check">
             <input
               type="checkbox"
@@ -138,7 +146,7 @@ function choices(
               ${decision === 'allowed' && html`checked`}
               ${focus && index === 0 && html`autofocus`}
             />
-            <span>${scopeWords(words, scope)}</span>
+            <span>${translator.scope(scope)}</span>
           </label>
         `,
       )}
@@ -146,12 +154,20 @@ function choices(
   `;
 }
 
-/** What the user decided before, out of the way, and to be changed by who wants to. */
-function earlier(words: Words, before: readonly AskedScope[]): Html {
+/** The earlier decisions, collapsed; the user can change them. */
+function earlierDecisions(translator: Translator, before: readonly RequestedScope[]): Html {
   return html`
     <details>
-      <summary>${words.text('consent.before')}</summary>
-      ${stated(words, 'consent.before_required', before)} ${choices(words, 'consent.before_optional', before)}
+      <summary>${translator.text('consent.before')}</summary>
+      ${requiredList(translator, 'consent.before_required', before)}
+      ${checkboxes(translator, 'consent.before_optional', before)}
     </details>
   `;
+}
+
+/** Where a redirect URI leads: the kind of place, which selects the message, and its name. */
+function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };
+  return { kind: isLoopback(hostname) ? 'device' : 'site', place: host };
 }

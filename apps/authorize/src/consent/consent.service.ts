@@ -3,13 +3,22 @@ import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-rec
 import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import type { IncomingRequest } from '../authorize/incoming-request.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { CLOCK, type Clock } from '../clock.js';
-import { ConsentEndedError } from './consent-ended.error.js';
-import { notIn } from './remembered-consent.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import type { ValidatedRequest } from './interaction.js';
+import { declinedScopes } from './requested-scope.js';
 
-/** Turns a user's yes into a grant. */
+/**
+ * The consent ended while the request was being answered: the user revoked it, or the user or the application was deleted.
+ * Loading the request again shows the reason.
+ */
+export class ConsentEndedError extends Error {
+  constructor() {
+    super('the consent ended while its request was being answered');
+    this.name = 'ConsentEndedError';
+  }
+}
+
+/** Makes a grant of a user's consent. */
 @Injectable()
 export class ConsentService {
   private readonly logger = new Logger(ConsentService.name);
@@ -24,21 +33,21 @@ export class ConsentService {
   ) {}
 
   /**
-   * Records what the user allowed and makes the code for it. PostgreSQL comes first: a code whose permission is not
-   * durable must not exist. Each call is a grant of its own, so that a double click does no harm.
+   * Records what the user allowed and makes the code. PostgreSQL comes first: no code may exist without a durable grant.
+   * Each call makes a new grant, so a double click does no harm.
    *
-   * What the user declines ends with the older grants that hold it, whether or not we know of a decision that allowed it:
-   * an earlier try may have been recorded and never been answered.
+   * Declining a scope ends the older grants that include it, whether or not a decision that allowed it is known: an earlier
+   * attempt may have been recorded without an answer.
    *
-   * @param scope what of the request the user allows
-   * @param carriesOn whether the user allowed it before and was not asked now
-   * @throws UnfinishedRevocationError when Redis did not hear what ended; nothing is allowed then
+   * @param scope what the user allows
+   * @param carriesOn whether the user allowed it earlier and was not asked now
+   * @throws UnfinishedRevocationError if Redis did not apply what ended; nothing is allowed then
    * @throws ConsentEndedError if, since the request was checked, the client was deleted, the user deleted or disabled, or
    *   the continued consent revoked
    * @returns the code for the client, and the grant's id for the log
    */
   async allow(
-    request: IncomingRequest,
+    request: ValidatedRequest,
     userId: number,
     scope: string,
     carriesOn: boolean,
@@ -50,7 +59,9 @@ export class ConsentService {
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, askedScope, expiresAt, carriesOn };
-    const ended = await this.orWithdraw(grantId, () => this.record(record, notIn(scope, askedScope)));
+    const ended = await this.orWithdraw(grantId, () =>
+      this.record(record, declinedScopes(scope, askedScope)),
+    );
     if (ended === null) throw new ConsentEndedError();
     await this.orWithdraw(grantId, async () => {
       await this.revocations.apply(ended);
@@ -60,7 +71,7 @@ export class ConsentService {
     return { code, grantId };
   }
 
-  /** @returns the grants that end with it; null when it is not recorded */
+  /** @returns the grants that end; null if the record was refused */
   private async record(
     record: NewGrantRecord,
     declined: readonly string[],
@@ -70,12 +81,12 @@ export class ConsentService {
   }
 
   /**
-   * A permission whose code nobody got is none. An act that failed may have been done, as its answer can be lost. Left
-   * behind it is harmless: what it ended has ended with it.
+   * Deletes the record of a grant whose code nobody got. A step that failed may have taken effect, since its answer can be
+   * lost. A record that stays is harmless: the grants that it ended have ended anyway.
    */
-  private async orWithdraw<T>(grantId: string, act: () => Promise<T>): Promise<T> {
+  private async orWithdraw<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
-      return await act();
+      return await step();
     } catch (error) {
       await this.records.withdraw(grantId).catch((reason: Error) => {
         this.logger.warn(`a grant without a code was not withdrawn: ${reason.message}`);

@@ -1,51 +1,51 @@
 import type { User } from '#database/user/user.js';
-import type { IncomingRequest } from '../authorize/incoming-request.js';
-import { formTargets } from '../consent/destination.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { withQuery } from '../addresses.js';
+import type { ValidatedRequest } from '../consent/interaction.js';
+import { csrfField } from '../session/csrf.guard.js';
+import { flashBox, type FlashMessage } from '../ui/components.js';
 import { html } from '../ui/html.js';
-import type { Page } from '../ui/document.js';
-import type { Words } from '../ui/i18n/words.js';
-import { type Notice, noticeBox } from '../session/notice.js';
-import { hiddenToken } from '../session/hidden-token.js';
-import { loginAddress } from './login-address.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { formTargets } from '../ui/page-headers.js';
+import type { Page } from '../ui/page.responder.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 
 export interface LoginForm {
-  readonly words: Words;
+  readonly translator: Translator;
   readonly cookie: string;
-  /** Of the authorization request to go on with; may be empty. */
+  /** Of the authorization request that the login continues; may be empty. */
   readonly query: string;
-  /** That request; null when there is none, or none that is good. Its user must show that it is still them. */
-  readonly request: IncomingRequest | null;
-  /** What was typed before, or what the application believes; a password is never shown again. */
+  /** That request; null if there is none or it is invalid. If it has a user, that user must confirm the password. */
+  readonly request: ValidatedRequest | null;
+  /** What the user typed, or the login_hint. A password is never shown again. */
   readonly username?: string;
-  /** What was wrong with it. */
+  /** Why the last attempt failed. */
   readonly problem?: LoginProblem;
-  /** What the user did just before; it gets the focus. */
-  readonly notice?: Notice | null;
+  /** What the user has just done; it takes the focus. */
+  readonly flash?: FlashMessage | null;
 }
 
-/** Asks who the user is. */
 export function loginPage(form: LoginForm): Page {
-  const { words, cookie, query, request, username = '', problem, notice = null } = form;
+  const { translator, cookie, query, request, username = '', problem, flash = null } = form;
   const wrong = problem !== undefined && html`aria-invalid="true" aria-describedby="problem"`;
-  const again = request?.user && isNamed(request.user, username) ? request.user : null;
-  const focusUsername = notice === null && username === '';
-  const focusPassword = notice === null && username !== '';
+  const confirming = request?.user && isNamed(request.user, username) ? request.user : null;
+  const focusUsername = flash === null && username === '';
+  const focusPassword = flash === null && username !== '';
   return {
-    words,
-    title: words.text(problem === undefined ? 'login.title' : 'login.error_title'),
-    // With consent given before, the way from this form leads to the application without another page.
+    translator,
+    title: translator.text(problem === undefined ? 'login.title' : 'login.error_title'),
+    // With earlier consent this form leads to the application without another page.
     formTargets: request === null ? [] : formTargets(request.redirectUri),
     script: true,
     content: html`
-      <h1>${words.text('login.title')}</h1>
-      ${notice && noticeBox(words, notice)}
-      ${request && html`<p>${words.rich('login.continue', { client: request.client.name })}</p>`}
-      ${again && html`<p>${words.rich('login.again', { name: again.name })}</p>`}
-      ${problem && html`<p role="alert" id="problem">${words.rich(problem.id, problem.values)}</p>`}
-      <form method="post" action="${loginAddress(query)}">
-        ${hiddenToken(cookie, 'login')}
-        <label for="username">${words.text('login.username')}</label>
+      <h1>${translator.text('login.title')}</h1>
+      ${flash && flashBox(translator, flash)}
+      ${request && html`<p>${translator.rich('login.continue', { client: request.client.name })}</p>`}
+      ${confirming && html`<p>${translator.rich('login.again', { name: confirming.name })}</p>`}
+      ${problem && html`<p role="alert" id="problem">${translator.rich(problem.id, problem.values)}</p>`}
+      <form method="post" action="${withQuery(ENDPOINTS.login, query)}">
+        ${csrfField(cookie, 'login')}
+        <label for="username">${translator.text('login.username')}</label>
         <input
           id="username"
           name="username"
@@ -59,7 +59,7 @@ export function loginPage(form: LoginForm): Page {
           ${wrong}
           ${focusUsername && html`autofocus`}
         />
-        <label for="password">${words.text('login.password')}</label>
+        <label for="password">${translator.text('login.password')}</label>
         <input
           id="password"
           name="password"
@@ -70,15 +70,15 @@ export function loginPage(form: LoginForm): Page {
           ${focusPassword && html`autofocus`}
         />
         <button class="plain shows" type="button" data-shows="password" aria-pressed="false" hidden>
-          ${words.text('login.show_password')}
+          ${translator.text('login.show_password')}
         </button>
-        <button class="wide">${words.text('login.submit')}</button>
+        <button class="wide">${translator.text('login.submit')}</button>
       </form>
     `,
   };
 }
 
-/** The application may believe that it is about somebody else (login_hint, OpenID Connect Core 3.1.2.1). */
+/** Whether the login is this user's: the application may hint at another (login_hint, OpenID Connect Core 3.1.2.1). */
 function isNamed({ email, username }: User, login: string): boolean {
   return [email, username].some((name) => name.toLowerCase() === login.toLowerCase());
 }

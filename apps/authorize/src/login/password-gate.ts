@@ -1,9 +1,9 @@
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
- * Bounds how many password verifications one process does at once. Each takes 19 MiB and a thread of Node's pool;
- * without a bound a flood of logins would take all of both. A bounded number waits, the rest is told to come back; some
- * of the places are kept for known devices, so that who guesses does not keep the owners out.
+ * Limits the concurrent password verifications of one process. Each takes 19 MiB and a thread of Node's pool; without a
+ * limit a flood of logins would exhaust both. A bounded queue waits, the rest gets 503. Some places in the queue are
+ * reserved for known devices, so that guessing does not lock out the owners.
  */
 export class PasswordGate {
   private running = 0;
@@ -12,18 +12,18 @@ export class PasswordGate {
   constructor(
     private readonly atOnce = 4,
     private readonly queue = 64,
-    private readonly kept = 16,
+    private readonly reserved = 16,
   ) {}
 
   /**
-   * @param known whether it is a device on which the account logged in before
-   * @throws OAuthError temporarily_unavailable (503) when as many are waiting as may
+   * @param known whether the account logged in on this device earlier
+   * @throws OAuthError temporarily_unavailable (503) if the queue is full
    */
   async run<T>(verify: () => Promise<T>, known = false): Promise<T> {
     if (this.running >= this.atOnce) {
-      if (this.waiting.length >= (known ? this.queue : this.queue - this.kept))
+      if (this.waiting.length >= (known ? this.queue : this.queue - this.reserved))
         throw OAuthError.unavailable({ detail: { check: 'password_gate', waiting: this.waiting.length } });
-      // Who leaves hands its place on, so the number of running ones stays.
+      // A finished verification passes its place on, so `running` stays the same.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else {
       this.running += 1;

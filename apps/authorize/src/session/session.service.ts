@@ -1,69 +1,115 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { CLOCK, type Clock } from '../clock.js';
-import { BrowserCookie } from './browser-cookie.js';
-import type { Session, Visitor } from './session.js';
-import { SessionStore } from './session.store.js';
+import { UserStore } from '#database/user/user.store.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { SessionCookie } from './session-cookie.js';
+import { type Session, SessionStore } from './session.store.js';
 
-/** Milliseconds in which a login counts as made for the request that asked for it; enough to read a consent page. */
-const FRESH_MS = 10 * 60_000;
+/** The browser that sent a request. */
+export interface Visitor {
+  /** Null if the browser sent none. */
+  readonly cookie: string | null;
+  /** Null if nobody is logged in. */
+  readonly session: Session | null;
+}
 
-/** Who is at the other end: begins, recognises and ends sessions. */
+/** A logged-in user, and the cookie that the user's forms are bound to. */
+export interface CurrentAccount {
+  readonly cookie: string;
+  readonly user: User;
+}
+
+/** How long after a login it counts as made for its authorization request, in milliseconds: enough to read a consent page. */
+const FRESH_LOGIN_MS = 10 * 60_000;
+
+/** Begins, finds and ends sessions. */
 @Injectable()
 export class SessionService {
   constructor(
-    private readonly cookies: BrowserCookie,
+    private readonly cookies: SessionCookie,
     private readonly sessions: SessionStore,
+    private readonly users: UserStore,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Recognises a visitor by the Cookie header; costs at most one round trip to Redis. */
-  async recognise(cookieHeader: string | undefined): Promise<Visitor> {
+  /** Finds the session of a Cookie header; at most one Redis command. */
+  async findVisitor(cookieHeader: string | undefined): Promise<Visitor> {
     const cookie = this.cookies.read(cookieHeader);
     const session = cookie === null ? null : await this.sessions.use(cookie);
     const { SESSION_LIFETIME } = this.configuration;
-    const over = session !== null && this.clock() - session.authTime > SESSION_LIFETIME * 1000;
-    return { cookie, session: over ? null : session };
+    const expired = session !== null && this.clock() - session.authTime > SESSION_LIFETIME * 1000;
+    return { cookie, session: expired ? null : session };
   }
 
   /**
-   * Begins a session under a new cookie, whatever the browser held before: a value that somebody else planted never
-   * becomes a login (session fixation).
+   * Finds the logged-in user: one Redis command and one query. Deletes a session whose user is deleted, disabled or has
+   * logged out everywhere: otherwise the login page would redirect back in a loop.
    *
-   * @param query that the login goes on with
-   * @returns the new cookie's value
+   * @returns null if nobody is logged in
    */
-  async begin(before: string, user: Pick<User, 'id' | 'sessionGeneration'>, query: string): Promise<string> {
-    const cookie = this.cookies.make();
+  async findAccount(cookieHeader: string | undefined): Promise<CurrentAccount | null> {
+    const { cookie, session } = await this.findVisitor(cookieHeader);
+    if (cookie === null || !session) return null;
+    const user = await this.users.find(session.userId);
+    if (user && isCurrent(session, user)) return { cookie, user };
+    await this.sessions.delete(cookie);
+    return null;
+  }
+
+  /**
+   * Begins a session under a new cookie and deletes that of the old cookie: a value that somebody else planted in the
+   * browser never becomes a login (session fixation).
+   *
+   * @param query of the authorization request that the login was for
+   * @returns the value of the new cookie
+   */
+  async begin(
+    cookieHeader: string | undefined,
+    user: Pick<User, 'id' | 'sessionGeneration'>,
+    query: string,
+  ): Promise<string> {
+    const cookie = this.cookies.generate();
     const session = {
       userId: user.id,
       generation: user.sessionGeneration,
       authTime: this.clock(),
       loginFor: digestOf(query),
     };
-    await Promise.all([this.sessions.create(cookie, session), this.sessions.delete(before)]);
+    await Promise.all([this.sessions.create(cookie, session), this.end(this.cookies.read(cookieHeader))]);
     return cookie;
   }
 
-  /** Whether the user logged in for this very request just now (prompt=login, OpenID Connect Core 3.1.2.1). */
+  /** Whether the user has just logged in for this authorization request (prompt=login, OpenID Connect Core 3.1.2.1). */
   isLoginFor(session: Session | null, query: string): boolean {
     return (
-      session !== null && session.loginFor === digestOf(query) && this.clock() - session.authTime < FRESH_MS
+      session !== null &&
+      session.loginFor === digestOf(query) &&
+      this.clock() - session.authTime < FRESH_LOGIN_MS
     );
   }
 
-  /** Uses up the login that was made for this request: of any number of answers at once one is told true. */
-  async spendLogin(cookie: string, session: Session, query: string): Promise<boolean> {
-    if (!this.isLoginFor(session, query)) return false;
+  /** Consumes the login that was made for this request. Of simultaneous answers to the request one gets true. */
+  async consumeLogin({ cookie, session }: Visitor, query: string): Promise<boolean> {
+    if (cookie === null || session === null || !this.isLoginFor(session, query)) return false;
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  async end(cookie: string): Promise<void> {
-    await this.sessions.delete(cookie);
+  async end(cookie: string | null): Promise<void> {
+    if (cookie !== null) await this.sessions.delete(cookie);
   }
+}
+
+/**
+ * Whether a session is still valid. "Log out everywhere" invalidates every earlier generation, and disabling a user
+ * invalidates all sessions.
+ */
+export function isCurrent(
+  session: Session,
+  user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
+): boolean {
+  return session.userId === user.id && session.generation === user.sessionGeneration && !user.disabled;
 }
 
 function digestOf(query: string): string {

@@ -4,7 +4,17 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.token.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { SessionStoreUnavailableError } from './session-store-unavailable.error.js';
-import type { Session } from './session.js';
+
+/** A login in one browser. */
+export interface Session {
+  readonly userId: number;
+  /** `User.sessionGeneration` at the login. */
+  readonly generation: number;
+  /** When the user gave the password, milliseconds since the epoch. */
+  readonly authTime: number;
+  /** Digest of the query of the authorization request that the login was for, until that request is answered. */
+  readonly loginFor: string | null;
+}
 
 /** KEYS session · ARGV before after. Keeps the TTL. */
 const REPLACE = `
@@ -14,9 +24,9 @@ return 1
 `;
 
 /**
- * Sessions in Redis, under the SHA-256 of the cookie's value: who reads Redis or a backup of it cannot take one over.
- * Each lives for SESSION_IDLE_LIFETIME seconds after its last use. Every method throws SessionStoreUnavailableError
- * when Redis does not answer.
+ * Sessions in Redis, under the SHA-256 of the cookie's value: nobody can take over a session with what Redis or its backup
+ * holds. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws SessionStoreUnavailableError
+ * if Redis does not answer.
  */
 @Injectable()
 export class SessionStore {
@@ -27,7 +37,7 @@ export class SessionStore {
     redis.defineCommand('sessionReplace', { numberOfKeys: 1, lua: REPLACE });
   }
 
-  /** Reads a session and lets it live on, in one round trip. */
+  /** Reads a session and extends its lifetime, in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const text = await answered(this.redis.getex(keyOf(cookie), 'EX', ttl));
@@ -39,7 +49,7 @@ export class SessionStore {
     await answered(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
   }
 
-  /** Replaces a session that is still as it was read, in one atomic step. @returns false when it is not */
+  /** Compares and replaces a session in one atomic step. @returns false if it has changed since it was read */
   async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
     const redis = this.redis as RedisClient &
       Record<'sessionReplace', (...args: string[]) => Promise<number>>;
@@ -47,7 +57,7 @@ export class SessionStore {
     return (await answered(redis.sessionReplace(keyOf(cookie), ...texts))) === 1;
   }
 
-  /** Ends a session; one that does not exist is no error. */
+  /** Deletes a session, if it exists. */
   async delete(cookie: string): Promise<void> {
     await answered(this.redis.del(keyOf(cookie)));
   }

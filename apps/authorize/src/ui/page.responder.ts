@@ -1,25 +1,68 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { contentSecurityPolicy } from './content-security-policy.js';
-import { document, type Page } from './document.js';
+import { html, Html } from './html.js';
+import type { Translator } from './i18n/translator.js';
+import { contentSecurityPolicy, type PageSources } from './page-headers.js';
+import { SCRIPT_PATH } from './script.controller.js';
+import { STYLESHEET } from './stylesheet.js';
 
-/** Sends pages and redirects as every controller and the error filter do. */
+/** What the user interface needs of the configuration; the core module provides it. */
+export abstract class UiOptions {
+  /** Shown above every page. */
+  abstract readonly productName: string;
+  /** Whether browsers use https, which makes cookies Secure. */
+  abstract readonly secure: boolean;
+}
+
+/** One page: its title, its content, and what its Content-Security-Policy must allow. */
+export interface Page extends PageSources {
+  /** Sets the language and direction of the document. */
+  readonly translator: Translator;
+  readonly title: string;
+  readonly content: Html;
+}
+
+/** Sends pages and redirects. */
 @Injectable()
 export class PageResponder {
-  constructor(private readonly configuration: AuthorizeConfiguration) {}
+  constructor(private readonly options: UiOptions) {}
 
   page(reply: FastifyReply, status: number, page: Page): void {
     void reply
       .status(status)
       .header('Content-Security-Policy', contentSecurityPolicy(page))
-      .header('Content-Language', page.words.locale)
+      .header('Content-Language', page.translator.locale)
       .type('text/html; charset=utf-8')
-      .send(document(page, this.configuration.PRODUCT_NAME));
+      .send(documentOf(page, this.options.productName));
   }
 
-  /** 303: the browser goes on with GET, and a password or a decision is not sent on (RFC 9700 4.12). */
+  /** 303: the browser follows with GET and does not send a password or decision again (RFC 9700 4.12). */
   seeOther(reply: FastifyReply, location: string): void {
     void reply.status(303).header('Location', location).send();
   }
+}
+
+const style = new Html(`<style>${STYLESHEET}</style>`);
+const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
+
+/**
+ * The page as a complete HTML document.
+ *
+ * @param product name of the product, shown above the page; empty for none
+ */
+export function documentOf({ translator, title, content, script = false }: Page, product: string): string {
+  return html`<!doctype html>
+    <html lang="${translator.locale}" dir="${translator.direction}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title}${product !== '' && ` · ${product}`}</title>
+        ${style} ${script && scriptElement}
+      </head>
+      <body>
+        ${product !== '' && html`<header class="brand">${product}</header>`}
+        <main>${content}</main>
+      </body>
+    </html>`.text;
 }

@@ -1,7 +1,61 @@
+import { createHash } from 'node:crypto';
 import { Controller, Get, Header } from '@nestjs/common';
-import { SCRIPT, SCRIPT_PATH } from './script.js';
 
-/** The pages' script, a file of its own: the Content-Security-Policy allows no inline code. */
+/** Time in which a form is not sent a second time: longer than a double click, shorter than the wait for a lost answer. */
+const ONCE_MS = 3_000;
+
+/**
+ * Time in which a button that grants access stays disabled after its page becomes visible. This stops double-clickjacking: another
+ * site asks for a double click and closes its window after the first, so that the second falls on the page below.
+ * The button keeps its keyboard focus meanwhile.
+ */
+const WAIT_MS = 500;
+
+/**
+ * The only script of the pages; they work without it.
+ * - A double click sends a form once: the answer to a second request would replace the first, and its code.
+ * - A button that grants access waits (see WAIT_MS).
+ * - A button shows the password. The field hides it again before the form is sent, so that browsers do not store it as plain text.
+ */
+export const SCRIPT = `'use strict';
+for (const form of document.forms) {
+  let sent = -Infinity;
+  form.addEventListener('submit', (event) => {
+    if (event.timeStamp - sent < ${ONCE_MS}) event.preventDefault();
+    else sent = event.timeStamp;
+  });
+  window.addEventListener('pageshow', () => (sent = -Infinity));
+}
+for (const button of document.querySelectorAll('button[data-waits]')) {
+  let timer;
+  const wait = () => {
+    button.ariaDisabled = 'true';
+    clearTimeout(timer);
+    timer = setTimeout(() => (button.ariaDisabled = null), ${WAIT_MS});
+  };
+  wait();
+  button.addEventListener('click', (event) => button.ariaDisabled && event.preventDefault());
+  window.addEventListener('pageshow', wait);
+  window.addEventListener('focus', wait);
+  document.addEventListener('visibilitychange', wait);
+}
+for (const button of document.querySelectorAll('button[data-shows]')) {
+  const field = document.getElementById(button.dataset.shows);
+  const show = (shown) => {
+    field.type = shown ? 'text' : 'password';
+    button.setAttribute('aria-pressed', String(shown));
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => show(field.type === 'password'));
+  field.form.addEventListener('submit', () => show(false));
+  window.addEventListener('pageshow', () => show(false));
+}
+`;
+
+/** Contains a digest of the script: during a deployment no page gets the script of another version. */
+export const SCRIPT_PATH = `/auth/script/${createHash('sha256').update(SCRIPT).digest('hex').slice(0, 16)}.js`;
+
+/** Serves the script as a file: the Content-Security-Policy allows no inline code. */
 @Controller()
 export class ScriptController {
   @Get(SCRIPT_PATH)

@@ -1,8 +1,8 @@
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Advice, ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { errorPage } from '../../src/ui/errors/error.page.js';
-import type { Page } from '../../src/ui/document.js';
-import { Words } from '../../src/ui/i18n/words.js';
+import type { Page } from '../../src/ui/page.responder.js';
+import { Translator } from '../../src/ui/i18n/translator.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
 
@@ -28,10 +28,10 @@ export const REFERENCE = '01a2b3c4d5e6f708';
 export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as ErrorKind[]).map((kind) => ({
   name: `error-${kind.replaceAll('_', '-')}`,
   visitor: () => null,
-  open: (page, { app }, locale) => show(page, app, pageOf(kind, new Words(locale))),
+  open: (page, { app }, locale) => show(page, app, pageOf(kind, new Translator(locale))),
 }));
 
-function pageOf(kind: ErrorKind, words: Words): Page {
+function pageOf(kind: ErrorKind, translator: Translator): Page {
   const { advice } = ERROR_KINDS[kind];
   const opened = (ADDRESSES as Record<string, string>)[kind];
   const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };
@@ -39,7 +39,7 @@ function pageOf(kind: ErrorKind, words: Words): Page {
     detail: { check: 'redirect_uri', ...DETAIL },
   });
   return errorPage({
-    words,
+    translator,
     error,
     kind,
     values,

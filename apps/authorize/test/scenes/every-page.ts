@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Locale } from '#oauth/locale.js';
-import { CATALOGUE } from '../../src/ui/i18n/catalogue.js';
+import { CATALOGUE } from '../../src/ui/i18n/translator.js';
 import { ERROR_SCENES } from './error-scenes.js';
 import { problemsOf } from './problems.js';
 import type { Scene } from './scene.js';

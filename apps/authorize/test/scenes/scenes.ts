@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
-import { unfinishedPage } from '../../src/connected-apps/unfinished.page.js';
-import { Words } from '../../src/ui/i18n/words.js';
+import { incompletePage } from '../../src/connected-apps/revoke.page.js';
+import { Translator } from '../../src/ui/i18n/translator.js';
 import { PASSWORD, PKCE } from '../authorize-app.js';
 import { tryLogin } from '../throttle-guesser.js';
 import { ERROR_SCENES, REFERENCE } from './error-scenes.js';
@@ -182,8 +182,8 @@ export const SCENES: readonly Scene[] = [
       show(
         page,
         app,
-        unfinishedPage({
-          words: new Words(locale),
+        incompletePage({
+          translator: new Translator(locale),
           cookie: 'x',
           clientId: calendar.clientId,
           reference: REFERENCE,

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { contentSecurityPolicy } from '../../src/ui/content-security-policy.js';
-import { document, type Page as Content } from '../../src/ui/document.js';
+import { contentSecurityPolicy } from '../../src/ui/page-headers.js';
+import { documentOf, type Page as Content } from '../../src/ui/page.responder.js';
 import type { AuthorizeApp } from '../authorize-app.js';
 
 /**
@@ -13,7 +13,7 @@ export async function show(
   content: Content,
 ): Promise<void> {
   const address = `${url}/auth/shown`;
-  const body = document(content, configuration.PRODUCT_NAME);
+  const body = documentOf(content, configuration.PRODUCT_NAME);
   if (page.url() === address) return page.setContent(body);
   await page.route(address, (route) =>
     route.fulfill({

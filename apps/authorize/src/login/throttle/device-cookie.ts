@@ -1,20 +1,24 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { KeyRing } from '#grants/key-ring.js';
 import type { User } from '#database/user/user.js';
-import { AuthorizeConfiguration } from '../../authorize.configuration.js';
-import { CLOCK, type Clock } from '../../clock.js';
-import { DeviceProofs } from './device-proof.js';
-import { DEVICE_ACCOUNTS, DEVICE_DAYS } from './throttle-limits.js';
+import { KeyRing } from '#grants/key-ring.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
 
-/** A device that an account logged in on before. */
+/** How many days a device stays known after a login. */
+export const DEVICE_DAYS = 180;
+
+/** How many accounts one browser can be known to: few people share a browser. */
+export const DEVICE_ACCOUNTS = 3;
+
+/** A device on which the account logged in earlier. */
 export interface KnownDevice {
   readonly id: Buffer;
   readonly proof: string;
 }
 
 /**
- * The cookie that lets a browser try where others have to wait: proofs of the accounts that logged in with it, newest
- * first. It opens nothing, so it stays when its owner logs out.
+ * The cookie that exempts a browser from the counters of unknown devices: proofs of the accounts that logged in with it,
+ * newest first. It grants no access, so it survives a log-out.
  */
 @Injectable()
 export class DeviceCookie {
@@ -25,7 +29,7 @@ export class DeviceCookie {
 
   constructor({ AUTH_URL, TOKEN_KEYS }: AuthorizeConfiguration, @Inject(CLOCK) clock: Clock) {
     const secure = AUTH_URL.startsWith('https:');
-    // The prefix keeps other hosts of the same domain from planting it (RFC 6265bis 4.1.3.2).
+    // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
     this.name = secure ? '__Host-device' : 'device';
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([\\w.-]{1,400}) *(?:;|$)`);
     const lifetime = DEVICE_DAYS * 24 * 60 * 60;
@@ -33,7 +37,7 @@ export class DeviceCookie {
     this.proofs = new DeviceProofs(KeyRing.parse(TOKEN_KEYS).deviceKeys, clock);
   }
 
-  /** The device, when it is known to the account that a login names. No I/O. */
+  /** The device, if it is known to the account of this login. No I/O. */
   recognise(header: string | undefined, login: string): KnownDevice | null {
     for (const proof of this.read(header)) {
       const id = this.proofs.deviceOf(proof, login);
@@ -42,13 +46,13 @@ export class DeviceCookie {
     return null;
   }
 
-  /** Whether it was this user who logged in on the device, and not one who had the same name before. */
+  /** Whether this user logged in on the device, and not another who had the same name earlier. */
   isOf({ proof }: KnownDevice, user: User): boolean {
     return this.proofs.isOf(proof, user.id);
   }
 
-  /** The Set-Cookie header after a login: the user's new proof, then those of others that logged in before. */
-  give(header: string | undefined, user: User): string {
+  /** The Set-Cookie header after a login: a new proof for the user, then the proofs of other users. */
+  set(header: string | undefined, user: User): string {
     const others = this.read(header).filter(
       (proof) => this.proofs.isCurrent(proof) && !this.proofs.isOf(proof, user.id),
     );
@@ -60,4 +64,102 @@ export class DeviceCookie {
     const value = this.inHeader.exec(header ?? '')?.[1];
     return value?.split('.').slice(0, DEVICE_ACCOUNTS) ?? [];
   }
+}
+
+const ID_BYTES = 16;
+const DAY_BYTES = 2;
+const BODY_BYTES = ID_BYTES + DAY_BYTES;
+const MAC_BYTES = 16;
+const DAY = 24 * 60 * 60 * 1000;
+
+/** What the MACs prove, in their order. */
+const CLAIMS = ['email', 'username', 'user'] as const;
+const PROOF_BYTES = BODY_BYTES + CLAIMS.length * MAC_BYTES;
+const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
+
+/**
+ * Proofs that an account logged in on a device:
+ * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`.
+ *
+ * They reveal nothing without the key. They prove the login as the user types it, so that an attempt can be counted before
+ * the account is looked up: a refusal must take the same time whether the account exists or not. They also prove the
+ * user id, because a name can be given to somebody else.
+ */
+export class DeviceProofs {
+  /**
+   * @param keys MAC keys, the first for new proofs
+   * @param clock milliseconds since the epoch
+   */
+  constructor(
+    private readonly keys: readonly Buffer[],
+    private readonly clock: () => number,
+    private readonly random: (size: number) => Buffer = randomBytes,
+  ) {}
+
+  /** A proof with a new device id: a stolen older proof does not share its counter. */
+  issue({ id, email, username }: Pick<User, 'id' | 'email' | 'username'>): string {
+    const [key] = this.keys;
+    if (!key) throw new RangeError('device proofs need a key');
+    const body = Buffer.alloc(BODY_BYTES);
+    this.random(ID_BYTES).copy(body);
+    body.writeUInt16BE(this.today() + DEVICE_DAYS, ID_BYTES);
+    const macs = [mac(key, body, 'login', lower(email)), mac(key, body, 'login', lower(username))];
+    return Buffer.concat([body, ...macs, mac(key, body, 'user', String(id))]).toString('base64url');
+  }
+
+  /** The device id if the proof is for the account of this login, else null. */
+  deviceOf(proof: string, login: string): Buffer | null {
+    const bytes = this.current(proof);
+    if (!bytes) return null;
+    const proved = this.claims(bytes, 'email', 'login', lower(login));
+    const provedToo = this.claims(bytes, 'username', 'login', lower(login));
+    return proved || provedToo ? bytes.subarray(0, ID_BYTES) : null;
+  }
+
+  /** Whether the proof is for that user. */
+  isOf(proof: string, userId: number): boolean {
+    const bytes = this.current(proof);
+    return bytes !== null && this.claims(bytes, 'user', 'user', String(userId));
+  }
+
+  /** Whether it is well-formed and not expired. Only `deviceOf` and `isOf` verify it. */
+  isCurrent(proof: string): boolean {
+    return this.current(proof) !== null;
+  }
+
+  private current(proof: string): Buffer | null {
+    if (!PROOF.test(proof)) return null;
+    const bytes = Buffer.from(proof, 'base64url');
+    return bytes.readUInt16BE(ID_BYTES) >= this.today() ? bytes : null;
+  }
+
+  private claims(
+    bytes: Buffer,
+    claim: (typeof CLAIMS)[number],
+    kind: 'login' | 'user',
+    value: string,
+  ): boolean {
+    const at = BODY_BYTES + CLAIMS.indexOf(claim) * MAC_BYTES;
+    const presented = bytes.subarray(at, at + MAC_BYTES);
+    const body = bytes.subarray(0, BODY_BYTES);
+    return this.keys.some((key) => timingSafeEqual(mac(key, body, kind, value), presented));
+  }
+
+  private today(): number {
+    return Math.floor(this.clock() / DAY);
+  }
+}
+
+/** Kind and body have known lengths, so the input is unambiguous. */
+function mac(key: Buffer, body: Buffer, kind: 'login' | 'user', value: string): Buffer {
+  return createHmac('sha256', key)
+    .update(`${kind}:`)
+    .update(body)
+    .update(value)
+    .digest()
+    .subarray(0, MAC_BYTES);
+}
+
+function lower(login: string): string {
+  return login.trim().toLowerCase();
 }

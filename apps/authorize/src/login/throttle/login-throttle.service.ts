@@ -1,14 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
-import { AuthorizeConfiguration } from '../../authorize.configuration.js';
-import { CLOCK, type Clock } from '../../clock.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
 import { addressNetwork, addressSite } from '#platform/http/address-network.js';
 import type { KnownDevice } from './device-cookie.js';
-import { oneSpelling } from './one-spelling.js';
 import { type Counters, type RefusingCounter, ThrottleStore } from './throttle.store.js';
 
-/** A try that was counted, and may be made. */
+/** A login attempt that was counted and is allowed. */
 export interface Attempt {
   readonly outcome: 'device' | 'unknown';
   readonly id: string;
@@ -18,14 +16,14 @@ export interface Attempt {
 export interface Throttled {
   readonly outcome: 'refused';
   readonly counter: RefusingCounter;
-  /** Until the next try is let through, rounded up. */
+  /** Until the next attempt is allowed, rounded up. */
   readonly seconds: number;
 }
 
 /**
- * Slows down who guesses passwords and locks nobody out (OWASP, "Slow Down Online Guessing Attacks with Device
- * Cookies"): failures count by address and by account, but not for a device that the account logged in on before.
- * A login that is nobody's counts as any other, so that the throttle does not tell whose it is.
+ * Slows down password guessing without locking an account (OWASP, "Slow Down Online Guessing Attacks with Device
+ * Cookies"): failures count by address and by account, but separately on a device where the account logged in earlier.
+ * Unknown logins count like known ones, so the throttle does not reveal which accounts exist.
  */
 @Injectable()
 export class LoginThrottle {
@@ -39,53 +37,53 @@ export class LoginThrottle {
     this.key = KeyRing.parse(TOKEN_KEYS).throttleKey;
   }
 
-  /** Counts a try as failed before the password is looked at; `settle` or `giveBack` takes that back. */
-  async take(
+  /** Counts an attempt as failed before the password is verified; `succeeded` or `cancel` corrects that. */
+  async count(
     login: string,
     address: string | undefined,
     device: KnownDevice | null,
     random: (size: number) => Buffer = randomBytes,
   ): Promise<Attempt | Throttled> {
-    const counters = this.counters(oneSpelling(login), address, device);
+    const counters = this.counters(normalizeLogin(login), address, device);
     const id = random(9).toString('base64url');
-    const verdict = await this.store.take(counters, id, this.clock()).catch((error: unknown) => {
-      this.forget(counters, id);
+    const verdict = await this.store.count(counters, id, this.clock()).catch((error: unknown) => {
+      this.removeLater(counters, id);
       throw error;
     });
     if (verdict.outcome !== 'refused') return { outcome: verdict.outcome, id, counters };
     return { outcome: 'refused', counter: verdict.counter, seconds: Math.ceil(verdict.wait / 1000) };
   }
 
-  /** The password was right: nothing is counted, and what this address had mistyped for the account is forgotten. */
-  async settle({ outcome, id, counters }: Attempt): Promise<void> {
+  /** The password was right: removes the attempt, and the failures of this address at this account. */
+  async succeeded({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin } = counters;
-    // A known device's failures stay: whoever stole its cookie must not gain by its owner's login.
-    if (outcome === 'device') return this.giveBack({ outcome, id, counters });
-    // What this address had mistyped; of its site, which may be many people's, only this try.
+    // The failures of a known device stay: a thief of its cookie must not profit from the owner's login.
+    if (outcome === 'device') return this.cancel({ outcome, id, counters });
+    // All failures of this address; of its site, which many people may share, only this attempt.
     const others = [address, login, siteAndLogin].filter((counter) => counter !== addressAndLogin);
-    await Promise.all([this.store.clear(addressAndLogin), this.store.giveBack(others, id)]);
+    await Promise.all([this.store.clear(addressAndLogin), this.store.remove(others, id)]);
   }
 
-  /** No password was looked at. */
-  async giveBack({ outcome, id, counters }: Attempt): Promise<void> {
+  /** No password was verified. */
+  async cancel({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin, device } = counters;
     const taken = outcome === 'device' ? [device ?? ''] : [addressAndLogin, address, login, siteAndLogin];
-    await this.store.giveBack(taken, id);
+    await this.store.remove(taken, id);
   }
 
   /**
-   * A try whose answer was lost may be counted all the same, and no password will be looked at: who tries again and
-   * again while Redis hangs would have to wait afterwards. Sent behind it, and for nobody to wait for.
+   * An attempt may have been counted although Redis did not answer: a user who tries again while Redis hangs would have to
+   * wait afterwards. The removal follows on the same connection; nothing waits for it.
    */
-  private forget({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
+  private removeLater({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
     const maybe = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
-    this.store.giveBack(maybe, id).catch(() => undefined);
+    this.store.remove(maybe, id).catch(() => undefined);
   }
 
   private counters(login: string, from: string | undefined, device: KnownDevice | null): Counters {
     const [network, site] = [addressNetwork(from), addressSite(from)];
     return {
-      // A network has no blank in it: what is hashed has one reading.
+      // A network contains no space, so the input is unambiguous.
       addressAndLogin: this.name('address-and-login', `${network} ${login}`),
       address: this.name('address', network),
       login: this.name('login', login),
@@ -94,8 +92,19 @@ export class LoginThrottle {
     };
   }
 
-  /** Who reads Redis learns neither who logs in nor from where: people type their passwords as user names, too. */
+  /** Redis must hold neither logins nor addresses: people also type their passwords as user names. */
   private name(kind: string, value: string): string {
     return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }
+}
+
+/**
+ * Maps every spelling of one account's login to the same string. PostgreSQL finds accounts by `lower()` in its own locale:
+ * there `İ` may equal `i`, and if it differed here, every `i` in a name would double the guesses. So this distinguishes less
+ * than any locale does: it ignores accents, compatibility forms and case. Two people whose names differ by an accent share a
+ * counter of unknown devices, which hardly matters.
+ */
+export function normalizeLogin(login: string): string {
+  // Lower case first: ẞ has no upper case, but ß has. Upper case last: it equates σ and ς.
+  return login.trim().normalize('NFKD').toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '');
 }

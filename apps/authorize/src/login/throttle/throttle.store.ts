@@ -1,30 +1,110 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.token.js';
-import { TAKE } from './take.script.js';
-import { THROTTLE_LIMITS } from './throttle-limits.js';
 import { ThrottleStoreUnavailableError } from './throttle-store-unavailable.error.js';
 
-/** The counters of a try, by names that tell nothing. */
+/** The number of failures allowed in any window, in milliseconds. */
+export interface ThrottleLimit {
+  readonly failures: number;
+  readonly window: number;
+}
+
+const MINUTE = 60_000;
+
+/**
+ * The limits of failed logins. They are constants, because no deployment has a reason for others: people who mistype need
+ * few attempts, and guessing needs thousands.
+ */
+export const THROTTLE_LIMITS = {
+  /** One address at one account. NIST SP 800-63B 5.2.2 allows 100 in a row; people mistype a few times. */
+  addressAndLogin: { failures: 5, window: 15 * MINUTE },
+  /** One address at all accounts: an office of hundreds behind one address stays under it, a list of leaked passwords does not. */
+  address: { failures: 50, window: 15 * MINUTE },
+  /** All unknown devices at one account. No owner makes as many, so above it the account is being guessed at from many addresses. */
+  login: { failures: 100, window: 60 * MINUTE },
+  /**
+   * One address (IPv6: one site, which holds 65 536 networks of 64 bits) at one account above the limit `login`. Not 0: the
+   * owner must be able to log in from a new place.
+   */
+  addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
+  /** One known device at its account. The device may be stolen. */
+  device: { failures: 20, window: 15 * MINUTE },
+} as const satisfies Record<string, ThrottleLimit>;
+
+/** The names of an attempt's counters; they reveal neither login nor address. */
 export interface Counters {
   readonly addressAndLogin: string;
   readonly address: string;
   readonly login: string;
-  /** `addressAndLogin` for the whole site of the address: the same one for IPv4. */
+  /** `addressAndLogin` for the site of the address; the same name for IPv4. */
   readonly siteAndLogin: string;
-  /** Null when the device is not known to the account. */
+  /** Null if the account does not know the device. */
   readonly device: string | null;
 }
 
-/** Which counter refused. `login`: the account is guessed at from many addresses, and this one had its try. */
+/** The counter that refused. `login`: the account is being guessed at from many addresses, and this one has used its attempt. */
 export type RefusingCounter = 'address_and_login' | 'address' | 'login';
 
-/** What became of a try: counted with its device, counted as an unknown device's, or refused for so many milliseconds. */
+/** An attempt was counted for its known device, counted for an unknown device, or refused; `wait` is in milliseconds. */
 export type Verdict =
   | { readonly outcome: 'device' | 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: RefusingCounter; readonly wait: number };
 
-type Take = (keys: number, ...args: (string | number)[]) => Promise<[string, RefusingCounter, number]>;
+/**
+ * KEYS addressAndLogin address login siteAndLogin [device] · ARGV now(ms) attempt, then failures and window(ms) of
+ * addressAndLogin, of siteAndLogin under attack, of address, login and device.
+ *
+ * Adds an attempt to every counter that must allow it, or to none. A counter is a sorted set of the attempts in its
+ * window, by their time. The limit bounds its size, and removing an attempt removes exactly that one, however late.
+ */
+const COUNT_ATTEMPT = `
+local now, attempt = tonumber(ARGV[1]), ARGV[2]
+local function limit(i) return { failures = tonumber(ARGV[1 + 2 * i]), window = tonumber(ARGV[2 + 2 * i]) } end
+local pair, attacked, address, login, device = limit(1), limit(2), limit(3), limit(4), limit(5)
+
+local function count(key, window)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
+  return redis.call('ZCARD', key)
+end
+
+local function wait(key, allowed)
+  local excess = count(key, allowed.window) - allowed.failures
+  if excess < 0 then return 0 end
+  local leaving = redis.call('ZRANGE', key, excess, excess, 'WITHSCORES')
+  return tonumber(leaving[2]) + allowed.window - now
+end
+
+local function add(key, allowed)
+  redis.call('ZADD', key, now, attempt)
+  redis.call('PEXPIRE', key, allowed.window)
+end
+
+if KEYS[5] and wait(KEYS[5], device) == 0 then
+  add(KEYS[5], device)
+  return {'device'}
+end
+
+local pairKey, by = KEYS[1], 'address_and_login'
+if count(KEYS[3], login.window) >= login.failures then
+  pairKey, pair, by = KEYS[4], attacked, 'login'
+end
+local forAddress, forPair = wait(KEYS[2], address), wait(pairKey, pair)
+if forAddress > forPair then return {'refused', 'address', forAddress} end
+if forPair > 0 then return {'refused', by, forPair} end
+
+add(KEYS[1], pair)
+add(KEYS[4], pair)
+add(KEYS[2], address)
+add(KEYS[3], login)
+-- It refuses nobody, so nothing else bounds it; the decision needs the newest entries only.
+redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -login.failures - 1)
+return {'unknown'}
+`;
+
+type CountAttempt = (
+  keys: number,
+  ...args: (string | number)[]
+) => Promise<[string, RefusingCounter, number]>;
 
 const LIMITS = [
   THROTTLE_LIMITS.addressAndLogin,
@@ -35,22 +115,21 @@ const LIMITS = [
 ].flatMap(({ failures, window }) => [failures, window]);
 
 /**
- * Failed logins in Redis, one sorted set a counter. A script of our own, since the counters of
- * `rate-limiter-flexible` are taken one by one, also by tries that another of them refuses, and a point given back
- * when its window is over is one too many in the next. Every method throws ThrottleStoreUnavailableError when Redis
- * does not answer.
+ * Failed logins in Redis, one sorted set per counter. Not `rate-limiter-flexible`: it counts one by one, so that an attempt
+ * which one counter refuses still counts in others, and a point returned after its window is one too many in the next.
+ * Every method throws ThrottleStoreUnavailableError if Redis does not answer.
  */
 @Injectable()
 export class ThrottleStore {
-  private readonly runScript: Take;
+  private readonly runScript: CountAttempt;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
-    redis.defineCommand('throttleTake', { lua: TAKE });
-    this.runScript = (redis as unknown as { throttleTake: Take }).throttleTake.bind(redis);
+    redis.defineCommand('throttleTake', { lua: COUNT_ATTEMPT });
+    this.runScript = (redis as unknown as { throttleTake: CountAttempt }).throttleTake.bind(redis);
   }
 
-  /** Counts a try before it is made, in one round trip: of any number at once no more are let through than may. */
-  async take(
+  /** Counts an attempt before it is made, in one round trip: simultaneous attempts cannot exceed a limit. */
+  async count(
     { addressAndLogin, address, login, siteAndLogin, device }: Counters,
     attempt: string,
     now: number,
@@ -62,18 +141,18 @@ export class ThrottleStore {
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }
 
-  /** Takes a try out of counters, in one round trip; where it is not any more, nothing happens. */
-  async giveBack(counters: readonly string[], attempt: string): Promise<void> {
+  /** Removes an attempt from counters, in one round trip, where it still is. */
+  async remove(counters: readonly string[], attempt: string): Promise<void> {
     await answered(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
   }
 
-  /** Forgets every failure that a counter holds. */
+  /** Removes every failure of a counter. */
   async clear(counter: string): Promise<void> {
     await answered(this.redis.del(keyOf(counter)));
   }
 }
 
-/** One hash tag for all: a script may only touch keys of one slot of a Redis Cluster. */
+/** One hash tag for all: a script may only use keys of one slot of a Redis Cluster. */
 function keyOf(counter: string): string {
   return `{throttle}:${counter}`;
 }

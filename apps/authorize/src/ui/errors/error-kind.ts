@@ -1,9 +1,9 @@
 import type { OAuthError } from '#oauth/oauth-error.js';
 
-/** Who can do something about an error; nobody has to where it passes by itself. */
+/** Who can fix an error; nobody if it passes by itself. */
 export type Party = 'you' | 'application' | 'us' | 'nobody';
 
-/** What the person is told to do. */
+/** What the page advises the user to do: `error.advice.…` in i18n/error.messages.ts. */
 export type Advice =
   | 'start_at_application'
   | 'tell_makers'
@@ -23,7 +23,12 @@ interface Remedy {
   readonly advice: Advice;
 }
 
-/** Every kind of error that has a page: who can fix it, and how. */
+/**
+ * Every kind of error page: who can fix the error, and how. To add an error page:
+ * 1. add a kind here;
+ * 2. add its title and text to i18n/error-kind.messages.ts (`error.<kind>.title` and `.what`);
+ * 3. map the failed check to it in KIND_BY_CHECK.
+ */
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'tell_makers' },
   client_unknown: { party: 'application', advice: 'tell_makers' },
@@ -55,15 +60,15 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 
 type Detail = OAuthError['detail'];
 
-/** By the check that failed, and by what it found. */
-const BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
+/** By the failed check (`detail.check` of the error), and by what it found. */
+const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['client', ({ client_id: sent }) => (sent === undefined ? 'client_missing' : 'client_unknown')],
   [
     'redirect_uri',
     ({ redirect_uri: sent }) => (sent === undefined ? 'redirect_missing' : 'redirect_mismatch'),
   ],
   ['parameters', () => 'parameter_malformed'],
-  ['request_uri', ({ found }) => PUSHED.get(found) ?? 'request_malformed'],
+  ['request_uri', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],
   ['decision', () => 'form_incomplete'],
   ['locale', () => 'form_incomplete'],
   ['cookie', () => 'cookie_missing'],
@@ -73,15 +78,15 @@ const BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['password_gate', () => 'busy'],
 ]);
 
-/** A request that another client pushed is as unknown as one that nobody did. */
-const PUSHED = new Map<unknown, ErrorKind>([
+/** By the state of the pushed request. One of another client counts as unknown. */
+const KIND_BY_PUSHED_REQUEST = new Map<unknown, ErrorKind>([
   ['answered', 'request_answered'],
   ['unknown', 'request_expired'],
   ['other_client', 'request_expired'],
 ]);
 
-/** What failed before any check of ours. */
-const BY_STATUS = new Map<number, ErrorKind>([
+/** By status, for errors without a check. */
+const KIND_BY_STATUS = new Map<number, ErrorKind>([
   [400, 'request_unreadable'],
   [403, 'form_foreign'],
   [404, 'not_found'],
@@ -91,7 +96,7 @@ const BY_STATUS = new Map<number, ErrorKind>([
   [503, 'unavailable'],
 ]);
 
-/** The page that an error gets. */
+/** The kind of page for an error. */
 export function errorKind({ status, detail }: OAuthError): ErrorKind {
-  return BY_CHECK.get(detail['check'])?.(detail) ?? BY_STATUS.get(status) ?? 'server_error';
+  return KIND_BY_CHECK.get(detail['check'])?.(detail) ?? KIND_BY_STATUS.get(status) ?? 'server_error';
 }

@@ -1,47 +1,55 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
-import type { Words } from '../i18n/words.js';
-import type { Page } from '../document.js';
-import { html } from '../html.js';
-import { developerDetails, type Hint, hintList } from './developer-details.js';
+import { html, type Html } from '../html.js';
+import { type MessageId, Translator } from '../i18n/translator.js';
+import type { Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
-import { mismatchHelp } from './mismatch-help.js';
+
+/** A hint for the developer of the application or the operator of this service. */
+export interface Hint {
+  readonly id: Extract<MessageId, `error.hint.${string}`>;
+  readonly values?: Readonly<Record<string, string>>;
+}
 
 export interface ErrorReport {
-  readonly words: Words;
+  readonly translator: Translator;
   readonly error: OAuthError;
   readonly kind: ErrorKind;
-  /** Names for the message of the kind. */
+  /** Values for the message of the kind. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Leads the operator to the log; null where nothing was logged. */
+  /** Finds the log line; null if nothing was logged. */
   readonly reference: string | null;
-  /** Of the request. */
+  /** Query of the request. */
   readonly query: string;
-  /** The page to open next; null when that could not help. */
+  /** The page to open next; null if that cannot help. */
   readonly next: string | null;
   readonly hints?: readonly Hint[];
 }
 
 /** The page of an error: what happened, who can fix it, what to do, and the reference to pass on. */
 export function errorPage(report: ErrorReport): Page {
-  const { words, error, kind, values, reference, query, next, hints = [] } = report;
+  const { translator, error, kind, values, reference, query, next, hints = [] } = report;
   const { party, advice } = ERROR_KINDS[kind];
-  const title = words.text(`error.${kind}.title`);
-  const help = kind === 'redirect_mismatch' ? mismatchHelp(words) : hintList(words, hints);
+  const title = translator.text(`error.${kind}.title`);
+  const help = kind === 'redirect_mismatch' ? mismatchHelp(translator) : hintList(translator, hints);
   return {
-    words,
-    title: words.text('error.title', { title }),
+    translator,
+    title: translator.text('error.title', { title }),
     content: html`
       <h1>${title}</h1>
-      <p role="alert">${words.rich(`error.${kind}.what`, values)}</p>
-      <p>${words.text(`error.party.${party}`)} ${words.text(`error.advice.${advice}`)}</p>
-      ${next !== null && html`<p><a class="button" href="${next}">${words.text(buttonOf(kind))}</a></p>`}
-      ${kind === 'not_found' && html`<p><a class="alone" href="${ENDPOINTS.account}">${words.text('account.title')}</a></p>`}
+      <p role="alert">${translator.rich(`error.${kind}.what`, values)}</p>
+      <p>${translator.text(`error.party.${party}`)} ${translator.text(`error.advice.${advice}`)}</p>
+      ${next !== null && html`<p><a class="button" href="${next}">${translator.text(buttonOf(kind))}</a></p>`}
+      ${
+        kind === 'not_found' &&
+        html`<p><a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a></p>`
+      }
       ${
         reference !== null &&
-        html`<p class="quiet">${words.text('error.reference')} <code>${reference}</code></p>`
+        html`<p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>`
       }
-      ${developerDetails(words, error, query, help)}
+      ${developerDetails(translator, error, query, help)}
     `,
   };
 }
@@ -52,4 +60,102 @@ function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_a
   return advice === 'start_again' || advice === 'allow_cookies'
     ? 'error.button.start_again'
     : 'error.button.again';
+}
+
+/**
+ * The values of an error's detail that the page may show: they came with this request and are not secret. Everything
+ * else is for the log alone, above all the registered redirect URIs.
+ */
+const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'parameter'] as const;
+
+/** Tokens, codes and secrets of this service in a place where none belongs. */
+const CREDENTIALS = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
+
+/** A parameter name as standards write them. Other names may hold anything. */
+const PARAMETER_NAME = /^[a-z_]{1,30}$/;
+const MAX_NAMES = 20;
+
+/**
+ * The collapsed part, for the application's developer or this service's operator. The description is that of the
+ * protocol and stays in English.
+ *
+ * @param query of the request; only its parameter names are shown
+ */
+function developerDetails(
+  translator: Translator,
+  { code, description, detail }: OAuthError,
+  query: string,
+  help: Html | false,
+): Html {
+  const { check } = detail;
+  const sent = PUBLIC_DETAILS.flatMap((name) => {
+    const value = detail[name];
+    return typeof value === 'string' ? [row(html`<code>${name}</code>`, value)] : [];
+  });
+  const names = [...new Set(new URLSearchParams(query).keys())].filter((name) => PARAMETER_NAME.test(name));
+  const shownNames = names.slice(0, MAX_NAMES).join(' ');
+  return html`
+    <details>
+      <summary>${translator.text('error.details')}</summary>
+      <dl>
+        ${row(translator.text('error.detail.code'), code)}
+        ${typeof check === 'string' && row(translator.text('error.detail.check'), check)}
+        <dt>${translator.text('error.detail.description')}</dt>
+        <dd lang="en" dir="ltr">${description}</dd>
+        ${sent} ${names.length > 0 && row(translator.text('error.detail.parameters'), shownNames)}
+      </dl>
+      ${help}
+    </details>
+  `;
+}
+
+function row(name: string | Html, value: string): Html {
+  return html`<dt>${name}</dt>
+    <dd><code>${value.replaceAll(CREDENTIALS, '$1…')}</code></dd>`;
+}
+
+function hintList(translator: Translator, hints: readonly Hint[]): Html | false {
+  if (hints.length === 0) return false;
+  return html`<ul>
+    ${hints.map(({ id, values }) => html`<li>${translator.rich(id, values)}</li>`)}
+  </ul>`;
+}
+
+/** The usual mistakes in a redirect URI, most frequent first. */
+const MISMATCH_CAUSES: readonly Hint[] = [
+  { id: 'error.hint.slash' },
+  { id: 'error.hint.scheme' },
+  { id: 'error.hint.port' },
+  { id: 'error.hint.encoding' },
+];
+
+/** Helps to find out why a redirect URI does not match. The page must not show the registered ones. */
+function mismatchHelp(translator: Translator): Html {
+  const show = html`<code>client show</code>`;
+  // A narrow screen breaks the line before the option, not between its hyphens.
+  const add = html`<code>client update <span>--add-redirect-uri</span></code>`;
+  return html`
+    <h2>${translator.text('error.causes')}</h2>
+    ${hintList(translator, MISMATCH_CAUSES)}
+    <p>${translator.rich('error.registered', { show, add })}</p>
+  `;
+}
+
+const UNREADABLE: Readonly<Record<400 | 408 | 431, string>> = {
+  400: 'Your browser’s request did not arrive in a form that we can read.',
+  408: 'Your browser’s request did not arrive in time. The connection may be very slow.',
+  431: 'The address that brought you here is too long, or your browser keeps too many cookies for this site.',
+};
+
+/** The page for a request that Node could not read. Its language is unknown, so the page is in English. */
+export function unreadableRequestPage(status: keyof typeof UNREADABLE): Page {
+  return {
+    translator: new Translator(LOCALES[0]),
+    title: 'Error: This request does not work',
+    content: html`
+      <h1>This request does not work</h1>
+      <p role="alert">${UNREADABLE[status]}</p>
+      <p>Go back to the application you came from and try again. If it happens again, tell its makers.</p>
+    `,
+  };
 }

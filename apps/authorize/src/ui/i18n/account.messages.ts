@@ -1,4 +1,4 @@
-import type { Message } from './message.js';
+import type { Locale } from '#oauth/locale.js';
 
 /** The user's own page. */
 export const ACCOUNT_MESSAGES = {
@@ -92,7 +92,7 @@ export const ACCOUNT_MESSAGES = {
     ja: 'このブラウザーとほかのすべてのブラウザーでログアウトします。連携中のアプリケーションのアクセスは維持されます。',
     ar: 'ينهي تسجيلات دخولك في هذا المتصفح وفي كل المتصفحات الأخرى. وتحتفظ التطبيقات المتصلة بوصولها.',
   },
-  'notice.language': {
+  'flash.language': {
     en: 'The language is saved.',
     de: 'Die Sprache ist gespeichert.',
     fr: 'La langue est enregistrée.',
@@ -101,7 +101,7 @@ export const ACCOUNT_MESSAGES = {
     ja: '言語を保存しました。',
     ar: 'حُفظت اللغة.',
   },
-  'notice.logged_out': {
+  'flash.logged_out': {
     en: 'You are logged out.',
     de: 'Sie sind abgemeldet.',
     fr: 'Vous êtes déconnecté.',
@@ -110,7 +110,7 @@ export const ACCOUNT_MESSAGES = {
     ja: 'ログアウトしました。',
     ar: 'سُجّل خروجك.',
   },
-  'notice.logged_out_everywhere': {
+  'flash.logged_out_everywhere': {
     en: 'You are logged out in every browser.',
     de: 'Sie sind in allen Browsern abgemeldet.',
     fr: 'Vous êtes déconnecté de tous les navigateurs.',
@@ -119,4 +119,4 @@ export const ACCOUNT_MESSAGES = {
     ja: 'すべてのブラウザーでログアウトしました。',
     ar: 'سُجّل خروجك من كل المتصفحات.',
   },
-} as const satisfies Record<string, Message>;
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

@@ -1,4 +1,4 @@
-import type { Message } from './message.js';
+import type { Locale } from '#oauth/locale.js';
 
 /** The applications that a user lets in, and taking that back. */
 export const APPS_MESSAGES = {
@@ -200,7 +200,7 @@ export const APPS_MESSAGES = {
     ja: 'キャンセル',
     ar: 'إلغاء',
   },
-  'revoke.unfinished_title': {
+  'revoke.incomplete_title': {
     en: 'Error: not revoked everywhere yet',
     de: 'Fehler: noch nicht überall widerrufen',
     fr: 'Erreur : accès pas encore révoqué partout',
@@ -209,7 +209,7 @@ export const APPS_MESSAGES = {
     ja: 'エラー: まだすべての場所では取り消されていません',
     ar: 'خطأ: لم يُسحب الإذن في كل مكان بعد',
   },
-  'revoke.unfinished': {
+  'revoke.incomplete': {
     en: 'Not revoked everywhere yet',
     de: 'Noch nicht überall widerrufen',
     fr: 'Pas encore révoqué partout',
@@ -218,7 +218,7 @@ export const APPS_MESSAGES = {
     ja: 'まだすべての場所では取り消されていません',
     ar: 'لم يُسحب الإذن في كل مكان بعد',
   },
-  'revoke.unfinished_what': {
+  'revoke.incomplete_what': {
     en: 'Your decision is recorded, but a part of our service does not respond, so that the access may still work for a while.',
     de: 'Ihre Entscheidung ist gespeichert, aber ein Teil unseres Dienstes antwortet nicht. Der Zugriff kann daher noch eine Weile möglich sein.',
     fr: 'Votre décision est enregistrée, mais une partie de notre service ne répond pas : l’accès peut encore fonctionner un moment.',
@@ -227,7 +227,7 @@ export const APPS_MESSAGES = {
     ja: '取り消しは記録されましたが、サービスの一部が応答しないため、しばらくの間はアクセスできる可能性があります。',
     ar: 'سُجّل قرارك، لكن جزءًا من خدمتنا لا يستجيب، لذا قد يبقى الوصول ممكنًا بعض الوقت.',
   },
-  'revoke.unfinished_advice': {
+  'revoke.incomplete_advice': {
     en: 'Wait a moment and repeat it. Repeating it does no harm.',
     de: 'Warten Sie einen Moment und wiederholen Sie es. Das Wiederholen schadet nicht.',
     fr: 'Attendez un instant, puis recommencez. Recommencer est sans risque.',
@@ -245,7 +245,7 @@ export const APPS_MESSAGES = {
     ja: 'もう一度実行',
     ar: 'إعادة المحاولة',
   },
-  'notice.revoked': {
+  'flash.revoked': {
     en: '{client} can no longer use your account.',
     de: '{client} kann Ihr Konto nicht mehr verwenden.',
     fr: '{client} ne peut plus utiliser votre compte.',
@@ -254,7 +254,7 @@ export const APPS_MESSAGES = {
     ja: '{client} はアカウントを利用できなくなりました。',
     ar: 'لم يعد بإمكان {client} استخدام حسابك.',
   },
-  'notice.revoked_soon': {
+  'flash.revoked_soon': {
     en: 'The access of {client} is revoked. In some places this may take up to {seconds, number} seconds.',
     de: 'Der Zugriff von {client} ist widerrufen. An manchen Stellen kann das bis zu {seconds, number} Sekunden dauern.',
     fr: 'L’accès de {client} est révoqué. À certains endroits, cela peut prendre jusqu’à {seconds, number} secondes.',
@@ -263,7 +263,7 @@ export const APPS_MESSAGES = {
     ja: '{client} のアクセスを取り消しました。場所によっては、反映まで最大 {seconds, number} 秒かかることがあります。',
     ar: 'سُحب إذن وصول {client}. قد يستغرق ذلك في بعض الأماكن مدة أقصاها {seconds, number} ثانية.',
   },
-  'notice.all_revoked': {
+  'flash.all_revoked': {
     en: 'No application can use your account any more.',
     de: 'Keine Anwendung kann Ihr Konto mehr verwenden.',
     fr: 'Plus aucune application ne peut utiliser votre compte.',
@@ -272,7 +272,7 @@ export const APPS_MESSAGES = {
     ja: 'すべてのアプリケーションがアカウントを利用できなくなりました。',
     ar: 'لم يعد بإمكان أي تطبيق استخدام حسابك.',
   },
-  'notice.all_revoked_soon': {
+  'flash.all_revoked_soon': {
     en: 'All access is revoked. In some places this may take up to {seconds, number} seconds.',
     de: 'Alle Zugriffe sind widerrufen. An manchen Stellen kann das bis zu {seconds, number} Sekunden dauern.',
     fr: 'Tous les accès sont révoqués. À certains endroits, cela peut prendre jusqu’à {seconds, number} secondes.',
@@ -281,7 +281,7 @@ export const APPS_MESSAGES = {
     ja: 'すべてのアクセスを取り消しました。場所によっては、反映まで最大 {seconds, number} 秒かかることがあります。',
     ar: 'سُحبت كل أذونات الوصول. قد يستغرق ذلك في بعض الأماكن مدة أقصاها {seconds, number} ثانية.',
   },
-  'notice.not_connected': {
+  'flash.not_connected': {
     en: 'That application has no access to your account.',
     de: 'Diese Anwendung hat keinen Zugriff auf Ihr Konto.',
     fr: 'Cette application n’a pas accès à votre compte.',
@@ -290,4 +290,4 @@ export const APPS_MESSAGES = {
     ja: 'そのアプリケーションはアカウントへのアクセス権を持っていません。',
     ar: 'ليس لهذا التطبيق وصول إلى حسابك.',
   },
-} as const satisfies Record<string, Message>;
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

@@ -1,4 +1,4 @@
-import type { Message } from './message.js';
+import type { Locale } from '#oauth/locale.js';
 
 /** What happened: title and one sentence or two for each kind of error. */
 export const ERROR_KIND_MESSAGES = {
@@ -434,4 +434,4 @@ export const ERROR_KIND_MESSAGES = {
     ja: 'このリクエストを完了できませんでした。',
     ar: 'لم نتمكن من إتمام هذا الطلب.',
   },
-} as const satisfies Record<string, Message>;
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

@@ -1,4 +1,4 @@
-import type { Message } from './message.js';
+import type { Locale } from '#oauth/locale.js';
 
 /** What every error page has: who can fix it, what to do, and the part for developers. */
 export const ERROR_MESSAGES = {
@@ -317,4 +317,4 @@ export const ERROR_MESSAGES = {
     ja: 'プロキシが X-Forwarded-… ヘッダーを送りましたが、TRUSTED_PROXIES にそのアドレスが含まれていません。',
     ar: 'أرسل وكيل ترويسات X-Forwarded-…، لكن TRUSTED_PROXIES لا يشمل عنوانه.',
   },
-} as const satisfies Record<string, Message>;
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

@@ -1,33 +1,156 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { match } from '@formatjs/intl-localematcher';
 import { Injectable } from '@nestjs/common';
-import { chooseLocale } from './choose-locale.js';
-import { dateLocale } from './date-locale.js';
-import { LanguageCookie } from './language-cookie.js';
-import { Words } from './words.js';
+import Negotiator from 'negotiator';
+import { LIMITS } from '#oauth/authorization/limits.js';
+import { isLocale, type Locale, LOCALES } from '#oauth/locale.js';
+import { UiOptions } from '../page.responder.js';
+import { Translator } from './translator.js';
 
-export interface Reader {
+/** The request that a page answers, and its user. */
+export interface LanguageContext {
   readonly headers: IncomingHttpHeaders;
-  /** The raw query of the request; its `ui_locales` counts, an unreadable one does not. */
+  /** The raw query; its `ui_locales` counts. */
   readonly query?: string;
-  /** What an authorization request says, where it was pushed and the query says nothing. */
+  /** `ui_locales` of a pushed request, which is not in the query. */
   readonly uiLocales?: string | null;
-  /** Null when nobody is known to be logged in. */
+  /** Null if nobody is logged in. */
   readonly user?: { readonly locale: string | null } | null;
 }
 
-/** Finds the words for whoever reads a page. */
+/** Chooses the language of a page, and remembers the user's setting in a cookie. */
 @Injectable()
 export class LanguageService {
-  constructor(private readonly cookie: LanguageCookie) {}
+  private readonly cookie: LanguageCookie;
 
-  for({ headers, query = '', uiLocales, user }: Reader): Words {
+  constructor({ secure }: UiOptions) {
+    this.cookie = new LanguageCookie(secure);
+  }
+
+  translatorFor({ headers, query = '', uiLocales, user }: LanguageContext): Translator {
+    const acceptLanguage = headers['accept-language'];
     const locale = chooseLocale({
       uiLocales: uiLocales ?? new URLSearchParams(query).get('ui_locales'),
       setting: user?.locale,
-      // Who is logged in and has set nothing must not get what somebody else had set.
+      // A logged-in user without a setting must not get the setting of another user of this browser.
       remembered: user ? null : this.cookie.read(headers.cookie),
-      acceptLanguage: headers['accept-language'],
+      acceptLanguage,
     });
-    return new Words(locale, dateLocale(locale, headers['accept-language']));
+    return new Translator(locale, dateLocale(locale, acceptLanguage));
   }
+
+  /** The Set-Cookie headers that make the browser remember a user's setting, or forget another user's. */
+  remember(cookieHeader: string | undefined, setting: string | null): string[] {
+    return this.cookie.keep(cookieHeader, setting);
+  }
+}
+
+/** Seconds; a year. */
+const COOKIE_LIFETIME = 365 * 24 * 60 * 60;
+
+/**
+ * Remembers the language setting of the browser's last user for pages without a user: errors, and the login after a
+ * log-out. It holds a language and nothing else, so it needs no protection and survives a log-out.
+ */
+export class LanguageCookie {
+  private readonly name: string;
+  private readonly attributes: string;
+  private readonly inHeader: RegExp;
+
+  constructor(secure: boolean) {
+    // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
+    this.name = secure ? '__Host-language' : 'language';
+    this.inHeader = new RegExp(`(?:^|;) *${this.name}=([a-z]{2}) *(?:;|$)`);
+    this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  }
+
+  /** Null if the header has none, or one that is not a supported language. */
+  read(header: string | undefined): Locale | null {
+    const value = this.inHeader.exec(header ?? '')?.[1] ?? null;
+    return isLocale(value) ? value : null;
+  }
+
+  /** The Set-Cookie headers for a setting; without a setting, those that delete the cookie, if there is one. */
+  keep(header: string | undefined, setting: string | null): string[] {
+    if (isLocale(setting)) return [`${this.name}=${setting}; ${this.attributes}; Max-Age=${COOKIE_LIFETIME}`];
+    const has = header?.includes(`${this.name}=`) ?? false;
+    return has ? [`${this.name}=; ${this.attributes}; Max-Age=0`] : [];
+  }
+}
+
+export interface LanguagePreferences {
+  /** The application's: language tags, space-separated, in order of preference (OpenID Connect Core 3.1.2.1). */
+  readonly uiLocales?: string | null | undefined;
+  /** The user's setting. */
+  readonly setting?: string | null | undefined;
+  /** The setting in the cookie, for pages without a user. */
+  readonly remembered?: Locale | null | undefined;
+  /** The browser's (RFC 9110 12.5.4). */
+  readonly acceptLanguage?: string | undefined;
+}
+
+/** More than any browser sends; bounds the cost of a header. */
+const MAX_TAGS = 20;
+const MAX_HEADER = 1_000;
+
+/** Enough for any tag in use (RFC 5646 4.4.1). A lookup costs the square of the tag's length. */
+const MAX_TAG = 35;
+
+/** The language of a page: what the request asks for, else the user's setting, else what the browser prefers. */
+export function chooseLocale({
+  uiLocales,
+  setting,
+  remembered,
+  acceptLanguage,
+}: LanguagePreferences): Locale {
+  return (
+    firstSupported(tagsOf(uiLocales ?? '')) ??
+    (setting !== undefined && isLocale(setting) ? setting : null) ??
+    remembered ??
+    firstSupported(acceptedTags(acceptLanguage)) ??
+    LOCALES[0]
+  );
+}
+
+/** Ignores a list that an authorization request is refused for. */
+function tagsOf(uiLocales: string): string[] {
+  return uiLocales.length > LIMITS.ui_locales ? [] : uiLocales.split(' ');
+}
+
+/** The first supported language that one of the tags matches, `pt` for pt-BR (RFC 4647 3.4). */
+function firstSupported(tags: readonly string[]): Locale | null {
+  for (const tag of tags.slice(0, MAX_TAGS)) {
+    const found = lookup(tag);
+    if (isLocale(found)) return found;
+  }
+  return null;
+}
+
+function lookup(tag: string): string | null {
+  if (tag.length > MAX_TAG) return null;
+  try {
+    return match([tag], LOCALES, 'und', { algorithm: 'lookup' });
+  } catch {
+    return null; // not a language tag
+  }
+}
+
+/** The tags of an Accept-Language header, best first. */
+function acceptedTags(header = ''): string[] {
+  return new Negotiator({ headers: { 'accept-language': header.slice(0, MAX_HEADER) } }).languages();
+}
+
+/** A language and its region, with or without a script in between (RFC 5646 2.1). The rest does not matter for dates. */
+const REGIONAL = /^([a-z]{2,3})(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?![a-z\d])/i;
+
+/**
+ * The locale for dates: the page's language with the region that the browser prefers for it (RFC 9110 12.5.4), such as
+ * `en-GB`; the language alone if the browser names no region.
+ */
+export function dateLocale(locale: Locale, acceptLanguage?: string): string {
+  for (const tag of acceptedTags(acceptLanguage).slice(0, MAX_TAGS)) {
+    const [, language = '', region = ''] = REGIONAL.exec(tag) ?? [];
+    if (language.toLowerCase() === locale) return `${locale}-${region.toUpperCase()}`;
+  }
+  return locale;
 }

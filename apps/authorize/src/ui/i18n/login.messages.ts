@@ -1,4 +1,4 @@
-import type { Message } from './message.js';
+import type { Locale } from '#oauth/locale.js';
 
 export const LOGIN_MESSAGES = {
   'login.title': {
@@ -127,4 +127,4 @@ export const LOGIN_MESSAGES = {
     ja: '試行回数が多すぎます。{minutes, plural, other {# 分}}待つか、このアカウントでログインしたことのあるブラウザーを使ってください。',
     ar: 'جرت محاولات كثيرة جدًا. انتظر {minutes, plural, zero {# دقيقة} one {دقيقة واحدة} two {دقيقتين} few {# دقائق} many {# دقيقة} other {# دقيقة}}، أو استخدم متصفحًا سبق أن سجلت فيه الدخول إلى هذا الحساب.',
   },
-} as const satisfies Record<string, Message>;
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { SessionModule } from '../session/session.module.js';
+import { UiModule } from '../ui/ui.module.js';
+import { AccountController } from './account.controller.js';
+
+/** The user's own page, the language setting, and logging out. */
+@Module({ imports: [SessionModule, UiModule], controllers: [AccountController] })
+export class AccountModule {}

@@ -1,0 +1,47 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+
+/**
+ * The raw query of a request, without the '?'. Node gives one character per byte; this percent-encodes those that a URL
+ * must not contain, so that Location headers and pages can carry the query unchanged.
+ */
+export function rawQuery(url: string): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1).replaceAll(/[^!"$-~]/g, encodeByte);
+}
+
+function encodeByte(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+export function withQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`;
+}
+
+/** Pages that the login may lead back to, by the value of the parameter `to`. */
+const RETURN_PAGES = { apps: ENDPOINTS.connectedApps } as const;
+
+/** The login that leads back to one of our pages. */
+export function loginReturningTo(page: keyof typeof RETURN_PAGES): string {
+  return withQuery(ENDPOINTS.login, `to=${page}`);
+}
+
+/**
+ * Where a user goes after the login: to the authorization request whose query the login carried, or to one of our pages.
+ * No parameter holds an address, so there is no open redirect.
+ */
+export function afterLogin(query: string): string {
+  const parameters = new URLSearchParams(query);
+  if (parameters.has('client_id')) return withQuery(ENDPOINTS.authorize, query);
+  const page = new Map<string | null, string>(Object.entries(RETURN_PAGES)).get(parameters.get('to'));
+  return page ?? ENDPOINTS.account;
+}
+
+/** Asks to revoke one application. Its form posts to the same address, so that a way back leads to the question. */
+export function revokeAddress(clientId: string): string {
+  return withQuery(ENDPOINTS.revokeApp, new URLSearchParams({ client_id: clientId }).toString());
+}
+
+/** @param page from 1 */
+export function appsAddress(page: number): string {
+  return withQuery(ENDPOINTS.connectedApps, `page=${page}`);
+}

@@ -1,0 +1,33 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { AccountModule } from './account/account.module.js';
+import type { AuthorizeConfiguration } from './authorize.configuration.js';
+import { AuthorizeModule } from './authorize/authorize.module.js';
+import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
+import { CoreModule } from './core.module.js';
+import { ErrorFilter } from './error.filter.js';
+import { LoginModule } from './login/login.module.js';
+import { LogoModule } from './logo/logo.module.js';
+import { SessionModule } from './session/session.module.js';
+import { UiModule } from './ui/ui.module.js';
+
+/** The pages that a browser sees. */
+@Module({})
+export class AppModule {
+  static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        CoreModule.forRoot(configuration),
+        UiModule,
+        SessionModule,
+        LoginModule,
+        AuthorizeModule,
+        AccountModule,
+        ConnectedAppsModule,
+        LogoModule,
+      ],
+      providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
+    };
+  }
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { ConsentModule } from '../consent/consent.module.js';
+import { SessionModule } from '../session/session.module.js';
+import { UiModule } from '../ui/ui.module.js';
+import { AuthorizationRequestService } from './authorization-request.service.js';
+import { AuthorizationResponse } from './authorization-response.js';
+import { AuthorizeController } from './authorize.controller.js';
+import { PushedRequestService } from './pushed-request.service.js';
+
+/** The authorization endpoint. */
+@Module({
+  imports: [ConsentModule, SessionModule, UiModule],
+  controllers: [AuthorizeController],
+  providers: [AuthorizationRequestService, AuthorizationResponse, PushedRequestService],
+  exports: [AuthorizationRequestService, AuthorizationResponse],
+})
+export class AuthorizeModule {}

@@ -1,5 +1,0 @@
-/** Injection token of the clock. */
-export const CLOCK = Symbol('clock');
-
-/** Milliseconds since the epoch. */
-export type Clock = () => number;

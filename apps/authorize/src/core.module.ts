@@ -1,0 +1,60 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DirectoryHealthStore } from '#database/connection/database-health.store.js';
+import { DirectoryModule } from '#database/database.module.js';
+import { GrantsModule } from '#grants/grants.module.js';
+import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { Readiness } from '#platform/health/readiness.js';
+import { LoggingModule } from '#platform/logging/logging.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
+import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
+import { UiOptions } from './ui/page.responder.js';
+
+/** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
+@Module({})
+export class CoreModule {
+  constructor(readiness: Readiness, database: DirectoryHealthStore) {
+    readiness.add('postgres', () => database.ping());
+    readiness.add('migrations', () => database.migrated());
+  }
+
+  static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
+    const { AUTH_URL, PRODUCT_NAME, dependencyTimeoutMs: timeoutMs } = configuration;
+    const stores = [
+      DirectoryModule.forRoot({
+        databaseUrl: configuration.DATABASE_URL,
+        schema: configuration.DATABASE_SCHEMA,
+        timeoutMs,
+      }),
+      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+    ];
+    const grants = GrantsModule.forRoot({
+      imports: stores,
+      tokenKeys: configuration.TOKEN_KEYS,
+      lifetimes: {
+        ...DEFAULT_LIFETIMES,
+        code: configuration.CODE_LIFETIME,
+        refreshToken: configuration.REFRESH_TOKEN_LIFETIME,
+        clockSkew: configuration.CLOCK_SKEW,
+      },
+      publisher: {
+        provide: RevocationPublisher,
+        useFactory: () => new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2),
+      },
+      transitions: ['created', 'revoked'],
+    });
+    const providers = [
+      { provide: AuthorizeConfiguration, useValue: configuration },
+      { provide: UiOptions, useValue: { productName: PRODUCT_NAME, secure: AUTH_URL.startsWith('https:') } },
+      { provide: CLOCK, useValue: Date.now },
+    ];
+    return {
+      module: CoreModule,
+      global: true,
+      imports: [LoggingModule.forRoot('authorize', configuration.LOG_LEVEL), ...stores, grants],
+      providers,
+      exports: [...stores, grants, ...providers],
+    };
+  }
+}

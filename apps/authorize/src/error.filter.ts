@@ -1,0 +1,70 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
+import { allowedMethods } from '#platform/http/allowed-methods.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { noteError } from '#platform/http/note-error.js';
+import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { rawQuery, withQuery } from './addresses.js';
+import { AuthorizationResponse } from './authorize/authorization-response.js';
+import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
+import { errorKind } from './ui/errors/error-kind.js';
+import { errorPage } from './ui/errors/error.page.js';
+import { LanguageService } from './ui/i18n/language.service.js';
+import { PageResponder } from './ui/page.responder.js';
+
+/** Answers every error: redirects to the application where that is safe (RFC 6749 4.1.2.1), else shows a page. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorFilter.name);
+
+  constructor(
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+    private readonly responses: AuthorizationResponse,
+    private readonly cookies: CookieDiagnosis,
+  ) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    try {
+      await this.answer(thrown, request, reply);
+    } catch (failure) {
+      // Nest does not await this method: a rejection would end the process and leave the browser without an answer.
+      this.logger.error(failure);
+      reply.raw.destroy();
+    }
+  }
+
+  private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const error = allowedMethods.refine(OAuthError.from(thrown), request);
+    noteError(request.raw, error);
+    if (error instanceof RedirectableError) {
+      this.pages.seeOther(reply, this.responses.error(error.returnTo, error));
+      return;
+    }
+    const query = rawQuery(request.url);
+    const kind = errorKind(error);
+    const diagnosis = await this.cookies.diagnose(kind, error, request);
+    if (diagnosis) addLogContext(request.raw, { diagnosis: diagnosis.kind, ...diagnosis.facts });
+    const page = errorPage({
+      translator: this.language.translatorFor({ headers: request.headers, query }),
+      error,
+      kind,
+      reference: referenceOf(request.raw),
+      query,
+      next: error.status >= 500 ? this.retryAddress(request, query) : null,
+      ...diagnosis,
+    });
+    reply.headers(error.headers);
+    this.pages.page(reply, error.status, page);
+  }
+
+  /** The page to open again: the same one, or the account page where a form's address answers no GET. */
+  private retryAddress({ server, url }: FastifyRequest, query: string): string {
+    const [path = ''] = url.split('?', 1);
+    return allowedMethods.answers(server, 'GET', path) ? withQuery(path, query) : ENDPOINTS.account;
+  }
+}

@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { AuthorizeModule } from '../authorize/authorize.module.js';
+import { SessionModule } from '../session/session.module.js';
+import { UiModule } from '../ui/ui.module.js';
+import { LoginController } from './login.controller.js';
+import { LoginService } from './login.service.js';
+import { PasswordGate } from './password-gate.js';
+import { DeviceCookie } from './throttle/device-cookie.js';
+import { LoginThrottle } from './throttle/login-throttle.service.js';
+import { ThrottleStore } from './throttle/throttle.store.js';
+
+/** The login, and the throttle that slows down password guessing. */
+@Module({
+  imports: [AuthorizeModule, SessionModule, UiModule],
+  controllers: [LoginController],
+  providers: [
+    LoginService,
+    { provide: PasswordGate, useValue: new PasswordGate() },
+    LoginThrottle,
+    ThrottleStore,
+    DeviceCookie,
+  ],
+})
+export class LoginModule {}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { REDIS } from '#platform/redis/redis.token.js';
+import type { FlashMessage } from '../ui/components.js';
+import { CATALOGUE } from '../ui/i18n/translator.js';
+
+/** Seconds. The browser requests the next page at once. */
+const LIFETIME = 60;
+
+/**
+ * Marks the address of a page that shows a flash message; only then is Redis asked for one. The address holds no text, so
+ * that no link can make our pages say anything.
+ */
+export const FLASH_QUERY = 'done';
+
+/**
+ * Messages that a form leaves for the next page, which shows them once. Stored in Redis under the SHA-256 of the cookie,
+ * like sessions. A failure of Redis loses the message and nothing else: the message tells what has already happened.
+ */
+@Injectable()
+export class FlashMessageStore {
+  private readonly logger = new Logger(FlashMessageStore.name);
+
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
+
+  async save(cookie: string, message: FlashMessage): Promise<void> {
+    await this.optional(this.redis.set(keyOf(cookie), JSON.stringify(message), 'EX', LIFETIME));
+  }
+
+  /**
+   * @param query of the page's address
+   * @returns null if there is no message, or only one that a newer version of this app has left
+   */
+  async consume(cookie: string, query: string): Promise<FlashMessage | null> {
+    if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
+    const text = await this.optional(this.redis.getdel(keyOf(cookie)));
+    const message = text ? (JSON.parse(text) as FlashMessage) : null;
+    return message && message.id in CATALOGUE ? message : null;
+  }
+
+  private async optional<T>(command: Promise<T>): Promise<T | null> {
+    try {
+      return await command;
+    } catch (error) {
+      this.logger.warn(`a flash message was lost: ${error instanceof Error ? error.message : String(error)}`);
+      return null;
+    }
+  }
+}
+
+function keyOf(cookie: string): string {
+  return `flash:${createHash('sha256').update(cookie).digest('base64url')}`;
+}

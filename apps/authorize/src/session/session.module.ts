@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { CookieDiagnosis } from './cookie-diagnosis.service.js';
+import { FlashMessageStore } from './flash-message.store.js';
+import { SessionCookie } from './session-cookie.js';
+import { SessionService } from './session.service.js';
+import { SessionStore } from './session.store.js';
+
+/** Who is logged in, and that a form comes from our own page. */
+@Module({
+  providers: [CookieDiagnosis, FlashMessageStore, SessionCookie, SessionService, SessionStore],
+  exports: [CookieDiagnosis, FlashMessageStore, SessionCookie, SessionService],
+})
+export class SessionModule {}

@@ -1,0 +1,110 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import { LRUCache } from 'lru-cache';
+import type { Locale } from '#oauth/locale.js';
+import { type Fragment, html, type Html, isolated } from '../html.js';
+import { ACCOUNT_MESSAGES } from './account.messages.js';
+import { APPS_MESSAGES } from './apps.messages.js';
+import { CONSENT_MESSAGES } from './consent.messages.js';
+import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
+import { ERROR_MESSAGES } from './error.messages.js';
+import { LOGIN_MESSAGES } from './login.messages.js';
+
+/** Every message of the pages in every language, in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
+export const CATALOGUE = {
+  ...ACCOUNT_MESSAGES,
+  ...APPS_MESSAGES,
+  ...CONSENT_MESSAGES,
+  ...ERROR_KIND_MESSAGES,
+  ...ERROR_MESSAGES,
+  ...LOGIN_MESSAGES,
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;
+
+export type MessageId = keyof typeof CATALOGUE;
+
+/** Tags that every message may use. `<a>` needs a value made by `link`. */
+const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
+
+const formats = new Map<string, IntlMessageFormat>();
+
+/** Unicode blocks of right-to-left scripts, Hebrew to Adlam. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Bounded: regions times time zones are too many to keep. */
+const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
+
+/** Formats the messages in one language. */
+export class Translator {
+  /** @param dateLocale the language with the reader’s region, for dates */
+  constructor(
+    readonly locale: Locale,
+    private readonly dateLocale: string = locale,
+  ) {}
+
+  get direction(): 'ltr' | 'rtl' {
+    return this.locale === 'ar' ? 'rtl' : 'ltr';
+  }
+
+  /**
+   * A message as plain text, for titles and attributes. Wraps values in bidi isolates where left-to-right and
+   * right-to-left text meet.
+   */
+  text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
+    const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);
+    const shown = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' && isolates(value) ? isolated(value) : value,
+    ]);
+    return String(this.format(id).format(Object.fromEntries(shown)));
+  }
+
+  /**
+   * A message as markup. Escapes the values, and isolates strings: an Arabic name must not change the direction of the
+   * English sentence around it, nor the other way round.
+   */
+  rich(id: MessageId, values: Readonly<Record<string, string | number | Html | Tag>> = {}): Html {
+    const isolated = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? html`<bdi>${value}</bdi>` : value,
+    ]);
+    return html`${this.format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
+  }
+
+  /** A date in the reader’s format. @param timeZone IANA name; an unknown one counts as UTC */
+  date(date: Date, timeZone: string): string {
+    const key = `${this.dateLocale} ${timeZone}`;
+    let format = dayFormats.get(key);
+    if (!format) dayFormats.set(key, (format = dayFormat(this.dateLocale, timeZone)));
+    return format.format(date);
+  }
+
+  /** What a scope lets an application do. A scope without a message, in an old grant, is shown by its name. */
+  scope(scope: string): Fragment {
+    const id = `scope.${scope}`;
+    return id in CATALOGUE ? this.text(id as MessageId) : html`<code>${scope}</code>`;
+  }
+
+  private format(id: MessageId): IntlMessageFormat {
+    const key = `${this.locale} ${id}`;
+    let format = formats.get(key);
+    if (!format) formats.set(key, (format = new IntlMessageFormat(CATALOGUE[id][this.locale], this.locale)));
+    return format;
+  }
+}
+
+/** The time zone database differs between versions, and a page must not fail because of that. */
+function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
+  const long = { dateStyle: 'long', calendar: 'gregory' } as const;
+  try {
+    return new Intl.DateTimeFormat(locale, { ...long, timeZone });
+  } catch {
+    return new Intl.DateTimeFormat(locale, { ...long, timeZone: 'UTC' });
+  }
+}
+
+/** Makes markup of the text between a message's tags. */
+export type Tag = (chunks: Fragment[]) => Html;
+
+/** The tag `<a>` of a message. @param address on this site, or a checked one */
+export function link(address: string): Tag {
+  return (chunks) => html`<a href="${address}">${chunks}</a>`;
+}
