@@ -39,7 +39,7 @@ module.exports = {
       { path: '^libs/database/src' },
       { path: '^libs/(?!database/|oauth/|platform/)' },
     ),
-    later(
+    only(
       'ui-knows-no-feature',
       'pages are drawn from what a feature hands over',
       { path: '^apps/authorize/src/ui/' },

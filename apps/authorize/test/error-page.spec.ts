@@ -88,7 +88,7 @@ it('covers every check that the sources know', () => {
   );
   const checks = sources.flatMap((source) => [
     ...[...source.matchAll(/check: '(\w+)'/g)].map(([, check = '']) => check),
-    // form-guard.ts hands its names on.
+    // csrf.guard.ts hands its names on.
     ...[...source.matchAll(/'(cookie|csrf_token|sec_fetch_site|origin)',?(?: \w+)?\s*\)/g)].map(
       ([, check = '']) => check,
     ),
