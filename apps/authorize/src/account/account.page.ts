@@ -38,6 +38,7 @@ export function accountPage({ translator, user, cookie, flash, avatarOrigins }: 
       ${NAMES[locale]}
     </option>
   `;
+  const apps = translator.text('apps.title');
   return {
     translator,
     title: translator.text('account.title'),
@@ -58,9 +59,7 @@ export function accountPage({ translator, user, cookie, flash, avatarOrigins }: 
         <p class="quiet" id="switch">${translator.text('account.switch_hint')}</p>
       </form>
       <div class="hinted">
-        <a class="button wide" href="${ENDPOINTS.connectedApps}" aria-describedby="apps"
-          >${translator.text('apps.title')}</a
-        >
+        <a class="button wide" href="${ENDPOINTS.connectedApps}" aria-describedby="apps">${apps}</a>
         <p class="quiet" id="apps">${translator.text('account.apps_hint')}</p>
       </div>
       <form method="post" action="${ENDPOINTS.language}">
