@@ -27,7 +27,7 @@ module.exports = {
       { path: '^libs/platform/src' },
       { path: '^libs/(?!platform/)' },
     ),
-    later(
+    only(
       'introspection-above-oauth-and-platform',
       'an API can use the introspection library without the rest',
       { path: '^libs/introspection/src' },

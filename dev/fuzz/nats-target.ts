@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import fc from 'fast-check';
-import { REFERENCE_HEADER, SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { SUBJECTS } from '#introspection/contract.js';
+import { REFERENCE_HEADER } from '#platform/nats/nats-message.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { traceIn } from './leaks.js';

@@ -1,5 +1,5 @@
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';

@@ -3,10 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { parse } from 'yaml';
-import { SUBJECTS } from '#introspection/contract.js';
+import { INVALIDATIONS, parseReply, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { startConfigured } from '#testing/backing/configured-server.js';
 import { debianServer } from '#testing/backing/debian-package.js';
@@ -58,7 +57,7 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
   let nats: BackingService;
   let token: AppProcess;
   let fixture: Fixture;
-  let connection: TokenServiceConnection;
+  let connection: NatsConnection;
 
   beforeAll(async () => {
     [services, nats] = await Promise.all([isolate(), startDocumented()]);
@@ -72,7 +71,11 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
       TOKEN_KEYS,
     });
     fixture = await openFixture(services, TOKEN_KEYS);
-    connection = new TokenServiceConnection(nats.url, 'bookings');
+    connection = new NatsConnection({
+      natsUrl: nats.url,
+      name: 'bookings',
+      invalidations: INVALIDATIONS,
+    });
     await connection.open();
   });
   afterAll(async () => {
@@ -111,7 +114,8 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
       jti: randomBytes(9).toString('base64url'),
       expires_at: Date.now() + 60_000,
     };
-    expect(await connection.request(SUBJECTS.consumeProof, consumed)).toMatchObject({ outcome: 'consumed' });
+    const reply = await connection.request(SUBJECTS.consumeProof, consumed, parseReply.consumeProof);
+    expect(reply).toMatchObject({ outcome: 'consumed' });
   });
 
   it('may say and hear nothing more', async () => {

@@ -6,7 +6,7 @@ import { startGuarded } from '#testing/backing/guarded-process.js';
 import { serverEnvironment } from '#testing/backing/server-environment.js';
 import { type BackingService, startService } from '#testing/backing/started-service.js';
 import { findTool } from '#testing/tool.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { serverFile } from './server-files.js';
 
 /** The port of the monitoring in nats.conf. */

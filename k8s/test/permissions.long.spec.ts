@@ -3,7 +3,7 @@ import { connect, type NatsConnection, PermissionViolationError } from '@nats-io
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';

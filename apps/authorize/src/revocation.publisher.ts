@@ -3,7 +3,7 @@ import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 
 const RETRY_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { useOperatorBench } from './operator-bench.js';
 import { expectRefused, jsonOf, withoutIds } from './outcome.js';
 import { runOperator } from './run-operator.js';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { useOperatorBench } from './operator-bench.js';
 import { withoutIds } from './outcome.js';
 import { runOperator } from './run-operator.js';

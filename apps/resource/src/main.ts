@@ -1,9 +1,8 @@
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { main } from '#platform/http/main.js';
 import { runService } from '#platform/http/service.js';
-import { configureResource } from './configure-resource.js';
 import { ResourceConfiguration } from './resource.configuration.js';
-import { ResourceModule } from './resource.module.js';
+import { configureResource, ResourceModule } from './resource.module.js';
 
 main(async () => {
   const configuration = loadConfiguration(ResourceConfiguration, process.env);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import request, { type Response } from 'supertest';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
@@ -51,7 +51,7 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
     /** Resolves when everything published so far has arrived at both copies and here. */
     async settled(): Promise<void> {
       await fixture.settled();
-      await Promise.all(replicas.map((app) => app.get(TokenServiceConnection).ping()));
+      await Promise.all(replicas.map((app) => app.get(NatsConnection).ping()));
       await fixture.settled();
     },
 

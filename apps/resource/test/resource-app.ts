@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/http/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
-import { configureResource } from '../src/configure-resource.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
-import { ResourceModule } from '../src/resource.module.js';
+import { configureResource, ResourceModule } from '../src/resource.module.js';
 
 export interface Pair {
   readonly access_token: string;
@@ -71,7 +70,7 @@ export async function startResourceApp() {
     /** Resolves when everything published so far has arrived at the app and here. */
     async settled(): Promise<void> {
       await fixture.settled();
-      await app.get(TokenServiceConnection).ping();
+      await app.get(NatsConnection).ping();
       await fixture.settled();
     },
 

@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { CustomStrategy, NatsOptions, NestMicroservice } from '@nestjs/microservices';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { allowBrowsers } from '#platform/http/allow-browsers.js';
 import type { Configure } from '#platform/http/service.js';
 import { announceRequests } from './announce-requests.js';

@@ -1,13 +1,14 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
+import { isRequest } from '#introspection/contract.js';
 import {
-  asksForReply,
+  expectsReply,
   MalformedMessageError,
   MalformedMessageLog,
   type NatsRequest,
   readRequest,
-} from '#introspection/read-message.js';
+} from '#platform/nats/nats-message.js';
 
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
@@ -66,7 +67,7 @@ export class GracefulNatsServer extends ServerNats {
 
   private read(subject: string, message: Msg): NatsRequest | null {
     try {
-      return readRequest(subject, message);
+      return readRequest(message, (data) => isRequest(subject, data));
     } catch (error) {
       if (!(error instanceof MalformedMessageError)) throw error;
       this.malformed.warn(subject, message, error);
@@ -96,5 +97,5 @@ export class GracefulNatsServer extends ServerNats {
 
 /** Sends a single, final reply in Nest's packet format, if the message names an inbox. */
 function respond(message: Msg, id: string | undefined, reply: Reply): void {
-  if (asksForReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
+  if (expectsReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
 }

@@ -4,7 +4,8 @@ import { PassportModule } from '@nestjs/passport';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { DirectoryModule } from '#database/database.module.js';
-import { ConnectionModule } from '#platform/nats/nats.module.js';
+import { INVALIDATIONS } from '#introspection/contract.js';
+import { NatsModule } from '#platform/nats/nats.module.js';
 import { LoggingModule } from '#platform/logging/logging.module.js';
 import { OAuthErrorFilter } from '#platform/oauth/oauth-error.filter.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
@@ -15,7 +16,6 @@ import { ProofStore } from './dpop/proof.store.js';
 import { ConsumeProofResponder } from './dpop/consume-proof.responder.js';
 import { RevocationReconciler } from './revocation/revocation-reconciler.service.js';
 import { RevocationResponder } from './revocation/revocation.responder.js';
-import { NatsReadiness } from './health/nats-readiness.js';
 import { TokenReadiness } from './health/token-readiness.js';
 import { IntrospectionController } from './introspection/introspection.controller.js';
 import { ResourceServerAuthenticator } from './client-auth/resource-server-authenticator.service.js';
@@ -58,7 +58,12 @@ export class TokenModule {
         timeoutMs,
       }),
       RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
-      ConnectionModule.forRoot({ natsUrl: configuration.NATS_URL, name: 'token', timeoutMs }),
+      NatsModule.forRoot({
+        natsUrl: configuration.NATS_URL,
+        name: 'token',
+        timeoutMs,
+        invalidations: INVALIDATIONS,
+      }),
     ];
     return {
       module: TokenModule,
@@ -90,7 +95,6 @@ export class TokenModule {
         { provide: TokenConfiguration, useValue: configuration },
         { provide: APP_FILTER, useClass: OAuthErrorFilter },
         RevocationReconciler,
-        NatsReadiness,
         TokenReadiness,
         ClientCacheMetrics,
         ClientCache,

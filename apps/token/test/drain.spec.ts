@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
 import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';

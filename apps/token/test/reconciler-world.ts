@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { INVALIDATIONS } from '#introspection/contract.js';
 import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { redisClient } from '#platform/redis/redis-client.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 import { openFixture } from '#testing/fixture.js';
@@ -28,7 +29,11 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
   const dataSource = await directoryDataSource(postgres.url, requestLimits(PATIENT_MS)).initialize();
   const client = redisClient(redis.url, PATIENT_MS);
   client.on('error', () => undefined);
-  const connection = new TokenServiceConnection(services.natsUrl, 'token');
+  const connection = new NatsConnection({
+    natsUrl: services.natsUrl,
+    name: 'token',
+    invalidations: INVALIDATIONS,
+  });
   await connection.open();
   let [skipped, passes] = [0, 0];
   /** Each pass reads the database's clock once. */

@@ -1,6 +1,6 @@
-import { SUBJECTS } from '#introspection/contract.js';
+import { INVALIDATIONS, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { until } from '#testing/topology/until.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
@@ -9,11 +9,15 @@ const app = useTokenApp();
 /** Against a hang, not to measure. */
 const PATIENCE_MS = 60_000;
 
-let connection: TokenServiceConnection;
+let connection: NatsConnection;
 let api: Introspector;
 
 beforeAll(async () => {
-  connection = new TokenServiceConnection(app.natsUrl, 'resource');
+  connection = new NatsConnection({
+    natsUrl: app.natsUrl,
+    name: 'resource',
+    invalidations: INVALIDATIONS,
+  });
   await connection.open();
   api = new Introspector(connection);
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/http/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
@@ -48,7 +48,7 @@ export async function startTokenApp(
     /** Resolves when everything published so far has arrived at the app and here. */
     async settled(): Promise<void> {
       await fixture.settled();
-      await app.get(TokenServiceConnection).ping();
+      await app.get(NatsConnection).ping();
       await fixture.settled();
     },
 

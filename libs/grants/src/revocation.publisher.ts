@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SUBJECTS } from '#introspection/contract.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 
 /** Broadcasts `oauth.grant.revoked`, so that every process evicts the grants' tokens from its cache. */
 export abstract class RevocationPublisher {
@@ -11,7 +11,7 @@ export abstract class RevocationPublisher {
 /** Publishes over the process's connection. What is published while NATS reconnects may be lost. */
 @Injectable()
 export class NatsRevocationPublisher extends RevocationPublisher {
-  constructor(private readonly connection: TokenServiceConnection) {
+  constructor(private readonly connection: NatsConnection) {
     super();
   }
 

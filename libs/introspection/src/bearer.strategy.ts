@@ -3,16 +3,17 @@ import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
 import { Introspector, type TokenInfo } from './introspector.js';
 
-/** The name under which passport knows the strategy. */
+/** Name of the strategy in passport. */
 export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 
-/** What the guard shows passport of a request: a header is the only place a token is read from (RFC 9700 4.3.2). */
+/** The part of a request that passport sees: tokens are accepted in the Authorization header only (RFC 9700 4.3.2). */
 export interface BearerRequest {
   readonly headers: { readonly authorization?: string | undefined };
+  /** Id of the request in logs. */
   readonly reference: string;
 }
 
-/** passport-http-bearer over introspection. */
+/** Validates bearer tokens by introspection. */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(Strategy, ACCESS_TOKEN_STRATEGY) {
   constructor(private readonly introspector: Introspector) {

@@ -1,3 +1,6 @@
+import { type Fields, isObject, MalformedMessageError } from '#platform/nats/nats-message.js';
+import type { Invalidations } from '#platform/nats/nats.connection.js';
+
 /**
  * The NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets
  * (`{pattern, data, id}`, answered `{response}` or `{err}`), because a Nest microservice answers them.
@@ -22,18 +25,15 @@ export const SUBJECTS = {
   userChanged: 'oauth.user.changed',
 } as const;
 
-/** Header that carries the request id of whoever asks, so that both logs can be read together. */
-export const REFERENCE_HEADER = 'reference';
-
 export interface IntrospectionRequest {
   readonly token: string;
-  /** Thumbprint of the key that whoever presents the token has proved (RFC 9449); without it a bound token is inactive. */
+  /** Thumbprint of the key that the request has proved (RFC 9449); without it a bound token is inactive. */
   readonly jkt?: string;
-  /** The proof to consume when the token turns out to be bound to that key: both are asked in one round trip. */
+  /** The proof, which is consumed if the token is bound to that key: one round trip for both. */
   readonly proof?: ConsumeProofRequest;
 }
 
-/** After RFC 7662 2.2: an inactive token is not told from one that never was. */
+/** As in RFC 7662 2.2: the reply does not tell an expired or revoked token from one that never existed. */
 export type IntrospectionReply = { readonly active: false } | ActiveIntrospection;
 
 export interface ActiveIntrospection {
@@ -52,19 +52,19 @@ export interface ActiveIntrospection {
   readonly proof?: ConsumeProofReply;
 }
 
-/** A DPoP proof that is about to be used, once and never again (RFC 9449 11.1). */
+/** Consumes a DPoP proof, which is good for one request (RFC 9449 11.1). */
 export interface ConsumeProofRequest {
   readonly jkt: string;
   readonly jti: string;
   readonly nonce?: string;
-  /** When its verifier will not take it any more (milliseconds since the epoch): until then it is remembered. */
+  /** When verifiers stop accepting the proof, in milliseconds since the epoch. It is remembered until then. */
   readonly expires_at: number;
 }
 
 export interface ConsumeProofReply {
-  /** `consumed`: go on. `replayed`: refuse. `use_nonce`: refuse, and ask for a proof with the nonce. */
+  /** `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it and ask for a proof with the nonce. */
   readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
-  /** The nonce for the client's next proof; absent where none is required (RFC 9449 11.3). */
+  /** The nonce for the client's next proof; absent when none is required (RFC 9449 11.3). */
   readonly nonce?: string;
 }
 
@@ -73,7 +73,7 @@ export interface ProfileRequest {
 }
 
 export interface ProfileReply {
-  /** Null when there is no such user any more. */
+  /** Null when the user does not exist any more. */
   readonly user: Readonly<Record<string, unknown>> | null;
 }
 
@@ -97,8 +97,86 @@ export interface UserChanged {
   readonly user_id: number;
 }
 
-export interface Broadcasts {
-  readonly [SUBJECTS.grantRevoked]: GrantRevoked;
-  readonly [SUBJECTS.clientChanged]: ClientChanged;
-  readonly [SUBJECTS.userChanged]: UserChanged;
+/** Tags of cached values, which broadcasts make stale. */
+export const tagOf = {
+  grant: (id: string) => `grant:${id}`,
+  client: (id: string) => `client:${id}`,
+  user: (id: number | string) => `user:${id}`,
+};
+
+const MAX_TOKEN = 1024;
+/** The same limit as for the claims of a DPoP proof. */
+const MAX_CLAIM = 256;
+
+type Check = (fields: Fields) => boolean;
+/** The fields of a payload, of unknown types. */
+type Unchecked<Payload> = Readonly<Partial<Record<Payload extends unknown ? keyof Payload : never, unknown>>>;
+
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' && value.length <= max;
+const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
+/** Id of a grant or a client. */
+const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
+/** A PostgreSQL `integer`. */
+const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+
+const isProof: Check = ({ jkt, jti, nonce, expires_at: expiresAt }) =>
+  isThumbprint(jkt) &&
+  isText(jti, MAX_CLAIM) &&
+  jti !== '' &&
+  (nonce === undefined || isText(nonce, MAX_CLAIM)) &&
+  Number.isFinite(expiresAt);
+
+const REQUESTS: Readonly<Record<string, Check>> = {
+  [SUBJECTS.introspect]: ({ token, jkt, proof }) =>
+    isText(token, MAX_TOKEN) &&
+    (jkt === undefined || isThumbprint(jkt)) &&
+    (proof === undefined || (isObject(proof) && isProof(proof))),
+  [SUBJECTS.consumeProof]: isProof,
+  [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
+  [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
+    userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
+};
+
+/** Whether a request's data match the interface of its subject. Unknown fields are ignored. */
+export function isRequest(subject: string, data: unknown): boolean {
+  return isObject(data) && REQUESTS[subject]?.(data) === true;
+}
+
+/** Readers of replies, by the name of the subject. @throws MalformedMessageError */
+export const parseReply = {
+  introspect: parser<IntrospectionReply>(
+    ({ active, grant_id: grantId, client_id: clientId, sub, scope, exp }) =>
+      active === false ||
+      (active === true &&
+        isId(grantId) &&
+        isId(clientId) &&
+        isText(sub, 11) &&
+        /^-?\d+$/.test(sub) &&
+        isUserId(Number(sub)) &&
+        typeof scope === 'string' &&
+        Number.isFinite(exp)),
+  ),
+  consumeProof: parser<ConsumeProofReply>(
+    ({ outcome }) => outcome === 'consumed' || outcome === 'replayed' || outcome === 'use_nonce',
+  ),
+  profile: parser<ProfileReply>(({ user }) => typeof user === 'object'),
+};
+
+const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
+const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
+const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
+
+/** What each broadcast makes stale in the caches of a process. */
+export const INVALIDATIONS: Invalidations = {
+  [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
+  [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),
+  [SUBJECTS.userChanged]: (event) => tagOf.user(parseUserChanged(event).user_id),
+};
+
+function parser<Payload>(isValid: (fields: Unchecked<Payload>) => boolean): (payload: unknown) => Payload {
+  return (payload) => {
+    if (isObject(payload) && isValid(payload as Unchecked<Payload>)) return payload as Payload;
+    throw new MalformedMessageError('it does not match the contract');
+  };
 }

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 import {
+  type ConsumeProofReply,
   type IntrospectionReply,
   type IntrospectionRequest,
-  type ConsumeProofReply,
+  parseReply,
   SUBJECTS,
+  tagOf,
 } from './contract.js';
-import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
-import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
-import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 
-/** What an access token is good for. */
+/** A valid access token. */
 export interface TokenInfo {
   readonly grantId: string;
   readonly clientId: string;
@@ -17,83 +19,101 @@ export interface TokenInfo {
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Thumbprint of the key it is bound to (RFC 9449); null for a bearer token. */
+  /** Thumbprint of the key that the token is bound to (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
 }
 
-/** A token that came with a proof, and what became of the proof; no token when it is not good with that key. */
+/** A token with the result of its proof; null when the token is not valid with the key of the proof. */
 export type ProvedToken =
   | { readonly token: TokenInfo; readonly proof: ConsumeProofReply }
   | { readonly token: null; readonly proof?: undefined };
 
-/** For as long a token may be believed that nobody said was revoked. */
+/** How long an answer of the token app is cached, unless a revocation evicts it. */
 export const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
-/** RFC 6750 2.1 `b64token`, bounded: nothing else is worth a request. */
+/** RFC 6750 2.1 `b64token`, at most 512 characters: any other value is refused without a request. */
 const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 
-/** Tells what access tokens are good for: from its cache without I/O, else by asking the token app. */
+/** Introspects access tokens: from a cache, or by a request to the token app over NATS. */
 @Injectable()
 export class Introspector {
   private readonly cache: TrustedCache<TokenInfo | null>;
 
-  constructor(private readonly connection: TokenServiceConnection) {
+  constructor(private readonly connection: NatsConnection) {
     this.cache = new TrustedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
-      fetch: async (token, reference) => read(await this.ask({ token }, reference)),
-      tags: (info) =>
-        info ? [tagOf.grant(info.grantId), tagOf.client(info.clientId), tagOf.user(info.userId)] : [],
-      ttl: (info) => (info ? Math.min(CACHED_MS, info.expiresAt - Date.now()) : 0),
+      fetch: async (token, reference) => tokenOf(await this.request({ token }, reference)),
+      tags: (token) =>
+        token ? [tagOf.grant(token.grantId), tagOf.client(token.clientId), tagOf.user(token.userId)] : [],
+      ttl: (token) => (token ? Math.min(CACHED_MS, token.expiresAt - Date.now()) : 0),
     });
   }
 
-  /**
-   * The meaning of a bearer token, or null when it is not (or no longer) valid, or bound to a key.
-   * @throws IntrospectionUnavailableError when nobody can tell.
-   */
-  async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
-    const info = TOKEN.test(token) ? live(await this.cache.get(token, reference)) : null;
-    return info?.jkt === null ? info : null;
+  /** A valid bearer token that is cached, else undefined: no I/O, no promise. */
+  cached(token: string): TokenInfo | undefined {
+    return TOKEN.test(token) ? (asBearer(this.cache.cached(token)) ?? undefined) : undefined;
   }
 
   /**
-   * The meaning of a token that is bound to the key of a proof, and the proof consumed: one round trip, be the token
-   * cached or not.
-   * @throws IntrospectionUnavailableError when nobody can tell.
+   * A bearer token, or null when it is not valid, not valid any more, or bound to a key.
+   *
+   * @param reference id of the request in logs
+   * @throws DependencyUnavailableError when the token app does not answer: refuse the request with 503
+   */
+  async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
+    return TOKEN.test(token) ? asBearer(await this.cache.get(token, reference)) : null;
+  }
+
+  /**
+   * A token that is bound to the key of a proof; consumes the proof if it is. One round trip, whether the token is cached
+   * or not.
+   *
+   * @throws DependencyUnavailableError
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
     if (!TOKEN.test(token)) return { token: null };
     const { jkt, jti, nonce, expiresAt } = proof;
     const consume = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     let consumed: ConsumeProofReply | undefined;
-    // Another key is another entry. No token holds a space.
-    const info = await this.cache.get(`${token} ${jkt}`, reference, async () => {
-      // When a broadcast overtakes the answer, it is asked for again: the proof is consumed by then.
-      const reply = await this.ask({ token, jkt, ...(!consumed && { proof: consume }) }, reference);
+    // One entry for each key. No token contains a space.
+    const cached = await this.cache.get(`${token} ${jkt}`, reference, async () => {
+      // Called again when a broadcast makes the reply stale: by then the proof is consumed.
+      const reply = await this.request({ token, jkt, ...(!consumed && { proof: consume }) }, reference);
       if (reply.active) consumed ??= reply.proof;
-      return read(reply);
+      return tokenOf(reply);
     });
-    const bound = live(info);
+    const bound = unexpired(cached);
     if (bound?.jkt !== jkt) return { token: null };
-    consumed ??= await this.connection.request<ConsumeProofReply>(SUBJECTS.consumeProof, consume, reference);
+    consumed ??= await this.connection.request(
+      SUBJECTS.consumeProof,
+      consume,
+      parseReply.consumeProof,
+      reference,
+    );
     return { token: bound, proof: consumed };
   }
 
-  /** Tells how each look into the cache of tokens goes from now on, to be counted. */
+  /** Reports the outcome of each lookup in the cache of tokens from now on. */
   observe(observer: (lookup: Lookup) => void): void {
     this.cache.observe(observer);
   }
 
-  private ask(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
-    return this.connection.request<IntrospectionReply>(SUBJECTS.introspect, request, reference);
+  private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
+    return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, reference);
   }
 }
 
-function live(info: TokenInfo | null): TokenInfo | null {
-  return info && info.expiresAt > Date.now() ? info : null;
+/** Null for a bound token: without a proof of its key it must not pass (RFC 9449 7.2). */
+function asBearer(token: TokenInfo | null | undefined): TokenInfo | null {
+  const current = unexpired(token);
+  return current?.jkt === null ? current : null;
 }
 
-function read(reply: IntrospectionReply): TokenInfo | null {
+function unexpired(token: TokenInfo | null | undefined): TokenInfo | null {
+  return token && token.expiresAt > Date.now() ? token : null;
+}
+
+function tokenOf(reply: IntrospectionReply): TokenInfo | null {
   if (!reply.active) return null;
   const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
   // Fail closed: a bound token without its thumbprint must not pass as a bearer token.

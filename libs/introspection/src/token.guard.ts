@@ -2,16 +2,17 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
-import { DpopAuthenticator } from './dpop/dpop-authenticator.js';
-import type { TokenInfo } from './introspector.js';
+import { REQUIRED_SCOPES } from './decorators.js';
+import { DpopAuthenticator } from './dpop-authenticator.js';
+import { Introspector, type TokenInfo } from './introspector.js';
 import { type ChallengedResponse, Refusals } from './refusals.js';
-import { REQUIRED_SCOPES } from './require-scope.decorator.js';
 
+/** A request of Fastify or Express. */
 interface HttpRequest {
   readonly headers: { readonly authorization?: string; readonly dpop?: string | readonly string[] };
   readonly method: string;
   readonly url: string;
-  /** The URL as it came, where a framework rewrites `url`. */
+  /** The URL as it was received, if the framework rewrites `url`. */
   readonly originalUrl?: string;
   readonly id?: unknown;
   readonly raw?: { readonly id?: unknown };
@@ -19,45 +20,29 @@ interface HttpRequest {
 }
 
 /**
- * Lets a request pass with a valid access token, which `@CurrentToken()` then gives to the handler: as Bearer by
- * passport, or as DPoP with a proof. Else it answers as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge,
- * without an error code where no token was sent; 403 for a token that has too little scope; 400 for a malformed
- * header; 503 with Retry-After when nobody can tell whether the token is good.
+ * Admits requests with a valid access token, which `@CurrentToken()` gives to the handler: as Bearer, by passport, or as
+ * DPoP with a proof. It refuses all others as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge, without an error code
+ * if the request has no token; 403 if the token lacks a scope; 400 if the header is malformed; 503 with Retry-After if the
+ * token app does not answer.
  */
 @Injectable()
 export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
   constructor(
-    private readonly refusals: Refusals,
+    private readonly introspector: Introspector,
     private readonly dpop: DpopAuthenticator,
+    private readonly refusals: Refusals,
     private readonly reflector: Reflector,
   ) {
     super();
   }
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const passed = await this.authenticate(context);
-    const { token } = context.switchToHttp().getRequest<HttpRequest>();
-    if (passed && token) this.checkScope(token, context);
-    return passed;
-  }
-
-  private async authenticate(context: ExecutionContext): Promise<boolean> {
+  override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    const { authorization, dpop: proof } = request.headers;
-    if (!this.dpop.takes(authorization)) return (await super.canActivate(context)) as boolean;
-    const { method, originalUrl, url } = request;
-    const dpopRequest = { method, path: originalUrl ?? url, authorization, proof };
-    try {
-      const { token, nonce } = await this.dpop.authenticate({
-        ...dpopRequest,
-        reference: referenceOf(request),
-      });
-      if (nonce !== undefined) responseOf(context).header('DPoP-Nonce', nonce);
-      request.token = token;
-      return true;
-    } catch (error) {
-      throw this.refusals.ofDpop(error, responseOf(context));
-    }
+    // A cached token needs no promise and none of the closures that passport makes for each request.
+    const cached = this.introspector.cached(bearerToken(request.headers.authorization));
+    if (!cached) return this.authenticate(request, context);
+    request.token = cached;
+    return this.hasScope(cached, context);
   }
 
   override getRequest(context: ExecutionContext): BearerRequest {
@@ -75,21 +60,64 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
     context: ExecutionContext,
     status?: unknown,
   ): T {
-    if (error) throw this.refusals.ofFailure(error, responseOf(context));
-    if (!token) throw this.refusals.ofBearer(challenge, status, responseOf(context));
-    context.switchToHttp().getRequest<{ token: T }>().token = token;
-    return token;
+    const response = responseOf(context);
+    if (error) throw this.refusals.failure(response, error);
+    if (token) {
+      context.switchToHttp().getRequest<{ token: T }>().token = token;
+      return token;
+    }
+    // passport-http-bearer fails with 400 for a malformed header, otherwise with a challenge of its own.
+    if (status === 400 || challenge === 400) throw this.refusals.malformedHeader(response);
+    const isPresent = typeof challenge === 'string' && challenge.includes('invalid_token');
+    throw isPresent ? this.refusals.invalidToken(response) : this.refusals.missingToken(response);
   }
 
-  private checkScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): void {
-    const places = [context.getHandler(), context.getClass()];
-    const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, places);
-    if (!required || required.every((scope) => scopes.includes(scope))) return;
-    throw this.refusals.ofScope(required.join(' '), jkt === null ? 'bearer' : 'dpop', responseOf(context));
+  private async authenticate(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
+    const { authorization } = request.headers;
+    if (this.dpop.handles(authorization)) await this.authenticateDpop(request, authorization, context);
+    else await super.canActivate(context);
+    return request.token !== undefined && this.hasScope(request.token, context);
+  }
+
+  private async authenticateDpop(
+    request: HttpRequest,
+    authorization: string,
+    context: ExecutionContext,
+  ): Promise<void> {
+    const { method, originalUrl, url, headers } = request;
+    const response = responseOf(context);
+    try {
+      const { token, nonce } = await this.dpop.authenticate({
+        method,
+        path: originalUrl ?? url,
+        authorization,
+        proof: headers.dpop,
+        reference: referenceOf(request),
+      });
+      if (nonce !== undefined) response.header('DPoP-Nonce', nonce);
+      request.token = token;
+    } catch (error) {
+      throw this.refusals.dpop(response, error);
+    }
+  }
+
+  /** @throws 403 without every scope that `@RequireScope` names */
+  private hasScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): true {
+    const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (!required || required.every((scope) => scopes.includes(scope))) return true;
+    throw this.refusals.insufficientScope(responseOf(context), required.join(' '), jkt !== null);
   }
 }
 
-/** The id under which the request is logged, to be known to the token app as well. */
+/** The token of a header that has the usual form; empty for any other, which is left to passport and DPoP. */
+function bearerToken(authorization = ''): string {
+  return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
+}
+
+/** The id under which the request is logged, which the token app logs as well. */
 function referenceOf({ raw, id }: HttpRequest): string {
   const reference = raw?.id ?? id;
   return typeof reference === 'string' ? reference : '';

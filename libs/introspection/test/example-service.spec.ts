@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import request from 'supertest';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
@@ -81,7 +81,7 @@ describe('a service of another team, protected by three lines', () => {
     await post('revoke', { token: accessToken });
     // The answer does not wait for the broadcast.
     await told;
-    await service.get(TokenServiceConnection).ping();
+    await service.get(NatsConnection).ping();
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(401);
   });
 

@@ -1,8 +1,12 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { type IntrospectionReply, type IntrospectionRequest, SUBJECTS } from '#introspection/contract.js';
+import { connect, type NatsConnection as NatsClient } from '@nats-io/transport-node';
+import {
+  INVALIDATIONS,
+  type IntrospectionReply,
+  type IntrospectionRequest,
+  SUBJECTS,
+} from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
 const JKT = 'a'.repeat(43);
@@ -10,8 +14,8 @@ const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: '
 
 let services: Isolated;
 /** What stands in for a token app, also for one that is wrong. */
-let tokenApp: NatsConnection;
-let connection: TokenServiceConnection;
+let tokenApp: NatsClient;
+let connection: NatsConnection;
 let introspector: Introspector;
 let reply: object;
 
@@ -26,7 +30,11 @@ beforeAll(async () => {
     },
   });
   await tokenApp.flush();
-  connection = new TokenServiceConnection(services.natsUrl, 'test');
+  connection = new NatsConnection({
+    natsUrl: services.natsUrl,
+    name: 'test',
+    invalidations: INVALIDATIONS,
+  });
   await connection.open();
   introspector = new Introspector(connection);
 });

@@ -1,21 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
-import { natsOptions } from '#platform/nats/nats-options.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
-import { IntrospectionUnavailableError } from '#platform/nats/unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { MalformedMessageError } from '#platform/nats/nats-message.js';
+import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
 
+/** A broadcast's payload holds its tag. */
+const invalidations = {
+  'test.changed': (payload: unknown): string => {
+    const { tag } = payload as { tag?: string };
+    if (tag === undefined) throw new MalformedMessageError('it has no tag');
+    return tag;
+  },
+};
+
 describe('the connection to NATS', () => {
   let services: Isolated;
   let network: Interposer;
-  let connection: TokenServiceConnection;
+  let connection: NatsConnection;
 
   beforeAll(async () => {
     services = await isolate();
     network = await Interposer.to(services.natsUrl);
-    connection = new TokenServiceConnection(network.url, 'test');
+    connection = new NatsConnection({ natsUrl: network.url, name: 'test', invalidations });
     await connection.open();
   });
 
@@ -31,7 +40,7 @@ describe('the connection to NATS', () => {
       Promise.race([connection.ping().then(() => true), sleep(2_000, false, { ref: false })]),
     );
 
-  it('comes back by itself when NATS has refused its login for a while', async () => {
+  it('reconnects by itself after NATS has refused its login for a while', async () => {
     await answers();
     const { password } = new URL(services.natsUrl);
     const wrong = Buffer.from(password.replaceAll(/./g, '-'));
@@ -60,20 +69,18 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
-  it('gives up a request that is not answered in the time that it is given', async () => {
+  it('rejects a request that is not answered before its timeout', async () => {
     const [hasty, silent] = [
-      new TokenServiceConnection(services.natsUrl, 'hasty', 200),
+      new NatsConnection({ natsUrl: services.natsUrl, name: 'hasty', timeoutMs: 200, invalidations }),
       await connect(natsOptions(services.natsUrl, 'silent')),
     ];
     try {
       await hasty.open();
       const asked: unknown[] = [];
-      silent.subscribe('oauth.token.introspect', {
-        callback: (_, message) => void asked.push(message.json()),
-      });
+      silent.subscribe('test.ask', { callback: (_, message) => void asked.push(message.json()) });
       await silent.flush();
-      await expect(hasty.request('oauth.token.introspect', {})).rejects.toBeInstanceOf(
-        IntrospectionUnavailableError,
+      await expect(hasty.request('test.ask', {}, (reply) => reply)).rejects.toBeInstanceOf(
+        DependencyUnavailableError,
       );
       await silent.flush();
       expect(asked).toHaveLength(1);
@@ -82,7 +89,7 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('is trusted for 5 s after it asked for the last echo, and no longer', async () => {
+  it('is trusted for 5 s after the last ping that was answered, and no longer', async () => {
     const now = Date.now();
     const clock = Date.now;
     try {
@@ -97,34 +104,44 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('tells what a broadcast made stale, and of one that it cannot read that anything may be', async () => {
+  it('rejects a reply that the caller cannot parse', async () => {
+    await answers();
+    const responder = await connect(natsOptions(services.natsUrl, 'responder'));
+    const refuse = () => {
+      throw new MalformedMessageError('it is wrong');
+    };
+    try {
+      responder.subscribe('test.reply', {
+        callback: (_, message) => void message.respond(JSON.stringify({ response: { a: 1 } })),
+      });
+      await responder.flush();
+      expect(await connection.request('test.reply', {}, (reply) => reply)).toEqual({ a: 1 });
+      await expect(connection.request('test.reply', {}, refuse)).rejects.toBeInstanceOf(
+        DependencyUnavailableError,
+      );
+    } finally {
+      await responder.close();
+    }
+  });
+
+  it('reports the tag of a broadcast, and null for a broadcast that it cannot read', async () => {
     await answers();
     const stale: (string | null)[] = [];
     connection.onStale((tag) => stale.push(tag));
     const other = await connect(natsOptions(services.natsUrl, 'other'));
-    const id = 'g'.repeat(43);
     try {
-      for (const [subject, payload] of [
-        ['oauth.grant.revoked', { grant_id: id }],
-        ['oauth.client.changed', { client_id: 'sc_a' }],
-        ['oauth.user.changed', { user_id: 7 }],
-        ['oauth.grant.revoked', {}],
-        ['oauth.grant.revoked', null],
-        ['oauth.client.changed', { client_id: 7 }],
-        ['oauth.user.changed', { user_id: '7' }],
-        ['oauth.user.changed', { user_id: 7, more: 'x'.repeat(20_000) }],
-      ] as const)
-        other.publish(subject, JSON.stringify(payload));
-      other.publish('oauth.grant.revoked', '{');
+      for (const payload of [{ tag: 'user:7' }, {}, null, { tag: 'user:8', more: 'x'.repeat(20_000) }])
+        other.publish('test.changed', JSON.stringify(payload));
+      other.publish('test.changed', '{');
       await other.flush();
       await connection.ping();
     } finally {
       await other.close();
     }
-    expect(stale).toEqual([`grant:${id}`, 'client:sc_a', 'user:7', null, null, null, null, null, null]);
+    expect(stale).toEqual(['user:7', null, null, null, null]);
   });
 
-  it('is not trusted for longer because the clock was set back', async () => {
+  it('is not trusted after the clock was set back', async () => {
     await answers();
     const now = Date.now;
     try {

@@ -1,6 +1,6 @@
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
-import { IntrospectionUnavailableError } from '#platform/nats/unavailable.error.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { until } from '#testing/topology/until.js';
 
@@ -10,13 +10,20 @@ interface Fetch {
 }
 
 let nats: RestartableNats;
-let connection: TokenServiceConnection;
-let others: TokenServiceConnection;
+let connection: NatsConnection;
+let others: NatsConnection;
+
+const INVALIDATIONS = {
+  'test.revoked': (payload: unknown) => `grant:${(payload as { grant: string }).grant}`,
+};
+
+const connectionOf = (name: string) =>
+  new NatsConnection({ natsUrl: nats.url, name, invalidations: INVALIDATIONS });
 
 beforeAll(async () => {
   nats = await RestartableNats.start();
-  connection = new TokenServiceConnection(nats.url, 'cache');
-  others = new TokenServiceConnection(nats.url, 'others');
+  connection = connectionOf('cache');
+  others = connectionOf('others');
   await Promise.all([connection.open(), others.open()]);
 });
 
@@ -43,13 +50,13 @@ function open(max = 100) {
 
 /** Broadcasts a revocation; resolves when it has arrived at the cache's connection. */
 async function revoked(grant: string): Promise<void> {
-  others.publish('oauth.grant.revoked', { grant_id: grant });
+  others.publish('test.revoked', { grant });
   await others.ping();
   await connection.ping();
 }
 
-describe('the cache that broadcasts evict from', () => {
-  it('tells how each look into it goes', async () => {
+describe('a cache that broadcasts evict from', () => {
+  it('reports the outcome of each lookup', async () => {
     const { cache, nth } = open();
     const lookups: string[] = [];
     cache.observe((lookup) => lookups.push(lookup));
@@ -57,21 +64,24 @@ describe('the cache that broadcasts evict from', () => {
     (await nth(0)).answer('g0:active');
     await Promise.all(asking);
     await cache.get('token');
-    expect(lookups).toEqual(['miss', 'shared', 'hit']);
+    expect(cache.cached('token')).toBe('g0:active');
+    expect(cache.cached('other')).toBeUndefined();
+    expect(lookups).toEqual(['miss', 'shared', 'hit', 'hit']);
   });
 
-  it('tells of a look that could believe nothing, because broadcasts cannot arrive', async () => {
-    const deaf = new TokenServiceConnection(nats.url, 'never opened');
+  it('is not used while broadcasts cannot arrive, and reports that', async () => {
+    const unconnected = connectionOf('never opened');
     const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
-    const cache = new TrustedCache<string>(deaf, options);
+    const cache = new TrustedCache<string>(unconnected, options);
     const lookups: string[] = [];
     cache.observe((lookup) => lookups.push(lookup));
     await cache.get('token');
     await cache.get('token');
+    expect(cache.cached('token')).toBeUndefined();
     expect(lookups).toEqual(['untrusted', 'untrusted']);
   });
 
-  it('fetches once for many that ask for one key at once', async () => {
+  it('shares one fetch between concurrent lookups of one key', async () => {
     const { cache, fetches, nth } = open();
     const asking = Array.from({ length: 50 }, () => cache.get('token'));
     (await nth(0)).answer('g1:active');
@@ -93,7 +103,7 @@ describe('the cache that broadcasts evict from', () => {
     expect(await again).toBe('g2:inactive');
   });
 
-  it('gives the answer after the revocation also to those who joined the fetch before it', async () => {
+  it('gives the answer after the revocation to lookups that shared the fetch before it', async () => {
     const { cache, nth } = open();
     const early = cache.get('token');
     const first = await nth(0);
@@ -114,10 +124,10 @@ describe('the cache that broadcasts evict from', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('believes no answer that is overtaken again and again: nobody can tell', async () => {
+  it('rejects after three answers that a revocation overtook', async () => {
     const { cache, fetches, nth } = open();
     const asking = cache.get('token');
-    const outcome = expect(asking).rejects.toBeInstanceOf(IntrospectionUnavailableError);
+    const outcome = expect(asking).rejects.toBeInstanceOf(DependencyUnavailableError);
     for (let n = 0; n < 3; n++) {
       const fetch = await nth(n);
       await revoked('g5');
@@ -148,7 +158,7 @@ describe('the cache that broadcasts evict from', () => {
     expect(await again).toBe('g6:inactive');
   });
 
-  it('evicts every token of a grant, also those that others have pushed to the edge', async () => {
+  it('evicts every token of a grant, also after others had displaced one of them', async () => {
     const { cache, fetches, nth } = open(3);
     const keep = async (key: string, value: string) => {
       const asking = cache.get(key);
@@ -170,7 +180,7 @@ describe('the cache that broadcasts evict from', () => {
     expect(await cache.get('d')).toBe('g8:active');
   });
 
-  it('remembers no more tags than entries, however many tokens come by', async () => {
+  it('indexes no more tags than it has entries', async () => {
     const { cache, fetches, nth } = open(10);
     for (let n = 0; n < 1_000; n++) {
       const asking = cache.get(`token ${n}`);

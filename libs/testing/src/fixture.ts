@@ -18,7 +18,7 @@ import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Isolated } from './isolate.js';
 import { PATIENT_MS } from './patience.js';
 

@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type ClientChanged, SUBJECTS } from '#introspection/contract.js';
-import { natsOptions } from '#platform/nats/nats-options.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { warn } from '../command-line/output.js';
 
 const TIMEOUT_MS = 2_000;

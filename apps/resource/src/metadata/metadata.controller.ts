@@ -1,12 +1,12 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get, Inject, Module } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
 /** Path of the metadata of `/v2/me`: the well-known part stands between host and path (RFC 9728 3.1). */
 export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
 
-/** `GET /.well-known/oauth-protected-resource` and the same for `/v2/me`: where tokens come from (RFC 9728 2). */
+/** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
 @Controller()
 export class MetadataController {
   constructor(@Inject(ResourceConfiguration) private readonly configuration: ResourceConfiguration) {}
@@ -16,22 +16,25 @@ export class MetadataController {
     return this.metadata(this.configuration.API_URL);
   }
 
-  /** For clients that take metadata only for the very address they call (3.3), and make its address by themselves. */
+  /** For clients that derive the address from the URL that they call, and accept metadata of that URL only (3.3). */
   @Get(ME_METADATA_PATH)
   ofMe(): object {
     return this.metadata(this.configuration.API_URL + ENDPOINTS.me);
   }
 
-  /** @param resource what the address of the document was made of: they must agree (3.3) */
+  /** @param resource the identifier from which the client derived the address of this document (3.3) */
   private metadata(resource: string): object {
     return {
       resource,
       resource_name: 'Scheduling API',
       authorization_servers: [this.configuration.BASE_URL],
-      // What this API checks; the authorization server knows more.
+      // The scopes that this API checks; the authorization server has more.
       scopes_supported: ['profile:read'],
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     };
   }
 }
+
+@Module({ controllers: [MetadataController] })
+export class MetadataModule {}

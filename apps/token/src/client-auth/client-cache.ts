@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
-import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { tagOf } from '#introspection/contract.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 
 const KEPT_MS = 30_000;
@@ -13,7 +14,7 @@ const CLIENT_ID = /^[!-~]{1,255}$/;
 export class ClientCache {
   private readonly clients: TrustedCache<ClientWithSecrets | null>;
 
-  constructor(store: ClientStore, connection: TokenServiceConnection) {
+  constructor(store: ClientStore, connection: NatsConnection) {
     this.clients = new TrustedCache<ClientWithSecrets | null>(connection, {
       max: KEPT_CLIENTS,
       fetch: (clientId) => store.find(clientId),

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.js';
-import { tagOf, TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { tagOf } from '#introspection/contract.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { BASIC_CHALLENGE, type ClientCredentials } from './client-credentials.js';
@@ -16,7 +17,7 @@ const ID = /^rs_[!-~]{1,250}$/;
 export class ResourceServerAuthenticator {
   private readonly servers: TrustedCache<ResourceServer | null>;
 
-  constructor(store: ResourceServerStore, connection: TokenServiceConnection) {
+  constructor(store: ResourceServerStore, connection: NatsConnection) {
     this.servers = new TrustedCache<ResourceServer | null>(connection, {
       max: KEPT_SERVERS,
       fetch: (id) => store.find(id),

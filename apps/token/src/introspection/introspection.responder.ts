@@ -4,10 +4,10 @@ import { GrantEngine } from '#grants/grant-engine.js';
 import {
   type IntrospectionReply,
   type IntrospectionRequest,
-  REFERENCE_HEADER,
   type ConsumeProofReply,
   SUBJECTS,
 } from '#introspection/contract.js';
+import { REFERENCE_HEADER } from '#platform/nats/nats-message.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 

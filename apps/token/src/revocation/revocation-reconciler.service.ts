@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
-import { TokenServiceConnection } from '#platform/nats/nats.connection.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 /** Milliseconds from one pass to the next, and until a pass that failed is repeated. */
@@ -44,7 +44,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly nats: TokenServiceConnection,
+    private readonly nats: NatsConnection,
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
     @Optional() private readonly intervals = INTERVALS,

@@ -1,160 +1,194 @@
 import { randomUUID } from 'node:crypto';
+import { tracingChannel } from 'node:diagnostics_channel';
 import {
   connect,
   headers,
   type Msg,
   type MsgHdrs,
-  type NatsConnection,
+  type NatsConnection as NatsClient,
+  type NodeConnectionOptions,
   RequestError,
 } from '@nats-io/transport-node';
-import {
-  type Broadcasts,
-  type ClientChanged,
-  type GrantRevoked,
-  REFERENCE_HEADER,
-  SUBJECTS,
-  type UserChanged,
-} from '#introspection/contract.js';
-import { natsOptions } from './nats-options.js';
-import { MalformedMessageError, MalformedMessageLog, readBroadcast } from '#introspection/read-message.js';
-import { NATS_REQUESTS } from './requests.js';
-import { IntrospectionUnavailableError } from './unavailable.error.js';
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
 
 const HEARTBEAT_MS = 1_000;
-/** For how long what is cached may be believed without word from NATS, through which revocations arrive. */
+/** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
 export const TRUST_MS = 5_000;
-/** In which time the token app must answer, where nobody says another. */
 export const REQUEST_TIMEOUT_MS = 2_000;
 
-/** What an event makes stale; caches tag their entries with these. */
-export const tagOf = {
-  grant: (id: string) => `grant:${id}`,
-  client: (id: string) => `client:${id}`,
-  user: (id: number | string) => `user:${id}`,
-};
+/** Requests while they run, for metrics and traces: subject and headers, never the payload. */
+const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
+  'scheduling-oauth:nats-request',
+);
+
+/**
+ * By subject, the broadcasts that make cached values stale: each function returns the tag of the stale values, and throws
+ * MalformedMessageError for a payload that it cannot read.
+ */
+export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
+
+export interface NatsOptions {
+  /** `nats://[user:password@]host:port[,nats://…]`. */
+  readonly natsUrl: string;
+  /** The connection's name in the monitoring of the NATS server. */
+  readonly name: string;
+  /** How long a request waits for its reply, in milliseconds; 2000 when absent. */
+  readonly timeoutMs?: number | undefined;
+  /** Broadcasts to subscribe to, for the caches of this process. */
+  readonly invalidations: Invalidations;
+}
 
 type Listener = (tag: string | null) => void;
 
-/** One connection to NATS: asks the token app, hears its broadcasts, and knows how fresh its hearing is. */
-export class TokenServiceConnection {
-  private nats: NatsConnection | undefined;
-  private heard = 0;
-  private closed = false;
+/** A connection to NATS: requests, broadcasts, and whether every recent broadcast must have arrived. */
+export class NatsConnection {
+  private nats: NatsClient | undefined;
+  /** When the last ping that was answered was sent, in milliseconds since the epoch. */
+  private echoedAt = 0;
+  private isClosed = false;
   private heartbeat: NodeJS.Timeout | undefined;
   private readonly listeners = new Set<Listener>();
   private readonly malformed = new MalformedMessageLog();
 
-  constructor(
-    private readonly url: string,
-    private readonly name: string,
-    /** In which time a request must be answered, in milliseconds. */
-    private readonly timeoutMs = REQUEST_TIMEOUT_MS,
-  ) {}
+  constructor(private readonly options: NatsOptions) {}
 
-  /** Connects; keeps trying until NATS is there, and again whenever it went away. @throws what no retry mends. */
+  /** Connects; retries until NATS answers, and reconnects by itself. @throws what a retry cannot repair: a refused login */
   async open(): Promise<void> {
-    const nats = await connect(natsOptions(this.url, this.name));
-    if (this.closed) return nats.close();
+    const { natsUrl, name, invalidations } = this.options;
+    const nats = await connect(natsOptions(natsUrl, name));
+    if (this.isClosed) return nats.close();
     this.nats = nats;
-    this.listen(nats, SUBJECTS.grantRevoked, (event) => tagOf.grant(event.grant_id));
-    this.listen(nats, SUBJECTS.clientChanged, (event) => tagOf.client(event.client_id));
-    this.listen(nats, SUBJECTS.userChanged, (event) => tagOf.user(event.user_id));
+    for (const [subject, tagOf] of Object.entries(invalidations))
+      nats.subscribe(subject, {
+        callback: (error, message) => {
+          if (!error) this.invalidate(this.staleTag(subject, message, tagOf));
+        },
+      });
     void this.watch(nats);
     this.heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
     await this.ping().catch(() => undefined);
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     clearInterval(this.heartbeat);
     await this.nats?.close();
   }
 
-  /** Whether every broadcast of a moment ago must have arrived. False means: believe no cache. */
+  /** Whether every broadcast sent more than 5 s ago must have arrived. While it is false no cache may be used. */
   get trusted(): boolean {
-    const age = Date.now() - this.heard;
-    // A clock that was set back says nothing.
+    const age = Date.now() - this.echoedAt;
+    // Negative after the clock was set back.
     return age >= 0 && age <= TRUST_MS;
   }
 
-  /** Calls back with the tag of what a broadcast made stale, or with null when broadcasts may have been missed. */
+  /** Calls back with the tag of the values that a broadcast made stale; with null when any may be stale. */
   onStale(listener: Listener): void {
     this.listeners.add(listener);
   }
 
   /** Rejects while NATS does not answer. */
   async ping(): Promise<void> {
-    const sent = Date.now();
-    if (!this.nats) throw new IntrospectionUnavailableError('not connected yet');
+    const sentAt = Date.now();
+    if (!this.nats) throw new DependencyUnavailableError('nats', 'not connected yet');
     await this.nats.rtt();
-    this.heard = sent;
+    this.echoedAt = sentAt;
   }
 
-  /** Asks one instance of the token app. @throws IntrospectionUnavailableError when it does not answer in time. */
-  async request<T>(subject: string, data: object, reference = ''): Promise<T> {
+  /**
+   * Sends a request to one of the responders of a subject.
+   *
+   * @param parse returns the reply as its type, and throws when it does not match the contract
+   * @param reference id under which the caller logs its request
+   * @throws DependencyUnavailableError when no valid reply arrives in time
+   */
+  async request<Reply>(
+    subject: string,
+    data: object,
+    parse: (reply: unknown) => Reply,
+    reference = '',
+  ): Promise<Reply> {
     const header = headers();
     header.set(REFERENCE_HEADER, reference);
-    return NATS_REQUESTS.tracePromise(() => this.ask<T>(subject, data, header), {
+    const reply = await REQUESTS.tracePromise(() => this.send(subject, data, header), {
       subject,
       headers: header,
     });
+    try {
+      return parse(reply);
+    } catch (error) {
+      throw new DependencyUnavailableError('nats', error);
+    }
   }
 
   /** Broadcasts to every process. */
-  publish(subject: string, event: GrantRevoked | ClientChanged | UserChanged): void {
+  publish(subject: string, event: object): void {
     this.nats?.publish(subject, JSON.stringify(event));
   }
 
-  private async ask<T>(subject: string, data: object, header: MsgHdrs): Promise<T> {
-    if (!this.nats || !this.trusted) throw new IntrospectionUnavailableError('NATS is cut off');
+  /** In the packet format of Nest's microservices, which answer these requests. */
+  private async send(subject: string, data: object, header: MsgHdrs): Promise<unknown> {
+    if (!this.nats || !this.trusted) throw new DependencyUnavailableError('nats', 'the connection is cut');
     const packet = JSON.stringify({ pattern: subject, data, id: randomUUID() });
-    let reply: { response?: T; err?: unknown };
+    const { timeoutMs: timeout = REQUEST_TIMEOUT_MS } = this.options;
+    let reply: { response?: unknown; err?: unknown };
     try {
-      const message = await this.nats.request(subject, packet, {
-        timeout: this.timeoutMs,
-        headers: header,
-      });
-      reply = message.json();
+      reply = (await this.nats.request(subject, packet, { timeout, headers: header })).json();
     } catch (error) {
-      const nobody = error instanceof RequestError && error.isNoResponders();
-      throw new IntrospectionUnavailableError(
-        nobody ? 'no instance of it is connected' : String(error),
-        error,
-      );
+      const isUnanswered = error instanceof RequestError && error.isNoResponders();
+      throw new DependencyUnavailableError('nats', isUnanswered ? `nothing responds to ${subject}` : error);
     }
     if (reply.err !== undefined || reply.response === undefined)
-      throw new IntrospectionUnavailableError('it failed on the request');
+      throw new DependencyUnavailableError('nats', `the responder to ${subject} failed`);
     return reply.response;
   }
 
-  private listen<Subject extends keyof Broadcasts>(
-    nats: NatsConnection,
-    subject: Subject,
-    tag: (event: Broadcasts[Subject]) => string,
-  ): void {
-    const callback = (failed: Error | null, message: Msg) => {
-      if (failed) return;
-      let stale: string | null = null;
-      try {
-        stale = tag(readBroadcast(subject, message));
-      } catch (error) {
-        if (!(error instanceof MalformedMessageError)) throw error;
-        this.malformed.warn(subject, message, error);
-      }
-      // Something was revoked or changed. If the message does not say what, evict everything (null).
-      this.stale(stale);
-    };
-    nats.subscribe(subject, { callback });
-  }
-
-  private async watch(nats: NatsConnection): Promise<void> {
-    for await (const { type } of nats.status()) {
-      // Broadcasts are not kept for who was away or too slow: forget everything.
-      if (type === 'reconnect' || type === 'slowConsumer') this.stale(null);
+  /** The tag of what a broadcast made stale; null (anything may be stale) for a broadcast that cannot be read. */
+  private staleTag(subject: string, message: Msg, tagOf: (payload: unknown) => string): string | null {
+    try {
+      return tagOf(readObject(message));
+    } catch (error) {
+      if (!(error instanceof MalformedMessageError)) throw error;
+      this.malformed.warn(subject, message, error);
+      return null;
     }
   }
 
-  private stale(tag: string | null): void {
+  /** NATS does not repeat broadcasts to a subscriber that was disconnected or too slow: anything may be stale then. */
+  private async watch(nats: NatsClient): Promise<void> {
+    for await (const { type } of nats.status())
+      if (type === 'reconnect' || type === 'slowConsumer') this.invalidate(null);
+  }
+
+  private invalidate(tag: string | null): void {
     for (const listener of this.listeners) listener(tag);
   }
+}
+
+/**
+ * Connection options for `nats://[user:password@]host:port[,nats://…]` (a lone user name is a token): keep trying for ever,
+ * from the first connection on, and notice a dead peer within seconds.
+ */
+export function natsOptions(url: string, name: string): NodeConnectionOptions {
+  const servers = url.split(',').map((server) => new URL(server.trim()));
+  const [first] = servers;
+  const [user, pass] = [decodeURIComponent(first?.username ?? ''), decodeURIComponent(first?.password ?? '')];
+  return {
+    name,
+    servers: servers.map(({ host }) => host),
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    // The server's permissions let a user subscribe to its own inbox only (k8s/overlays/local/nats/nats.conf).
+    ...(pass !== '' && /^[\w-]+$/.test(user) && { inboxPrefix: `_INBOX.${user}` }),
+    ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    waitOnFirstConnect: true,
+    maxReconnectAttempts: -1,
+    // Two refused logins would end the client for good; passwords are replaced on both sides, one after the other.
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: 250,
+    reconnectJitter: 100,
+    timeout: 2_000,
+    pingInterval: 2_000,
+    maxPingOut: 2,
+  };
 }

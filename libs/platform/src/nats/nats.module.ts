@@ -1,31 +1,29 @@
-import { type DynamicModule, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Logger, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TokenServiceConnection } from './nats.connection.js';
-
-export interface ConnectionOptions {
-  /** `nats://[user:password@]host:port[,nats://…]`. */
-  readonly natsUrl: string;
-  /** The connection's name in NATS's own monitoring. */
-  readonly name: string;
-  /** In which time the token service must answer a request, in milliseconds; 2000 when absent. */
-  readonly timeoutMs?: number;
-}
+import { Readiness } from '../health/readiness.js';
+import { NatsConnection, type NatsOptions } from './nats.connection.js';
 
 const RETRY_MS = 1_000;
 
-/** Offers the process's connection to NATS. A process starts without NATS and is not ready until it is there. */
+/** Provides the process's connection to NATS. A process starts without NATS and is not ready until NATS answers. */
 @Module({})
-export class ConnectionModule implements OnApplicationShutdown {
-  constructor(private readonly connection: TokenServiceConnection) {}
+export class NatsModule implements OnApplicationShutdown {
+  constructor(
+    private readonly connection: NatsConnection,
+    // Absent in services of other teams, which have a readiness check of their own.
+    @Optional() readiness?: Readiness,
+  ) {
+    readiness?.add('nats', () => connection.ping());
+  }
 
-  static forRoot({ natsUrl, name, timeoutMs }: ConnectionOptions): DynamicModule {
+  static forRoot(options: NatsOptions): DynamicModule {
     const useFactory = () => {
-      const connection = new TokenServiceConnection(natsUrl, name, timeoutMs);
+      const connection = new NatsConnection(options);
       void keepOpening(connection);
       return connection;
     };
-    const provider = { provide: TokenServiceConnection, useFactory };
-    return { module: ConnectionModule, providers: [provider], exports: [provider] };
+    const provider = { provide: NatsConnection, useFactory };
+    return { module: NatsModule, providers: [provider], exports: [provider] };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -33,8 +31,8 @@ export class ConnectionModule implements OnApplicationShutdown {
   }
 }
 
-/** The client itself retries what time mends; a refused login is not among it, but may be mended from outside. */
-async function keepOpening(connection: TokenServiceConnection): Promise<void> {
+/** The client retries by itself, except after a refused login, which the operator may repair while this process runs. */
+async function keepOpening(connection: NatsConnection): Promise<void> {
   const logger = new Logger('NATS');
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { TokenServiceConnection } from './nats.connection.js';
-import { IntrospectionUnavailableError } from './unavailable.error.js';
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import type { NatsConnection } from './nats.connection.js';
 
 interface Entry<V> {
   readonly value: V;
@@ -9,27 +9,27 @@ interface Entry<V> {
 
 interface Options<V> {
   readonly max: number;
-  /** Fetches what is not cached. */
+  /** Fetches a value that is not cached. */
   readonly fetch: (key: string, reference: string) => Promise<V>;
-  /** The names under which a broadcast makes the value stale. */
+  /** The tags under which a broadcast makes the value stale. */
   readonly tags: (value: V, key: string) => readonly string[];
-  /** For how long a value may be kept, in milliseconds; 0 keeps it not at all. */
+  /** How long a value may be cached, in milliseconds; 0 not at all. */
   readonly ttl: (value: V) => number;
 }
 
 /**
- * How a look into the cache went: `hit`; `miss`, so that it is fetched; `shared`, a fetch that is under way already;
- * `untrusted`, what is there must not be believed.
+ * Outcome of a lookup: `hit`; `miss`, a fetch begins; `shared`, a fetch is already in flight; `untrusted`, cached values
+ * may not be used.
  */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Longer than any fetch takes: a fetch must not bring back what was made stale while it was under way. */
+/** Longer than any fetch: a fetch must not store what a broadcast has made stale since it began. */
 const STALE_MEMORY_MS = 15_000;
 const ATTEMPTS = 3;
 
 /**
- * A bounded cache that broadcasts evict from at once, and that is not believed when broadcasts cannot arrive.
- * Concurrent misses of one key are one fetch.
+ * A bounded cache. Broadcasts evict from it at once, and while broadcasts cannot arrive it is not used. Concurrent misses
+ * of one key share one fetch.
  */
 export class TrustedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
@@ -37,11 +37,11 @@ export class TrustedCache<V> {
   private readonly pending = new Map<string, Promise<V>>();
   private readonly stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
   private clears = 0;
-  private events = 0;
+  private evictions = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
-    private readonly connection: TokenServiceConnection,
+    private readonly connection: NatsConnection,
     private readonly options: Options<V>,
   ) {
     this.entries = new LRUCache({
@@ -51,10 +51,19 @@ export class TrustedCache<V> {
     connection.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
   }
 
+  /** The value of a key if it is cached and may be used, else undefined: synchronous, for hot paths. */
+  cached(key: string): V | undefined {
+    const entry = this.connection.trusted ? this.entries.get(key) : undefined;
+    if (entry) this.observer('hit');
+    return entry?.value;
+  }
+
   /**
    * The value of a key, cached or fetched. Rejects as the fetch does.
-   * @param reference names the request in logs
-   * @param fetch fetches this key where it takes more than its name
+   *
+   * @param reference id of the request in logs
+   * @param fetch for this key, when fetching takes more than the key
+   * @throws DependencyUnavailableError when a broadcast made the value stale during every one of three fetches
    */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
@@ -68,28 +77,27 @@ export class TrustedCache<V> {
     return fetched;
   }
 
-  /** Tells how each look into the cache goes from now on. */
+  /** Reports the outcome of each lookup from now on. */
   observe(observer: (lookup: Lookup) => void): void {
     this.observer = observer;
   }
 
-  /** How many values are kept, and under how many tags. */
   get size(): { readonly entries: number; readonly tags: number } {
     return { entries: this.entries.size, tags: this.keysByTag.size };
   }
 
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const [clears, events] = [this.clears, this.events];
+      const [clears, evictions] = [this.clears, this.evictions];
       const value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
-      if (clears === this.clears && !tags.some((tag) => (this.stale.get(tag) ?? 0) > events)) {
+      if (clears === this.clears && !tags.some((tag) => (this.stale.get(tag) ?? 0) > evictions)) {
         this.store(key, value, tags);
         return value;
       }
     }
-    // What was fetched last may be what has just been revoked.
-    throw new IntrospectionUnavailableError('every answer was overtaken by a change');
+    // The last value may be the one that has just been revoked.
+    throw new DependencyUnavailableError('nats', 'each reply was made stale by a broadcast');
   }
 
   private store(key: string, value: V, tags: readonly string[]): void {
@@ -103,7 +111,7 @@ export class TrustedCache<V> {
   }
 
   private evict(tag: string): void {
-    this.stale.set(tag, ++this.events);
+    this.stale.set(tag, ++this.evictions);
     for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from '../introspection.options.js';
-import { Introspector, type TokenInfo } from '../introspector.js';
+import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
-import { DpopRefusedError } from './dpop-refused.error.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
+import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
+import { Introspector, type TokenInfo } from './introspector.js';
+import { DpopRefusedError } from './refusals.js';
 
-/** What DPoP looks at in a request. */
+/** The parts of a request that DPoP needs. */
 export interface DpopRequest {
   readonly method: string;
   /** With or without its query. */
@@ -14,16 +15,17 @@ export interface DpopRequest {
   readonly authorization: string;
   /** The DPoP header field. */
   readonly proof: string | readonly string[] | undefined;
+  /** Id of the request in logs. */
   readonly reference: string;
 }
 
 export interface DpopAuthentication {
   readonly token: TokenInfo;
-  /** For the client's next proof (RFC 9449 8.2); undefined where none is required. */
+  /** For the client's next proof (RFC 9449 8.2); undefined when none is required. */
   readonly nonce: string | undefined;
 }
 
-/** Requests with `Authorization: DPoP`, RFC 9449 7: a token bound to a key, and a fresh proof of that key each time. */
+/** Requests with `Authorization: DPoP` (RFC 9449 7): a token bound to a key, and a new proof of that key for each. */
 @Injectable()
 export class DpopAuthenticator {
   private readonly verifier: DpopVerifier;
@@ -39,14 +41,15 @@ export class DpopAuthenticator {
     });
   }
 
-  /** Whether a request is for this, and not for the bearer strategy. */
-  takes(authorization: string | undefined): authorization is string {
+  /** Whether a request uses DPoP, and not the bearer strategy. */
+  handles(authorization: string | undefined): authorization is string {
     return this.options.resourceUrl !== undefined && /^dpop(?: |$)/i.test(authorization ?? '');
   }
 
   /**
-   * Costs no I/O until the proof is found good, then one round trip.
-   * @throws DpopRefusedError, or IntrospectionUnavailableError when nobody can tell
+   * An invalid proof costs no I/O, a valid one a round trip.
+   *
+   * @throws DpopRefusedError, or DependencyUnavailableError when the token app does not answer
    */
   async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
     const accessToken = /^dpop +([^ ]+)$/i.exec(request.authorization)?.[1];
@@ -55,31 +58,32 @@ export class DpopAuthenticator {
         'invalid_request',
         'the Authorization header must be: DPoP <access token>, beside a DPoP header with the proof',
       );
-    const proof = await this.verified(request, accessToken);
-    const answer = await this.introspector.introspectProved(accessToken, proof, request.reference);
+    const proof = await this.verify(request, accessToken);
+    const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
     // 4.3, 12: "confirm that the public key to which the access token is bound matches the public key from the DPoP proof"
-    if (answer.token === null)
+    if (result.token === null)
       throw new DpopRefusedError(
         'invalid_token',
         'the access token is not valid, or not bound to the key of the proof; refresh it or, if that is refused, ask the user to authorize again',
       );
-    const { outcome, nonce } = answer.proof;
+    const { outcome, nonce } = result.proof;
     if (outcome === 'use_nonce')
       throw new DpopRefusedError(
         'use_dpop_nonce',
         'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
         { nonce },
       );
-    if (outcome === 'replayed')
+    // 11.1: a proof is accepted once.
+    if (outcome !== 'consumed')
       throw new DpopRefusedError(
         'invalid_dpop_proof',
         'the proof was used before: make one for each request',
         { nonce },
       );
-    return { token: answer.token, nonce };
+    return { token: result.token, nonce };
   }
 
-  private async verified({ method, path, proof }: DpopRequest, accessToken: string) {
+  private async verify({ method, path, proof }: DpopRequest, accessToken: string): Promise<DpopProof> {
     const uri = publicUri(this.options.resourceUrl ?? '', path);
     try {
       return await this.verifier.verify(proof, { method, uri, accessToken });

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { parseReply, SUBJECTS, tagOf } from '#introspection/contract.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { TrustedCache } from '#platform/nats/trusted-cache.js';
+import { countLookups } from '#platform/telemetry/count.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+
+/** A user as `/v2/me` shows them. */
+export interface Profile {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly name: string;
+  readonly avatarUrl: string | null;
+  readonly bio: string | null;
+  readonly timeFormat: number;
+  readonly defaultScheduleId: number | null;
+  readonly weekStart: string;
+  readonly timeZone: string;
+  readonly organizationId: number | null;
+}
+
+const CACHED_MS = 30_000;
+const CACHED_PROFILES = 10_000;
+
+/** Profiles of users: from a cache, or from the token app over NATS. */
+@Injectable()
+export class ProfileService {
+  private readonly profiles: TrustedCache<Profile | null>;
+
+  constructor(connection: NatsConnection, metrics: Metrics) {
+    this.profiles = new TrustedCache<Profile | null>(connection, {
+      max: CACHED_PROFILES,
+      fetch: async (id, reference) => {
+        const request = { user_id: Number(id) };
+        const { user } = await connection.request(SUBJECTS.profile, request, parseReply.profile, reference);
+        return user as unknown as Profile | null;
+      },
+      tags: (_profile, id) => [tagOf.user(id)],
+      ttl: (profile) => (profile ? CACHED_MS : 0),
+    });
+    this.profiles.observe(countLookups(metrics, 'profiles'));
+  }
+
+  /**
+   * The profile, or null when the user does not exist; a promise only when the profile is not cached.
+   *
+   * @param reference id of the request in logs
+   * @throws DependencyUnavailableError when the token app does not answer
+   */
+  find(userId: number, reference: string): Profile | null | Promise<Profile | null> {
+    const id = String(userId);
+    return this.profiles.cached(id) ?? this.profiles.get(id, reference);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Msg } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
+
+/** Request header with the id under which the caller logs its own request, so that both logs can be read together. */
+export const REFERENCE_HEADER = 'reference';
+
+/** Largest payload that is parsed. Valid messages have at most 4 KB. */
+const MAX_BYTES = 16 * 1024;
+const MAX_ID = 128;
+const LOG_INTERVAL_MS = 10_000;
+
+/** A JSON object of which nothing is known yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A request in Nest's packet format. */
+export interface NatsRequest {
+  readonly id: string;
+  readonly data: unknown;
+}
+
+/** A message that violates its contract. The error text never quotes the message. */
+export class MalformedMessageError extends Error {
+  /** @param id of the request, if it has one */
+  constructor(
+    problem: string,
+    readonly id?: string,
+  ) {
+    super(problem);
+    this.name = 'MalformedMessageError';
+  }
+}
+
+/** @throws MalformedMessageError for anything but a JSON object of at most 16 KiB */
+export function readObject(message: Msg): Fields {
+  if (message.data.length > MAX_BYTES)
+    throw new MalformedMessageError(`it is larger than ${MAX_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = message.json();
+  } catch {
+    throw new MalformedMessageError('it is not JSON');
+  }
+  if (isObject(value)) return value;
+  throw new MalformedMessageError('it is not a JSON object');
+}
+
+/**
+ * @param isValid whether the data match the contract of the subject
+ * @throws MalformedMessageError, also for a request whose reply subject is not an inbox
+ */
+export function readRequest(message: Msg, isValid: (data: unknown) => boolean): NatsRequest {
+  const { id, data } = readObject(message);
+  if (typeof id !== 'string' || id.length > MAX_ID)
+    throw new MalformedMessageError(`its id is missing or not a string of at most ${MAX_ID} characters`);
+  if (!expectsReply(message)) throw new MalformedMessageError('its reply subject is not an inbox', id);
+  if (!isValid(data)) throw new MalformedMessageError('its data do not match the contract', id);
+  return { id, data };
+}
+
+/**
+ * Whether the reply subject is an inbox. A reply to any other subject could pass for a broadcast of this service: one to
+ * `oauth.grant.revoked` would empty every cache, whoever requested it.
+ */
+export function expectsReply({ reply = '' }: Msg): boolean {
+  return reply.startsWith('_INBOX.');
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Logs refused messages: at most one line per subject every 10 s, so that a flood does not fill the log. */
+export class MalformedMessageLog {
+  private readonly logger = new Logger('NATS');
+  private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
+
+  /** @param subject a subject this process subscribed to, so that the map stays small */
+  warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
+    const now = performance.now();
+    const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };
+    if (now - writtenAt < LOG_INTERVAL_MS) {
+      this.subjects.set(subject, { writtenAt, refused: refused + 1 });
+      return;
+    }
+    this.subjects.set(subject, { writtenAt: now, refused: 0 });
+    const { length: bytes } = message.data;
+    const msg = 'malformed NATS message refused';
+    this.logger.warn({ subject, problem, bytes, refused_since_last_line: refused + 1, msg });
+  }
+}
