@@ -33,7 +33,7 @@ module.exports = {
       { path: '^libs/introspection/src' },
       { path: '^libs/(?!introspection/|oauth/|platform/)' },
     ),
-    later(
+    only(
       'database-above-oauth-and-platform',
       'stores know the protocol and their connection',
       { path: '^libs/database/src' },

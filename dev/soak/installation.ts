@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { connect } from '#database/connection/connect.js';
-import { directoryDataSource } from '#database/connection/data-source.js';
+import { connect, databaseDataSource } from '#database/connection/data-source.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client-credentials.js';
 import { migrate } from '#database/connection/migrate.js';
@@ -181,7 +180,7 @@ export class Installation {
   async newClient(type: 'confidential' | 'public'): Promise<Client> {
     const { secret, hash } = generateClientSecret();
     const confidential = type === 'confidential';
-    const { clientId } = await this.directory(({ clients }) =>
+    const { clientId } = await this.database(({ clients }) =>
       clients.create({
         name: 'Calendar Connect',
         type,
@@ -198,7 +197,7 @@ export class Installation {
     const username = `ada-${randomBytes(6).toString('hex')}`;
     const email = `${username}@example.com`;
     const passwordHash = await hashPassword(password);
-    const { id } = await this.directory(({ users }) =>
+    const { id } = await this.database(({ users }) =>
       users.create({ email, username, name: 'Ada Lovelace', passwordHash }),
     );
     return { id, email, password, address: `10.0.${number >> 8}.${number & 255}` };
@@ -206,7 +205,7 @@ export class Installation {
 
   async newResourceServer(): Promise<Required<Client>> {
     const { secret, hash } = generateClientSecret();
-    const { id } = await this.directory(({ resourceServers }) => resourceServers.create('Soak', hash));
+    const { id } = await this.database(({ resourceServers }) => resourceServers.create('Soak', hash));
     return { client_id: id, client_secret: secret };
   }
 
@@ -216,7 +215,7 @@ export class Installation {
   }
 
   /** On a connection of its own, past every line. @throws while PostgreSQL is away */
-  private async directory<T>(
+  private async database<T>(
     work: (stores: {
       clients: ClientStore;
       users: UserStore;
@@ -224,7 +223,7 @@ export class Installation {
     }) => Promise<T>,
   ): Promise<T> {
     const { url } = this.servers.postgres;
-    const source = await connect(directoryDataSource(url), url, 0);
+    const source = await connect(databaseDataSource(url), url, 0);
     try {
       return await work({
         clients: new ClientStore(source),

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { connect } from '#database/connection/connect.js';
-import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
 import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -67,7 +66,7 @@ async function withStores(
   { schema }: Settings,
   work: (clients: ClientStore, users: UserStore) => Promise<void>,
 ): Promise<void> {
-  const source = await connect(directoryDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
+  const source = await connect(databaseDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
   try {
     await work(new ClientStore(source), new UserStore(source));
   } finally {

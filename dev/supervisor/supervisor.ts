@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databasePlace } from '#database/connection/database-unavailable.error.js';
+import { databasePlace } from '#database/connection/errors.js';
 import { migrate } from '#database/connection/migrate.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
 import { localFolder } from '#testing/backing/local-folder.js';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
 import { generateClientSecret } from '#oauth/client-credentials.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';
 import { until } from '#testing/topology/until.js';
@@ -40,13 +40,13 @@ let resourceServer: { id: string; secret: string };
 
 beforeAll(async () => {
   product = await startProduct();
-  const directory = await NestFactory.createApplicationContext(
-    DirectoryModule.forRoot({ databaseUrl: product.databaseUrl }),
+  const database = await NestFactory.createApplicationContext(
+    DatabaseModule.forRoot({ databaseUrl: product.databaseUrl }),
     { logger: false },
   );
   const { secret, hash } = generateClientSecret();
-  resourceServer = { id: (await directory.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
-  await directory.close();
+  resourceServer = { id: (await database.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
+  await database.close();
 });
 
 afterAll(() => product.close());

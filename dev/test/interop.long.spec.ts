@@ -12,7 +12,7 @@ import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
 import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { becomesRefused } from '#testing/refused-token.js';
 import { allow } from './allow.js';
@@ -24,19 +24,19 @@ let pocket: { client_id: string; redirect_uri: string };
 
 beforeAll(async () => {
   product = await startProduct();
-  const directory = await NestFactory.createApplicationContext(
-    DirectoryModule.forRoot({ databaseUrl: product.databaseUrl }),
+  const database = await NestFactory.createApplicationContext(
+    DatabaseModule.forRoot({ databaseUrl: product.databaseUrl }),
     { logger: false },
   );
   const { secret, hash } = generateClientSecret();
-  bookingsApi = { id: (await directory.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
+  bookingsApi = { id: (await database.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
   pocket = { client_id: '', redirect_uri: 'com.example.pocket:/callback' };
   pocket.client_id = (
-    await directory
+    await database
       .get(ClientStore)
       .create({ name: 'Pocket', type: 'public', redirectUris: [pocket.redirect_uri] })
   ).clientId;
-  await directory.close();
+  await database.close();
 });
 
 afterAll(() => product.close());

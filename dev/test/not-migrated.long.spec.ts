@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { directoryDataSource } from '#database/connection/data-source.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
 import { migrate } from '#database/connection/migrate.js';
 import { withDatabase } from '#testing/admin-client.js';
 import { freePort } from '#testing/backing/free-port.js';
@@ -38,12 +38,13 @@ describe('apps on a database that', () => {
     });
 
   it('lacks a migration of theirs are not ready, say so, and are when somebody has migrated', async () => {
-    const dataSource = await directoryDataSource(services.databaseUrl).initialize();
+    const dataSource = await databaseDataSource(services.databaseUrl).initialize();
     await dataSource.undoLastMigration();
     await dataSource.destroy();
     await start();
     await miss('migrations');
-    const told = /the database is not at this version, run \S+migrate\S+: it lacks GoneUsers\d+/;
+    const told =
+      /the database is not at this version, run \S+migrate\S+: it lacks RetainGrantsOfDeletedUsers\d+/;
     await until('all logged it', async () => apps.every((app) => told.test(app.output())));
     await migrate(services.databaseUrl);
     await miss();

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type Configure, createService } from '#platform/http/service.js';
@@ -107,10 +107,10 @@ export async function register(
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
   redirectUri: string,
 ): Promise<RunFile> {
-  const module = DirectoryModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
-  const directory = await NestFactory.createApplicationContext(module, { logger: false });
+  const module = DatabaseModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
+  const database = await NestFactory.createApplicationContext(module, { logger: false });
   const { secret, hash } = generateClientSecret();
-  const client = await directory.get(ClientStore).create({
+  const client = await database.get(ClientStore).create({
     name: 'Calendar Connect',
     type: 'confidential',
     redirectUris: [redirectUri],
@@ -118,14 +118,14 @@ export async function register(
   });
   const password = randomBytes(18).toString('base64url');
   const email = 'ada@example.com';
-  await directory.get(UserStore).create({
+  await database.get(UserStore).create({
     email,
     username: 'ada',
     name: 'Ada <b>Lovelace</b>',
     timeZone: 'Europe/London',
     passwordHash: await hashPassword(password),
   });
-  await directory.close();
+  await database.close();
   return {
     auth_url: urls.AUTH_URL,
     base_url: urls.BASE_URL,

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DirectoryHealthStore } from '#database/connection/database-health.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseHealth } from '#database/connection/database-health.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
@@ -14,7 +14,7 @@ import { UiOptions } from './ui/page.responder.js';
 /** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
-  constructor(readiness: Readiness, database: DirectoryHealthStore) {
+  constructor(readiness: Readiness, database: DatabaseHealth) {
     readiness.add('postgres', () => database.ping());
     readiness.add('migrations', () => database.migrated());
   }
@@ -22,7 +22,7 @@ export class CoreModule {
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
     const { AUTH_URL, PRODUCT_NAME, dependencyTimeoutMs: timeoutMs } = configuration;
     const stores = [
-      DirectoryModule.forRoot({
+      DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
         schema: configuration.DATABASE_SCHEMA,
         timeoutMs,

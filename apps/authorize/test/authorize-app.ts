@@ -6,7 +6,7 @@ import type { Response } from 'supertest';
 import { DataSource } from 'typeorm';
 import type { Client } from '#database/client/client.js';
 import { ClientStore, type NewClient } from '#database/client/client.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -39,8 +39,8 @@ export async function startAuthorizeApp(
   port = 0,
 ) {
   const services = given ?? (await isolate());
-  const directory = await NestFactory.createApplicationContext(
-    DirectoryModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
+  const database = await NestFactory.createApplicationContext(
+    DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
     { logger: false },
   );
   const configuration = Object.assign(new AuthorizeConfiguration(), {
@@ -66,13 +66,13 @@ export async function startAuthorizeApp(
     configuration,
     services,
     redis,
-    records: directory.get(GrantRecordStore),
-    accounts: directory.get(UserAccountStore),
+    records: database.get(GrantRecordStore),
+    accounts: database.get(UserAccountStore),
     url: await app.getUrl(),
 
     /** Rows of a statement, past our stores. */
     sql: <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
-      directory.get(DataSource).query<Row[]>(text, values),
+      database.get(DataSource).query<Row[]>(text, values),
 
     browser: (): Browser => new Browser(app.getHttpServer()),
 
@@ -90,20 +90,20 @@ export async function startAuthorizeApp(
     ): Promise<Client> {
       const uris = redirectUris.length === 0 ? [REDIRECT_URI] : redirectUris;
       const usual = { type: 'confidential', name: 'Calendar Connect', scopes: ['profile:read'] } as const;
-      return directory.get(ClientStore).create({ ...usual, ...registration, redirectUris: uris });
+      return database.get(ClientStore).create({ ...usual, ...registration, redirectUris: uris });
     },
 
     /** @param passwordHash of PASSWORD; one that costs nearly nothing when absent */
     user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
       const username = `ada${randomBytes(6).toString('hex')}`;
-      return directory
+      return database
         .get(UserStore)
         .create({ email: `${username}@example.com`, username, name, passwordHash });
     },
 
     async close(): Promise<void> {
       await app.close();
-      await directory.close();
+      await database.close();
       redis.disconnect();
       await services.close();
     },

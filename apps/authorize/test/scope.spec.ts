@@ -1,7 +1,7 @@
 import { checkScope } from '#oauth/authorization/check-scope.js';
 import { RequestParameters } from '#oauth/authorization/request-parameters.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { Translator } from '../src/ui/i18n/translator.js';
 import { html } from '../src/ui/html.js';
@@ -28,10 +28,7 @@ async function allowed(scopes: readonly string[], scope?: string): Promise<strin
 }
 
 async function grantsOf(clientId: string): Promise<{ scope: string }[]> {
-  const database = await directoryDataSource(
-    app.services.databaseUrl,
-    requestLimits(PATIENT_MS),
-  ).initialize();
+  const database = await databaseDataSource(app.services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   try {
     return await database.query('SELECT scope FROM grants WHERE client_id = $1', [clientId]);
   } finally {
@@ -109,7 +106,7 @@ describe('a client that is deleted while the user looks at the consent page', ()
     const page = await browser.get(
       authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' }),
     );
-    const database = await directoryDataSource(
+    const database = await databaseDataSource(
       app.services.databaseUrl,
       requestLimits(PATIENT_MS),
     ).initialize();

@@ -1,11 +1,11 @@
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { normalizeLogin } from '../src/login/throttle/login-throttle.service.js';
 
 it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
   const services = await isolate();
-  const dataSource = await directoryDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+  const dataSource = await databaseDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   try {
     const collations = await dataSource.query<{ name: string }[]>(
       `select distinct collname as name from pg_collation

@@ -118,7 +118,7 @@ describe('operator', () => {
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(both.map(({ stdout }) => stdout).sort()).toEqual([
-      expect.stringMatching(/^applied CreateDirectory1795219200000\n(applied \w+\n)*$/),
+      expect.stringMatching(/^applied CreateTables1795219200000\n(applied \w+\n)*$/),
       'nothing to apply: the database is up to date\n',
     ]);
   });

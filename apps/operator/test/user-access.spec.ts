@@ -1,4 +1,4 @@
-import { directoryDataSource } from '#database/connection/data-source.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
 import { verifyPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { useOperatorBench } from './operator-bench.js';
@@ -77,7 +77,7 @@ describe('operator user list', () => {
 
 describe('operator user set-password', () => {
   const logsIn = async (login: string, password: string) => {
-    const source = await directoryDataSource(bench.databaseUrl).initialize();
+    const source = await databaseDataSource(bench.databaseUrl).initialize();
     const found = await new UserStore(source).findByLogin(login);
     await source.destroy();
     return verifyPassword(password, found?.passwordHash ?? null);

@@ -1,5 +1,5 @@
 import { UserStore } from '#database/user/user.store.js';
-import { directoryDataSource } from '#database/connection/data-source.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
 import { verifyPassword } from '#database/user/password.js';
 import { useOperatorBench } from './operator-bench.js';
 import { runOperator } from './run-operator.js';
@@ -17,7 +17,7 @@ describe('operator user create', () => {
     'A User',
   ];
   const logsIn = async (login: string, password: string) => {
-    const source = await directoryDataSource(bench.databaseUrl).initialize();
+    const source = await databaseDataSource(bench.databaseUrl).initialize();
     const found = await new UserStore(source).findByLogin(login);
     await source.destroy();
     return verifyPassword(password, found?.passwordHash ?? null);

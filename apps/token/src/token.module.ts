@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
 import { NatsModule } from '#platform/nats/nats.module.js';
 import { LoggingModule } from '#platform/logging/logging.module.js';
@@ -52,7 +52,7 @@ export class TokenModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const timeoutMs = configuration.dependencyTimeoutMs;
     const connections = [
-      DirectoryModule.forRoot({
+      DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
         schema: configuration.DATABASE_SCHEMA,
         timeoutMs,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
 import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
@@ -26,7 +26,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
     Interposer.to(services.redisUrl),
     Interposer.to(services.databaseUrl),
   ]);
-  const dataSource = await directoryDataSource(postgres.url, requestLimits(PATIENT_MS)).initialize();
+  const dataSource = await databaseDataSource(postgres.url, requestLimits(PATIENT_MS)).initialize();
   const client = redisClient(redis.url, PATIENT_MS);
   client.on('error', () => undefined);
   const connection = new NatsConnection({

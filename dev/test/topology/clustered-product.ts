@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { migrate } from '#database/connection/migrate.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -74,12 +74,12 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
 }
 
 async function register(databaseUrl: string): Promise<Pick<Installation, 'client' | 'users'>> {
-  const directory = await NestFactory.createApplicationContext(DirectoryModule.forRoot({ databaseUrl }), {
+  const database = await NestFactory.createApplicationContext(DatabaseModule.forRoot({ databaseUrl }), {
     logger: false,
   });
   const { secret, hash } = generateClientSecret();
   const redirectUri = 'https://app.example.com/callback';
-  const { clientId } = await directory.get(ClientStore).create({
+  const { clientId } = await database.get(ClientStore).create({
     name: 'Calendar Connect',
     type: 'confidential',
     redirectUris: [redirectUri],
@@ -90,9 +90,9 @@ async function register(databaseUrl: string): Promise<Pick<Installation, 'client
   const users: User[] = [];
   for (let number = 1; number <= USERS; number++) {
     const [email, username] = [`ada-${number}@example.com`, `ada-${number}`];
-    await directory.get(UserStore).create({ email, username, name: 'Ada Lovelace', passwordHash });
+    await database.get(UserStore).create({ email, username, name: 'Ada Lovelace', passwordHash });
     users.push({ email, password });
   }
-  await directory.close();
+  await database.close();
   return { client: { client_id: clientId, client_secret: secret, redirect_uri: redirectUri }, users };
 }

@@ -5,16 +5,15 @@ import { ClientLogoStore } from './client/client-logo.store.js';
 import { ClientRegistrationStore } from './client/client-registration.store.js';
 import { ClientSecretStore } from './client/client-secret.store.js';
 import { ClientStore } from './client/client.store.js';
-import { connect } from './connection/connect.js';
+import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
 import { ConnectedAppStore } from './grant/connected-app.store.js';
-import { directoryDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
-import { DirectoryHealthStore } from './connection/database-health.store.js';
+import { DatabaseHealth } from './connection/database-health.js';
 import { GrantRecordStore } from './grant/grant-record.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
 import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
 
-export interface DirectoryOptions {
+export interface DatabaseOptions {
   /** PostgreSQL connection URL of a migrated database. */
   databaseUrl: string;
   /** Schema of the tables; if empty, the first of the role's `search_path`. */
@@ -27,10 +26,10 @@ export interface DirectoryOptions {
   retryForMs?: number;
 }
 
-export interface DirectoryAsyncOptions {
+export interface DatabaseAsyncOptions {
   imports?: NonNullable<DynamicModule['imports']>;
   inject?: NonNullable<FactoryProvider['inject']>;
-  useFactory: (...dependencies: never[]) => DirectoryOptions | Promise<DirectoryOptions>;
+  useFactory: (...dependencies: never[]) => DatabaseOptions | Promise<DatabaseOptions>;
 }
 
 const STORES = [
@@ -44,23 +43,23 @@ const STORES = [
   UserAccountStore,
   GrantRecordStore,
   ResourceServerStore,
-  DirectoryHealthStore,
+  DatabaseHealth,
 ];
-const OPTIONS = Symbol('DirectoryOptions');
+const OPTIONS = Symbol('DatabaseOptions');
 
 /** Offers the stores over one connection pool; the data source itself stays inside. */
 @Module({})
-export class DirectoryModule implements OnApplicationShutdown {
+export class DatabaseModule implements OnApplicationShutdown {
   constructor(private readonly dataSource: DataSource) {}
 
-  static forRoot(options: DirectoryOptions): DynamicModule {
-    return DirectoryModule.forRootAsync({ useFactory: () => options });
+  static forRoot(options: DatabaseOptions): DynamicModule {
+    return DatabaseModule.forRootAsync({ useFactory: () => options });
   }
 
-  /** @throws DatabaseUnavailableError at start, when no connection is made in time */
-  static forRootAsync({ imports = [], inject = [], useFactory }: DirectoryAsyncOptions): DynamicModule {
+  /** @throws DependencyUnavailableError at start, when no connection is made in time */
+  static forRootAsync({ imports = [], inject = [], useFactory }: DatabaseAsyncOptions): DynamicModule {
     return {
-      module: DirectoryModule,
+      module: DatabaseModule,
       imports,
       providers: [
         { provide: OPTIONS, inject, useFactory },
@@ -73,9 +72,9 @@ export class DirectoryModule implements OnApplicationShutdown {
             poolSize = REQUEST_LIMITS.poolSize,
             timeoutMs = 2_000,
             retryForMs = 60_000,
-          }: DirectoryOptions) =>
+          }: DatabaseOptions) =>
             connect(
-              directoryDataSource(databaseUrl, { ...requestLimits(timeoutMs), poolSize }, schema),
+              databaseDataSource(databaseUrl, { ...requestLimits(timeoutMs), poolSize }, schema),
               databaseUrl,
               retryForMs,
             ),

@@ -4,22 +4,22 @@ import { ClientRegistrationStore } from '#database/client/client-registration.st
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 import { people } from './people.js';
 
 describe('AuthorizationContextStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let contexts: AuthorizationContextStore;
   let grants: GrantRecordStore;
   let world: ReturnType<typeof people>;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    contexts = new AuthorizationContextStore(directory.dataSource);
-    grants = new GrantRecordStore(directory.dataSource);
-    world = people(directory.dataSource);
+    database = await openDatabase();
+    contexts = new AuthorizationContextStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
+    world = people(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   it('knows the client and the user as their own stores do, without secrets', async () => {
     const clientId = await world.client({
@@ -32,21 +32,21 @@ describe('AuthorizationContextStore', () => {
       logo: { mediaType: 'image/png', image: randomBytes(20) },
     });
     const userId = await world.user();
-    await new UserStore(directory.dataSource).setLocale(userId, 'ja');
+    await new UserStore(database.dataSource).setLocale(userId, 'ja');
     const { client, user, decisions } = await contexts.find(clientId, userId);
-    const { secrets, ...registered } = (await new ClientStore(directory.dataSource).find(clientId))!;
+    const { secrets, ...registered } = (await new ClientStore(database.dataSource).find(clientId))!;
     expect(secrets).toHaveLength(1);
     expect(client).toEqual(registered);
     expect(client?.logo).toMatch(/^[0-9a-f]{64}$/);
-    expect(user).toEqual(await new UserStore(directory.dataSource).find(userId));
+    expect(user).toEqual(await new UserStore(database.dataSource).find(userId));
     expect(decisions).toEqual([]);
   });
 
   it('costs one statement, whoever asks', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     await world.grant(userId, clientId);
-    expect(await directory.statementsOf(() => contexts.find(clientId, userId))).toHaveLength(1);
-    expect(await directory.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
+    expect(await database.statementsOf(() => contexts.find(clientId, userId))).toHaveLength(1);
+    expect(await database.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
   });
 
   it('counts the client’s grants of the last 24 hours, revoked ones too, and no others', async () => {
@@ -57,7 +57,7 @@ describe('AuthorizationContextStore', () => {
     await grants.revokeOf(userId, clientId);
     expect((await contexts.find(clientId, userId)).grantsOfDay).toBe(2);
     const sql = `UPDATE grants SET created_at = now() - interval '25 hours' WHERE id = $1`;
-    await directory.dataSource.query(sql, [ids[0]]);
+    await database.dataSource.query(sql, [ids[0]]);
     expect((await contexts.find(clientId, userId)).grantsOfDay).toBe(1);
     expect((await contexts.find(clientId, null)).grantsOfDay).toBe(0);
   });
@@ -88,7 +88,7 @@ describe('AuthorizationContextStore', () => {
   it('finds no deleted client, nor what was decided about it', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     await world.grant(userId, clientId);
-    await new ClientRegistrationStore(directory.dataSource).delete(clientId);
+    await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, decisions: [] });
   });
 
@@ -113,16 +113,16 @@ describe('AuthorizationContextStore', () => {
   it('reads by indexes only, however many grants there are', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     const others = await Promise.all(Array.from({ length: 5 }, () => world.user()));
-    await directory.dataSource.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
-       SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read',
+    await database.dataSource.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read', 'profile:read',
               now() + interval '90 days', interval '90 days'
        FROM unnest($1::integer[]) u, generate_series(1, 4000) n`,
       [others, clientId],
     );
-    await directory.dataSource.query('ANALYZE grants');
-    const [statement = ''] = await directory.statementsOf(() => contexts.find(clientId, userId));
-    const plan = await directory.dataSource.query(`EXPLAIN ${statement}`, [clientId, userId]);
+    await database.dataSource.query('ANALYZE grants');
+    const [statement = ''] = await database.statementsOf(() => contexts.find(clientId, userId));
+    const plan = await database.dataSource.query(`EXPLAIN ${statement}`, [clientId, userId]);
     expect(JSON.stringify(plan)).toContain('grants_user');
     expect(JSON.stringify(plan)).not.toContain('Seq Scan on grants');
   });

@@ -40,15 +40,15 @@ describe('a grant that only carries on what was allowed', () => {
   });
 
   it('is not recorded when the user declines a part of it meanwhile', async () => {
-    const { mine, one, directory } = world;
+    const { mine, one, database } = world;
     await world.grant(mine, one, { scope: 'profile:read' });
     const wide = await world.grant(mine, one, { scope: 'profile:read bookings:read' });
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [wide]);
     const waiting = carryOn('profile:read bookings:read');
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect((await waiting)[1]).toBe(false);
@@ -56,29 +56,29 @@ describe('a grant that only carries on what was allowed', () => {
   });
 
   it('is not recorded when the user revokes meanwhile', async () => {
-    const { mine, one, directory } = world;
+    const { mine, one, database } = world;
     const id = await world.grant(mine, one);
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [mine]);
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
     const waiting = carryOn();
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect((await waiting)[1]).toBe(false);
   });
 
   it('is revoked by a revocation that begins while it is being recorded', async () => {
-    const { mine, one, grants, directory, isRevoked } = world;
+    const { mine, one, grants, database, isRevoked } = world;
     const id = await world.grant(mine, one);
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM grants WHERE id = $1 FOR UPDATE', [id]);
     const recording = carryOn();
-    await blocked(directory);
+    await blocked(database);
     const revoking = grants.revokeOf(mine, one);
-    await blocked(directory, 2);
+    await blocked(database, 2);
     await runner.commitTransaction();
     await runner.release();
     const [carried, recorded] = await recording;
@@ -88,7 +88,7 @@ describe('a grant that only carries on what was allowed', () => {
   });
 
   it('leaves none behind and deadlocks never, whatever comes at once', async () => {
-    const { mine, one, grants, directory } = world;
+    const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
     await Promise.all([
       ...Array.from({ length: 10 }, () => carryOn()),
@@ -98,15 +98,15 @@ describe('a grant that only carries on what was allowed', () => {
       grants.revokeAllOf(mine),
     ]);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
-    expect(await directory.dataSource.query(live, [mine])).toEqual([]);
+    expect(await database.dataSource.query(live, [mine])).toEqual([]);
   });
 
   it('deadlocks never with what else locks grants, also while expired ones are deleted', async () => {
-    const { mine, one, two, grants, directory } = world;
+    const { mine, one, two, grants, database } = world;
     const live = await world.grant(mine, one);
     for (let round = 0; round < 40; round++) {
       const expired = await Promise.all(Array.from({ length: 30 }, () => world.grant(mine, one)));
-      await directory.dataSource.query(
+      await database.dataSource.query(
         `UPDATE grants SET expires_at = now() - interval '1 day' WHERE id = ANY($1)`,
         [expired],
       );

@@ -3,24 +3,24 @@ import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import type { ClientLogo } from '#database/client/client.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 import { people } from './people.js';
 
 const logo = (bytes = 64): ClientLogo => ({ mediaType: 'image/png', image: randomBytes(bytes) });
 
 describe('ClientLogoStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let logos: ClientLogoStore;
   let clients: ClientStore;
   let world: ReturnType<typeof people>;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    logos = new ClientLogoStore(directory.dataSource);
-    clients = new ClientStore(directory.dataSource);
-    world = people(directory.dataSource);
+    database = await openDatabase();
+    logos = new ClientLogoStore(database.dataSource);
+    clients = new ClientStore(database.dataSource);
+    world = people(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   const find = async (digest: string | null) => (await logos.find([digest ?? ''])).get(digest ?? '');
 
@@ -67,7 +67,7 @@ describe('ClientLogoStore', () => {
   it('gives no logo to a client that is unknown or deleted, and keeps none of a deleted one', async () => {
     const clientId = await world.client();
     const digest = await logos.set(clientId, logo());
-    await new ClientRegistrationStore(directory.dataSource).delete(clientId);
+    await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await find(digest)).toBeUndefined();
     expect(await logos.set(clientId, logo())).toBeNull();
     expect(await logos.set('sc_unknown', logo())).toBeNull();
@@ -86,7 +86,7 @@ describe('ClientLogoStore', () => {
     await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');
     await expect(logos.set(clientId, logo(0))).rejects.toThrow('client_logos_image_check');
     const forged = `UPDATE client_logos SET image = 'x' WHERE client_id = $1`;
-    await expect(directory.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
+    await expect(database.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
   });
 
   it('loses none of two set at once: one of them stays', async () => {

@@ -5,24 +5,24 @@ import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 const CALLBACK = 'https://app.example/callback';
 
 describe('ClientRegistrationStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let clients: ClientStore;
   let registrations: ClientRegistrationStore;
   let grants: GrantRecordStore;
   let userId: number;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    clients = new ClientStore(directory.dataSource);
-    registrations = new ClientRegistrationStore(directory.dataSource);
-    grants = new GrantRecordStore(directory.dataSource);
+    database = await openDatabase();
+    clients = new ClientStore(database.dataSource);
+    registrations = new ClientRegistrationStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
     const passwordHash = '$argon2id$nobody logs in with this';
-    const users = new UserStore(directory.dataSource);
+    const users = new UserStore(database.dataSource);
     ({ id: userId } = await users.create({
       email: 'ada@example.com',
       username: 'ada',
@@ -30,7 +30,7 @@ describe('ClientRegistrationStore', () => {
       passwordHash,
     }));
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   const registered = async () =>
     (
@@ -130,7 +130,7 @@ describe('ClientRegistrationStore', () => {
     expect((await grants.find(kept.id))?.revokedAt).toBeNull();
     expect((await grants.revokedOf({ clientId })).toSorted()).toEqual([one.id, two.id].toSorted());
     expect(await grants.revokedOf({ clientId: other })).toEqual([]);
-    const secrets = new ClientSecretStore(directory.dataSource);
+    const secrets = new ClientSecretStore(database.dataSource);
     expect(await secrets.add(clientId, generateClientSecret().hash)).toEqual({ outcome: 'unknown_client' });
     expect(await registrations.update(clientId, (current) => current)).toBeNull();
     const again = clients.create({ name: 'B', type: 'public', redirectUris: [CALLBACK], clientId });
@@ -146,7 +146,7 @@ describe('ClientRegistrationStore', () => {
     ]);
     expect(revoked?.revokedGrants).toBe(late.filter(({ created }) => created).length);
     const live = 'SELECT 1 FROM grants WHERE client_id = $1 AND revoked_at IS NULL';
-    expect(await directory.dataSource.query(live, [clientId])).toEqual([]);
+    expect(await database.dataSource.query(live, [clientId])).toEqual([]);
     expect(await granted(clientId)).toMatchObject({ created: false });
   });
 });

@@ -1,7 +1,7 @@
 import { generateClientSecret, matchClientSecret } from '#oauth/client-credentials.js';
 import { ClientSecretStore, type SecretOutcome } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 const redirectUris = ['https://app.example/callback'];
 const newHash = () => generateClientSecret().hash;
@@ -9,16 +9,16 @@ const outcomes = (results: readonly SecretOutcome[]) => results.map(({ outcome }
 const idsOf = (result: SecretOutcome) => ('live' in result ? result.live.map(({ id }) => id) : []);
 
 describe('ClientSecretStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let clients: ClientStore;
   let secrets: ClientSecretStore;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    clients = new ClientStore(directory.dataSource);
-    secrets = new ClientSecretStore(directory.dataSource);
+    database = await openDatabase();
+    clients = new ClientStore(database.dataSource);
+    secrets = new ClientSecretStore(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   const confidential = async (hash = newHash()) =>
     (await clients.create({ name: 'Calendar', type: 'confidential', redirectUris, secretHash: hash }))
@@ -97,10 +97,10 @@ describe('ClientSecretStore', () => {
       { id: one, day: '2030-01-03' },
       { id: two, day: '2030-01-02' },
     ];
-    expect(await directory.statementsOf(() => secrets.touch(uses))).toHaveLength(1);
+    expect(await database.statementsOf(() => secrets.touch(uses))).toHaveLength(1);
     await secrets.touch([{ id: one, day: '2030-01-02' }]);
     expect(await usedOn(clientId)).toEqual(['2030-01-03', '2030-01-02']);
-    expect(await directory.statementsOf(() => secrets.touch([]))).toEqual([]);
+    expect(await database.statementsOf(() => secrets.touch([]))).toEqual([]);
   });
 
   it('tells which of the secrets was presented', () => {

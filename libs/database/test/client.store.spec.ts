@@ -1,25 +1,24 @@
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientId } from '#oauth/client-credentials.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientId, generateClientSecret } from '#oauth/client-credentials.js';
 import { DuplicateClientError } from '#database/client/client.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 const REDIRECT_URIS = ['https://app.example/callback', 'http://localhost:3000/callback?via=oauth'];
 
 describe('ClientStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let clients: ClientStore;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    clients = new ClientStore(directory.dataSource);
+    database = await openDatabase();
+    clients = new ClientStore(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   const confidential = (hash = generateClientSecret().hash) =>
     clients.create({ name: 'Calendar', type: 'confidential', redirectUris: REDIRECT_URIS, secretHash: hash });
   const count = async (table: string) =>
-    (await directory.dataSource.query<{ n: number }[]>(`SELECT count(*)::int AS n FROM ${table}`))[0]?.n;
+    (await database.dataSource.query<{ n: number }[]>(`SELECT count(*)::int AS n FROM ${table}`))[0]?.n;
 
   it('finds a client as it was registered', async () => {
     const { hash } = generateClientSecret();
@@ -43,13 +42,13 @@ describe('ClientStore', () => {
 
   it('finds a client and its secrets by one query', async () => {
     const { clientId } = await confidential();
-    expect(await directory.statementsOf(() => clients.find(clientId))).toHaveLength(1);
+    expect(await database.statementsOf(() => clients.find(clientId))).toHaveLength(1);
   });
 
   it('leaves out revoked secrets', async () => {
     const { clientId, secrets } = await confidential();
     const second = generateClientSecret().hash;
-    const { dataSource } = directory;
+    const { dataSource } = database;
     await dataSource.query('INSERT INTO client_secrets (client_id, hash) VALUES ($1, $2)', [
       clientId,
       second,

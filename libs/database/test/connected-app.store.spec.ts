@@ -2,22 +2,22 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 import { people } from './people.js';
 
 describe('ConnectedAppStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let apps: ConnectedAppStore;
   let grants: GrantRecordStore;
   let world: ReturnType<typeof people>;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    apps = new ConnectedAppStore(directory.dataSource);
-    grants = new GrantRecordStore(directory.dataSource);
-    world = people(directory.dataSource);
+    database = await openDatabase();
+    apps = new ConnectedAppStore(database.dataSource);
+    grants = new GrantRecordStore(database.dataSource);
+    world = people(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   it('shows all grants of a client as one: every scope once, the oldest day, the last use', async () => {
     const image = randomBytes(20);
@@ -49,7 +49,7 @@ describe('ConnectedAppStore', () => {
     await grants.revoke(await world.grant(userId, clientId));
     await world.grant(await world.user(), clientId);
     await world.grant(userId, deleted);
-    await new ClientRegistrationStore(directory.dataSource).delete(deleted);
+    await new ClientRegistrationStore(database.dataSource).delete(deleted);
     await world.grant(userId, clientId, { days: -1 });
     expect(await apps.list(userId)).toEqual([]);
     expect(await apps.find(userId, clientId)).toBeNull();
@@ -67,7 +67,7 @@ describe('ConnectedAppStore', () => {
   it('lists 200 at most, by one statement', async () => {
     const userId = await world.user();
     for (let i = 0; i < 201; i++) await world.grant(userId, await world.client());
-    expect(await directory.statementsOf(() => apps.list(userId))).toHaveLength(1);
+    expect(await database.statementsOf(() => apps.list(userId))).toHaveLength(1);
     expect(await apps.list(userId)).toHaveLength(200);
   });
 

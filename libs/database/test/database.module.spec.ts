@@ -4,14 +4,14 @@ import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { ClientStore } from '#database/client/client.store.js';
-import { DirectoryHealthStore } from '#database/connection/database-health.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseHealth } from '#database/connection/database-health.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
-describe('DirectoryModule', () => {
+describe('DatabaseModule', () => {
   let isolated: Isolated;
   const open: { close(): unknown }[] = [];
 
@@ -23,8 +23,8 @@ describe('DirectoryModule', () => {
   });
   afterAll(() => isolated.close());
 
-  const start = async (options: Parameters<typeof DirectoryModule.forRoot>[0]) => {
-    const app = await NestFactory.createApplicationContext(DirectoryModule.forRoot(options), {
+  const start = async (options: Parameters<typeof DatabaseModule.forRoot>[0]) => {
+    const app = await NestFactory.createApplicationContext(DatabaseModule.forRoot(options), {
       logger: false,
       abortOnError: false,
     });
@@ -32,7 +32,7 @@ describe('DirectoryModule', () => {
     return app;
   };
 
-  /** Stands between the directory and PostgreSQL, so that a test can cut the connection. */
+  /** Stands between the database and PostgreSQL, so that a test can cut the connection. */
   const relay = async (given?: number) => {
     // None that the system gives to others: it is closed and opened again, and must be nobody else's meanwhile.
     const port = given ?? (await freePort());
@@ -63,7 +63,7 @@ describe('DirectoryModule', () => {
     expect(await app.get(ClientStore).list()).toEqual([]);
     expect(await app.get(UserStore).findByLogin('nobody')).toBeNull();
     expect(await app.get(GrantRecordStore).find('nothing')).toBeNull();
-    await expect(app.get(DirectoryHealthStore).ping()).resolves.toBeUndefined();
+    await expect(app.get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
   it('waits for a database that is not up yet', async () => {
@@ -72,7 +72,7 @@ describe('DirectoryModule', () => {
     const app = start({ databaseUrl: url, retryForMs: 60_000 });
     await new Promise((resolve) => setTimeout(resolve, 400));
     await relay(port);
-    await expect((await app).get(DirectoryHealthStore).ping()).resolves.toBeUndefined();
+    await expect((await app).get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
   it('gives up in the end, naming the server and not the password', async () => {
@@ -94,7 +94,7 @@ describe('DirectoryModule', () => {
   it('survives cut connections: the next query opens another one', async () => {
     const { url, cut } = await relay();
     const app = await start({ databaseUrl: url });
-    const health = app.get(DirectoryHealthStore);
+    const health = app.get(DatabaseHealth);
     await health.ping();
     const { master: pool } = app.get(DataSource).driver as unknown as { master: Pool };
     const noticed = once(pool, 'remove');
@@ -105,7 +105,7 @@ describe('DirectoryModule', () => {
 
   it('closes its connections with the application', async () => {
     const app = await start({ databaseUrl: isolated.databaseUrl });
-    const health = app.get(DirectoryHealthStore);
+    const health = app.get(DatabaseHealth);
     await app.close();
     await expect(health.ping()).rejects.toThrow();
   });

@@ -36,9 +36,9 @@ describe('a decision that declines something', () => {
   });
 
   it('is not recorded, and ends nothing, when the client was deleted', async () => {
-    const { one, directory, grants, isRevoked } = world;
+    const { one, database, grants, isRevoked } = world;
     const held = await wide();
-    await directory.dataSource.query('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [one]);
+    await database.dataSource.query('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [one]);
     const { id, ended } = await decline();
     expect(ended).toBeNull();
     expect(await isRevoked(held)).toBe(false);
@@ -61,9 +61,9 @@ describe('a decision that declines something', () => {
   });
 
   it('waits for one that is being recorded, and ends it', async () => {
-    const { directory, mine, one, isRevoked } = world;
+    const { database, mine, one, isRevoked } = world;
     const held = await wide();
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
     await runner.query(
@@ -72,7 +72,7 @@ describe('a decision that declines something', () => {
       [held, one],
     );
     const waiting = decline();
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect((await waiting).ended).toHaveLength(2);

@@ -5,7 +5,7 @@ import { useGrants } from './use-grants.js';
 const world = useGrants();
 
 const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
-  world.directory.dataSource.query<Row[]>(text, values);
+  world.database.dataSource.query<Row[]>(text, values);
 
 const isThere = async (clientId: string): Promise<boolean> =>
   (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
@@ -47,17 +47,17 @@ describe('a client, by plain SQL,', () => {
   });
 
   it('is not deleted either when a grant is being recorded meanwhile', async () => {
-    const { mine, one, grants, directory } = world;
-    const runner = directory.dataSource.createQueryRunner();
+    const { mine, one, grants, database } = world;
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const id = 'g'.repeat(43);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
-       VALUES ($1, $2, $3, '', now() + interval '1 day', interval '1 day')`,
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
       [id, mine, one],
     );
     const deleting = refusalOf(sql(DELETE, [one]));
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect((await deleting).code).toMatch(/^23/);

@@ -10,7 +10,7 @@ const ROUNDS = 60;
 const world = useGrants();
 
 const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
-  world.directory.dataSource.query<Row[]>(text, values);
+  world.database.dataSource.query<Row[]>(text, values);
 
 /** Statements that make a user go, past our stores. */
 const WAYS: [way: string, statement: string, command: string][] = [
@@ -33,7 +33,7 @@ async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: strin
 }
 
 async function inTransaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
-  const runner = world.directory.dataSource.createQueryRunner();
+  const runner = world.database.dataSource.createQueryRunner();
   await runner.startTransaction();
   try {
     const result = await work(runner);
@@ -120,12 +120,12 @@ describe('a user, by plain SQL,', () => {
   });
 
   it('is deleted and made by a role that has no rights on grants, with the same rules', async () => {
-    const { mine, one, grants, directory } = world;
+    const { mine, one, grants, database } = world;
     const role = `provisions_${randomUUID().replaceAll('-', '')}`;
     await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);
     try {
       await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON users TO ${role}`);
-      const url = new URL(directory.databaseUrl);
+      const url = new URL(database.databaseUrl);
       [url.username, url.password] = [role, 'provisions'];
       const live = await world.grant(mine, one);
       await withDatabase(url.href, async (client) => {
@@ -158,9 +158,8 @@ describe('a grant', () => {
       for (const carriesOn of [false, true])
         expect(await grants.create({ ...newRecord(), userId, carriesOn })).toBe(false);
       expect(await grants.createDeclining({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
-      // As the version before inserts, and whoever else.
-      const insert = `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
-        VALUES ($1, $2, $3, '', now() + interval '1 day', interval '1 day')`;
+      const insert = `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+        VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`;
       const refused = await refusalOf(sql(insert, [newRecord().id, userId, two]));
       expect(refused).toMatchObject({ code: '23503', message: expect.stringContaining(`user ${userId} is`) });
       const given = sql('UPDATE grants SET user_id = $1 WHERE user_id = $2', [userId, mine]);
@@ -187,15 +186,15 @@ describe('a grant', () => {
   });
 
   it('is not handed on either when its user is being deleted as another one with the id is made', async () => {
-    const { mine, one, grants, directory } = world;
+    const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
     const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'heir', 'heir@b', 'A', '$argon2id$')`;
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
     await runner.query('DELETE FROM users WHERE id = $1', [mine]);
     const inserting = refusalOf(sql(insert, [mine]));
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect((await inserting).code).toBe('23505');
@@ -217,15 +216,15 @@ describe('a grant', () => {
 
 describe('a grant and the end of its user, at once', () => {
   it.each(WAYS)('the user is not %s when the grant came first', async (_way, statement) => {
-    const { mine, grants, directory } = world;
+    const { mine, grants, database } = world;
     const record = newRecord();
     const { rejected } = await inTransaction(async (runner) => {
       await runner.query(
-        `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime) VALUES ($1, $2, $3, '', $4, interval '1 day')`,
+        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime) VALUES ($1, $2, $3, '', '', $4, interval '1 day')`,
         [record.id, mine, record.clientId, record.expiresAt],
       );
       const going = refusalOf(sql(statement, [mine]));
-      await blocked(directory);
+      await blocked(database);
       return { rejected: going };
     });
     expect((await rejected).message).toContain('not ended');
@@ -234,7 +233,7 @@ describe('a grant and the end of its user, at once', () => {
   });
 
   it.each(WAYS)('the grant is not recorded when the user was %s first', async (_way, statement) => {
-    const { mine, grants, directory } = world;
+    const { mine, grants, database } = world;
     const record = newRecord();
     const { recording } = await inTransaction(async (runner) => {
       await runner.query(statement, [mine]);
@@ -242,7 +241,7 @@ describe('a grant and the end of its user, at once', () => {
         grants.create(record),
         grants.createDeclining({ ...record, id: newRecord().id }, ['bookings:read']),
       ]);
-      await blocked(directory, 2);
+      await blocked(database, 2);
       return { recording: waiting };
     });
     expect(await recording).toEqual([false, null]);

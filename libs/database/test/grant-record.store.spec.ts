@@ -4,14 +4,14 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 const DAY_MS = 86_400_000;
 const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');
 const fromNow = (days: number) => new Date(Date.now() + days * DAY_MS);
 
 describe('GrantRecordStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let grants: GrantRecordStore;
   let userId: number;
   let otherUserId: number;
@@ -19,22 +19,22 @@ describe('GrantRecordStore', () => {
   let users: UserStore;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    grants = new GrantRecordStore(directory.dataSource);
-    users = new UserStore(directory.dataSource);
+    database = await openDatabase();
+    grants = new GrantRecordStore(database.dataSource);
+    users = new UserStore(database.dataSource);
     const passwordHash = await hashPassword('correct horse');
     const newUser = (username: string) =>
       users.create({ email: `${username}@example.com`, username, name: username, passwordHash });
     userId = (await newUser('ada')).id;
     otherUserId = (await newUser('grace')).id;
-    const clients = new ClientStore(directory.dataSource);
+    const clients = new ClientStore(database.dataSource);
     ({ clientId } = await clients.create({
       name: 'A',
       type: 'public',
       redirectUris: ['https://a.example/cb'],
     }));
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   async function granted(expiresAt = fromNow(90), user = userId): Promise<string> {
     const id = newId();
@@ -42,7 +42,7 @@ describe('GrantRecordStore', () => {
     return id;
   }
   async function row(id: string) {
-    const rows = await directory.dataSource.query<{ used: string | null; expires: Date }[]>(
+    const rows = await database.dataSource.query<{ used: string | null; expires: Date }[]>(
       'SELECT last_used_on::text AS used, expires_at AS expires FROM grants WHERE id = $1',
       [id],
     );
@@ -69,14 +69,14 @@ describe('GrantRecordStore', () => {
     const live = await granted();
     const create = () =>
       grants.create({ id: newId(), userId, clientId, scope: '', askedScope: '', expiresAt: fromNow(90) });
-    expect(await directory.statementsOf(create)).toHaveLength(1);
+    expect(await database.statementsOf(create)).toHaveLength(1);
     expect(await grants.find(expired)).toBeNull();
     expect(await grants.find(ofAnother)).not.toBeNull();
     expect(await grants.find(live)).not.toBeNull();
   });
 
   it('deletes what users left who are gone when anybody allows something, once it has expired', async () => {
-    const accounts = new UserAccountStore(directory.dataSource);
+    const accounts = new UserAccountStore(database.dataSource);
     const username = 'gone';
     const { id: gone } = await users.create({
       email: 'gone@example.com',
@@ -88,7 +88,7 @@ describe('GrantRecordStore', () => {
     for (let number = 0; number < 30; number++) left.push(await granted(fromNow(90), gone));
     await accounts.delete(gone);
     const age = (days: number, expired: boolean, applied = true) =>
-      directory.dataSource.query(
+      database.dataSource.query(
         `UPDATE grants SET revoked_at = now() - $2 * interval '1 day',
            revocation_applied_at = CASE WHEN $4 THEN now() - $2 * interval '1 day' END,
            expires_at = now() + CASE WHEN $3 THEN interval '-1 hour' ELSE interval '1 hour' END
@@ -135,7 +135,7 @@ describe('GrantRecordStore', () => {
       { id: two, day: '2030-01-02' },
       { id: newId(), day: '2030-01-02' },
     ];
-    expect(await directory.statementsOf(() => grants.touch(uses))).toHaveLength(1);
+    expect(await database.statementsOf(() => grants.touch(uses))).toHaveLength(1);
     await grants.touch([{ id: one, day: '2030-01-02' }]);
     expect((await row(one))?.used).toBe('2030-01-03');
     expect((await row(two))?.used).toBe('2030-01-02');
@@ -160,7 +160,7 @@ describe('GrantRecordStore', () => {
     await grants.revoke(id);
     await grants.touch([{ id, day: '2030-01-01' }]);
     expect((await row(id))?.used).toBeNull();
-    expect(await directory.statementsOf(() => grants.touch([]))).toEqual([]);
+    expect(await database.statementsOf(() => grants.touch([]))).toEqual([]);
   });
 
   it('takes overlapping batches at once without a deadlock', async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, Logger } from 'typeorm';
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 
-export interface OpenDirectory {
+export interface OpenDatabase {
   databaseUrl: string;
   dataSource: DataSource;
   /** The statements that `work` sends, transaction control included. */
@@ -13,9 +13,9 @@ export interface OpenDirectory {
 }
 
 /** A migrated database of its own, connected to as the services do. */
-export async function openDirectory(): Promise<OpenDirectory> {
+export async function openDatabase(): Promise<OpenDatabase> {
   const isolated = await isolate();
-  const dataSource = await directoryDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+  const dataSource = await databaseDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   return {
     databaseUrl: isolated.databaseUrl,
     dataSource,
@@ -42,7 +42,7 @@ export async function openDirectory(): Promise<OpenDirectory> {
 }
 
 /** Resolves when so many statements of this database wait for a lock. @throws when they do not within a minute */
-export async function blocked({ dataSource }: OpenDirectory, count = 1): Promise<void> {
+export async function blocked({ dataSource }: OpenDatabase, count = 1): Promise<void> {
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
     if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;

@@ -1,4 +1,4 @@
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 
@@ -12,7 +12,7 @@ afterAll(() => services.close());
 
 it('a connection whose server takes no writes any more is not used again', async () => {
   const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
-  const source = await directoryDataSource(services.databaseUrl, limits).initialize();
+  const source = await databaseDataSource(services.databaseUrl, limits).initialize();
   try {
     await source.query('CREATE TABLE said (what text)');
     // As after its server was made a standby.

@@ -1,16 +1,16 @@
 import { generateClientSecret, verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 describe('ResourceServerStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let servers: ResourceServerStore;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    servers = new ResourceServerStore(directory.dataSource);
+    database = await openDatabase();
+    servers = new ResourceServerStore(database.dataSource);
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   it('finds an account as it was created, with the hash of its secret only', async () => {
     const { secret, hash } = generateClientSecret();

@@ -8,14 +8,14 @@ const HOUR = 3_600_000;
 describe('revocations to apply', () => {
   const world = useGrants();
   const revokedAgo = (id: string, milliseconds: number, appliedAgo: number | null = null) =>
-    world.directory.dataSource.query(
+    world.database.dataSource.query(
       `UPDATE grants SET revoked_at = now() - $2::float8 * interval '1 millisecond',
          revocation_applied_at = now() - $3::float8 * interval '1 millisecond' WHERE id = $1`,
       [id, milliseconds, appliedAgo],
     );
   /** So many revoked grants, one each millisecond, or all at once. @returns their ids, newest first */
   const revoked = async (count: number, apartMs: number): Promise<string[]> => {
-    const rows = await world.directory.dataSource.query<{ id: string }[]>(
+    const rows = await world.database.dataSource.query<{ id: string }[]>(
       `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime, revoked_at)
        SELECT rpad(md5($1 || i), 43, 'x'), $2, $1, '', '', now() + interval '1 day', interval '1 day',
               now() - i * $3::float8 * interval '1 millisecond'
@@ -35,7 +35,7 @@ describe('revocations to apply', () => {
   };
   const within = async (age: number) => (await pages(age)).flat().map(({ id }) => id);
 
-  beforeEach(() => world.directory.dataSource.query('DELETE FROM grants'));
+  beforeEach(() => world.database.dataSource.query('DELETE FROM grants'));
 
   it('are those that are not applied, however old, then those applied within the time, each newest first', async () => {
     const { mine, one } = world;
@@ -80,9 +80,9 @@ describe('revocations to apply', () => {
   });
 
   it('include one that is committed late, whatever time it has', async () => {
-    const { directory, mine, one } = world;
+    const { database, mine, one } = world;
     const id = await world.grant(mine, one);
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query("UPDATE grants SET revoked_at = now() - interval '2 hours' WHERE id = $1", [id]);
     expect(await within(0)).toEqual([]);
@@ -92,25 +92,25 @@ describe('revocations to apply', () => {
   });
 
   it('cost no look at all grants, of which there are many: indexes find them', async () => {
-    const { directory, grants } = world;
+    const { database, grants } = world;
     const ids = await revoked(MANY, 1000);
-    await directory.dataSource.query(
+    await database.dataSource.query(
       'UPDATE grants SET revocation_applied_at = revoked_at WHERE id = ANY($1)',
       [ids.slice(100)],
     );
-    await directory.dataSource.query(
+    await database.dataSource.query(
       `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
        SELECT rpad(md5('live' || i), 43, 'x'), $1, $2, '', '', now() + interval '1 day', interval '1 day'
        FROM generate_series(1, $3::integer) i`,
       [world.mine, world.one, MANY],
     );
-    await directory.dataSource.query('ANALYZE grants');
+    await database.dataSource.query('ANALYZE grants');
     const now = await grants.databaseTime();
-    const statements = await directory.statementsOf(() => pages(65_000));
+    const statements = await database.statementsOf(() => pages(65_000));
     const plans = [];
     for (const statement of statements.filter((text) => text.includes('LIMIT'))) {
       const values = statement.includes('$3') ? ['infinity', '', now - 65_000, now] : ['infinity', ''];
-      const plan = await directory.dataSource.query<{ 'QUERY PLAN': string }[]>(
+      const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(
         `EXPLAIN ${statement}`,
         values,
       );

@@ -4,7 +4,7 @@ import { useGrants } from './use-grants.js';
 describe('revoking what a user allowed', () => {
   const world = useGrants();
   const revokedAgo = (id: string, minutes: number) =>
-    world.directory.dataSource.query(
+    world.database.dataSource.query(
       `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute' WHERE id = $1`,
       [id, minutes],
     );
@@ -68,13 +68,13 @@ describe('revoking what a user allowed', () => {
   });
 
   it('waits for a revocation that is under way, and then knows of it', async () => {
-    const { mine, one, grants, directory } = world;
+    const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
-    const runner = directory.dataSource.createQueryRunner();
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
     const waiting = grants.revokeOf(mine, one);
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect(await waiting).toEqual([id]);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { connect } from '#database/connection/connect.js';
-import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { migrate, pendingMigrations } from '#database/connection/migrate.js';
 import { isSchemaName } from '#platform/configuration/store-url.variables.js';
 import { emptyDatabase } from '#testing/own-database.js';
@@ -70,7 +69,7 @@ describe('a database with tables of another application', () => {
   it('is left as it is by migrations into a schema of their own, however many places run them at once', async () => {
     await admin.query('CREATE TABLE users (id serial PRIMARY KEY, login text)');
     const all = await pendingMigrations(url, { schema });
-    expect(all.length).toBeGreaterThan(5);
+    expect(all.length).toBeGreaterThan(0);
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(url, { schema })));
     expect(applied.flat()).toEqual(all);
     expect(await pendingMigrations(url, { schema })).toEqual([]);
@@ -92,7 +91,7 @@ describe('a database with tables of another application', () => {
     [owner.username, owner.password] = [role, 'owns'];
     try {
       await expect(migrate(owner.href, { schema: 'another' })).rejects.toThrow('permission denied');
-      expect((await migrate(owner.href, { schema })).length).toBeGreaterThan(5);
+      expect((await migrate(owner.href, { schema })).length).toBeGreaterThan(0);
     } finally {
       await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
@@ -101,7 +100,7 @@ describe('a database with tables of another application', () => {
   it('is not worked on when something in between drops the schema that connections ask for', async () => {
     // As a pooler that ignores startup parameters does.
     const overridden = `${url}?options=-c%20search_path%3Dpublic`;
-    const open = connect(directoryDataSource(overridden, REQUEST_LIMITS, schema), overridden, 5_000);
+    const open = connect(databaseDataSource(overridden, REQUEST_LIMITS, schema), overridden, 5_000);
     await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');
     await expect(migrate(overridden, { schema })).rejects.toThrow('not DATABASE_SCHEMA');
     expect(await tablesOf('public')).toEqual([]);

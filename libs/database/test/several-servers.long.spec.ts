@@ -1,6 +1,5 @@
-import { DatabaseUnavailableError } from '#database/connection/database-unavailable.error.js';
-import { connect } from '#database/connection/connect.js';
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { connect, databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { withDatabase } from '#testing/admin-client.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { PostgresPair } from '#testing/topology/postgres-pair.js';
@@ -17,13 +16,13 @@ afterAll(() => servers.stop());
 /** Servers that are asked have half of the time for a connection: a busy machine is given the longest. */
 const { connectTimeoutMs } = requestLimits(PATIENT_MS);
 const LIMITS = { poolSize: 3, connectTimeoutMs, statementTimeoutMs: 3_000 };
-const open = (url: string) => connect(directoryDataSource(url, LIMITS), url, 0);
+const open = (url: string) => connect(databaseDataSource(url, LIMITS), url, 0);
 
 describe('a database of several servers', () => {
   it('refuses a wrong password at once, and names the servers without it', async () => {
     const url = servers.url.replace(/:[^:@/]+@/, ':not-it@');
     const error = await open(url).catch((failure: unknown) => failure);
-    expect(error).toBeInstanceOf(DatabaseUnavailableError);
+    expect(error).toBeInstanceOf(DependencyUnavailableError);
     expect(String(error)).toMatch(
       /127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\/postgres.*password authentication failed/,
     );

@@ -1,4 +1,4 @@
-import { directoryDataSource, requestLimits } from '#database/connection/data-source.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
@@ -20,7 +20,7 @@ describe('connections to PostgreSQL', () => {
 
   it('are made anew when they fall silent without being closed', async () => {
     const limits = { ...requestLimits(PATIENT_MS), poolSize: 3, statementTimeoutMs: 2_000 };
-    const source = await directoryDataSource(network.url, limits).initialize();
+    const source = await databaseDataSource(network.url, limits).initialize();
     const threeAtOnce = () => Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
     const statuses = async () => (await threeAtOnce()).map(({ status }) => status);
     // On a busy machine one may be late all the same.

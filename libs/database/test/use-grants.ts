@@ -1,10 +1,10 @@
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 import { people } from './people.js';
 
 /** A user and two clients, new for each test, and who records and revokes what the one allows to the others. */
 interface Grants extends ReturnType<typeof people> {
-  readonly directory: OpenDirectory;
+  readonly database: OpenDatabase;
   readonly grants: GrantRecordStore;
   readonly mine: number;
   readonly one: string;
@@ -16,12 +16,12 @@ interface Grants extends ReturnType<typeof people> {
 export function useGrants(): Grants {
   const world = {} as Grants;
   beforeAll(async () => {
-    const directory = await openDirectory();
-    const grants = new GrantRecordStore(directory.dataSource);
+    const database = await openDatabase();
+    const grants = new GrantRecordStore(database.dataSource);
     const isRevoked = async (id: string) => (await grants.find(id))?.revokedAt !== null;
-    Object.assign(world, people(directory.dataSource), { directory, grants, isRevoked });
+    Object.assign(world, people(database.dataSource), { database, grants, isRevoked });
   });
-  afterAll(() => world.directory.close());
+  afterAll(() => world.database.close());
   beforeEach(async () => {
     const [mine, one, two] = [await world.user(), await world.client(), await world.client()];
     Object.assign(world, { mine, one, two });

@@ -11,8 +11,8 @@ let accounts: UserAccountStore;
 let users: UserStore;
 
 beforeAll(() => {
-  accounts = new UserAccountStore(world.directory.dataSource);
-  users = new UserStore(world.directory.dataSource);
+  accounts = new UserAccountStore(world.database.dataSource);
+  users = new UserStore(world.database.dataSource);
 });
 
 /** Two live grants, one that has expired, one that was revoked before, and another user's. */
@@ -21,7 +21,7 @@ async function granted() {
   const live = [await world.grant(mine, one), await world.grant(mine, two)];
   const expired = await world.grant(mine, one, { days: -1 });
   // Recording it deletes what has expired.
-  await world.directory.dataSource.query(
+  await world.database.dataSource.query(
     `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
     [live[1]],
   );
@@ -32,7 +32,7 @@ async function granted() {
 }
 
 const liveOf = (userId: number) =>
-  world.directory.dataSource.query<unknown[]>(
+  world.database.dataSource.query<unknown[]>(
     'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL',
     [userId],
   );
@@ -80,10 +80,10 @@ describe('disabling a user', () => {
   });
 
   it('by plain SQL ends the sessions as well: none is good again once the user is enabled', async () => {
-    const { mine, directory } = world;
+    const { mine, database } = world;
     const generation = async () => (await users.find(mine))?.sessionGeneration;
     const before = await generation();
-    await directory.dataSource.query('UPDATE users SET disabled_at = now() WHERE id = $1', [mine]);
+    await database.dataSource.query('UPDATE users SET disabled_at = now() WHERE id = $1', [mine]);
     await accounts.enable(mine);
     const after = await generation();
     expect(after).not.toBe(before);
@@ -95,7 +95,7 @@ describe('disabling a user', () => {
 
 describe('deleting a user', () => {
   it('removes all that is known of the person; the records of the grants stay, revoked', async () => {
-    const { mine, grants, directory } = world;
+    const { mine, grants, database } = world;
     const { live, expired, other } = await granted();
     expect(await accounts.delete(mine)).toEqual({ revokedGrants: 3 });
     expect(await users.find(mine)).toBeNull();
@@ -108,7 +108,7 @@ describe('deleting a user', () => {
     const elsewhere = `SELECT table_name FROM information_schema.columns
       WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email')
       GROUP BY 1 ORDER BY 1`;
-    expect(await directory.dataSource.query(elsewhere)).toEqual([
+    expect(await database.dataSource.query(elsewhere)).toEqual([
       { table_name: 'grants' },
       { table_name: 'users' },
     ]);
@@ -122,17 +122,17 @@ describe('deleting a user', () => {
   });
 
   it('waits for a grant that is being recorded, and revokes it', async () => {
-    const { mine, one, directory, isRevoked } = world;
-    const runner = directory.dataSource.createQueryRunner();
+    const { mine, one, database, isRevoked } = world;
+    const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();
     const id = 'x'.repeat(43);
     await runner.query(
-      `INSERT INTO grants (id, user_id, client_id, scope, expires_at, lifetime)
-       VALUES ($1, $2, $3, '', now() + interval '1 day', interval '1 day')`,
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`,
       [id, mine, one],
     );
     const deleting = accounts.delete(mine);
-    await blocked(directory);
+    await blocked(database);
     await runner.commitTransaction();
     await runner.release();
     expect(await deleting).toEqual({ revokedGrants: 1 });
@@ -209,7 +209,7 @@ describe('the list of users', () => {
       expect(await accounts.list({ search, limit: 10 })).toEqual([]);
     expect(await accounts.list({ limit: 1000 })).toHaveLength(
       Number(
-        (await world.directory.dataSource.query<{ n: string }[]>('SELECT count(*) AS n FROM users'))[0]?.n,
+        (await world.database.dataSource.query<{ n: string }[]>('SELECT count(*) AS n FROM users'))[0]?.n,
       ),
     );
   });

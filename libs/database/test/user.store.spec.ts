@@ -2,20 +2,20 @@ import { DuplicateUserError } from '#database/user/user.js';
 import { LOCALES } from '#oauth/locale.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
-import { openDirectory, type OpenDirectory } from './open-database.js';
+import { openDatabase, type OpenDatabase } from './open-database.js';
 
 describe('UserStore', () => {
-  let directory: OpenDirectory;
+  let database: OpenDatabase;
   let users: UserStore;
   let passwordHash: string;
 
   beforeAll(async () => {
-    directory = await openDirectory();
-    users = new UserStore(directory.dataSource);
+    database = await openDatabase();
+    users = new UserStore(database.dataSource);
     passwordHash = await hashPassword('correct horse');
     await users.create({ email: 'Ada@Example.com', username: 'Ada', name: 'Ada Lovelace', passwordHash });
   });
-  afterAll(() => directory.close());
+  afterAll(() => database.close());
 
   it('gives a new user what /v2/me and the pages need', async () => {
     const email = 'grace@example.com';
@@ -59,7 +59,7 @@ describe('UserStore', () => {
   );
 
   it('finds a user by one query', async () => {
-    expect(await directory.statementsOf(() => users.findByLogin('ada'))).toHaveLength(1);
+    expect(await database.statementsOf(() => users.findByLogin('ada'))).toHaveLength(1);
   });
 
   it.each(['nobody', 'nobody@example.com', '', 'ada\0', 'a'.repeat(255), '%', "' OR 1=1 --"])(

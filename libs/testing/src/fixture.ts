@@ -7,7 +7,7 @@ import { generateClientSecret } from '#oauth/client-credentials.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { DirectoryModule } from '#database/database.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
@@ -35,12 +35,12 @@ export async function openFixture(
   tokenKeys: string,
   lifetimes: Lifetimes = DEFAULT_LIFETIMES,
 ) {
-  const module = DirectoryModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS });
-  const directory = await NestFactory.createApplicationContext(module, { logger: false });
+  const module = DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS });
+  const stores = await NestFactory.createApplicationContext(module, { logger: false });
   const [clients, users, records] = [
-    directory.get(ClientStore),
-    directory.get(UserStore),
-    directory.get(GrantRecordStore),
+    stores.get(ClientStore),
+    stores.get(UserStore),
+    stores.get(GrantRecordStore),
   ];
   const database = new pg.Pool({ connectionString: services.databaseUrl, max: 1 });
   // Its end does not wait for PostgreSQL's, and the database may be dropped in between.
@@ -52,12 +52,12 @@ export async function openFixture(
   const grants = new GrantStore(redis);
 
   return {
-    resourceServers: directory.get(ResourceServerStore),
+    resourceServers: stores.get(ResourceServerStore),
     clients,
     users,
-    accounts: directory.get(UserAccountStore),
-    registrations: directory.get(ClientRegistrationStore),
-    secrets: directory.get(ClientSecretStore),
+    accounts: stores.get(UserAccountStore),
+    registrations: stores.get(ClientRegistrationStore),
+    secrets: stores.get(ClientSecretStore),
     records,
     redis,
     redisUrl: services.redisUrl,
@@ -158,7 +158,7 @@ export async function openFixture(
     settled: () => nats.flush(),
 
     async close(): Promise<void> {
-      await directory.close();
+      await stores.close();
       await database.end();
       await nats.close();
       redis.disconnect();

@@ -1,8 +1,7 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { connect } from '#database/connection/connect.js';
-import { directoryDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -15,7 +14,7 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
  * @throws DependencyUnavailableError
  */
 export async function openStores(databaseUrl: string, schema: string, retryForMs: number) {
-  const database = directoryDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize: 2 }, schema);
+  const database = databaseDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize: 2 }, schema);
   await connect(database, databaseUrl, retryForMs);
   return {
     clients: new ClientStore(database),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import type { ResourceServer } from '#database/resource-server/resource-server.js';
+import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';

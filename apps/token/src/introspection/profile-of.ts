@@ -1,7 +1,7 @@
 import type { User } from '#database/user/user.js';
 
 /**
- * What other services may know of a user, field by field: one more in the directory stays ours until somebody
+ * What other services may know of a user, field by field: one more in the database stays ours until somebody
  * decides otherwise.
  */
 export function profileOf(user: User): Record<string, unknown> {

@@ -12,7 +12,7 @@ export interface EarlierDecision {
   readonly at: Date;
 }
 
-/** All that the directory knows of an authorization request. */
+/** All that the database knows of an authorization request. */
 export interface AuthorizationContext {
   /** null: unknown or deleted */
   readonly client: Client | null;

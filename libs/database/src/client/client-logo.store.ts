@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { ClientLogoEntity } from './client-logo.entity.js';
+import { ClientEntity, ClientLogoEntity } from './client.entity.js';
 import { type ClientLogo, isLogoDigest } from './client.js';
-import { ClientEntity } from './client.entity.js';
 
 /** The logos of clients, by what is in them: two clients with the same image share its address. */
 @Injectable()

@@ -1,11 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { ClientLogoEntity } from './client-logo.entity.js';
+import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import type { ClientLogo } from './client.js';
-import { ClientSecretEntity } from './client-secret.entity.js';
-import { ClientEntity } from './client.entity.js';
-import type { ClientType } from './client.js';
+import type { ClientLogo, ClientType } from './client.js';
 
 /** What of a client the operator can change later. */
 export interface ClientRegistration {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { ClientSecretEntity } from './client-secret.entity.js';
-import { ClientEntity } from './client.entity.js';
+import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 
 /** A live client secret, without anything to compare it with. */
 export interface ClientSecretRecord {

@@ -1,7 +1,43 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
-import type { ClientLogoEntity } from './client-logo.entity.js';
-import type { ClientSecretEntity } from './client-secret.entity.js';
-import type { ClientType } from './client.js';
+import type { ClientType, LogoMediaType } from './client.js';
+
+@Entity('client_secrets')
+export class ClientSecretEntity {
+  @PrimaryColumn({ type: 'uuid' })
+  id: string;
+
+  @Column({ name: 'client_id', type: 'text' })
+  clientId: string;
+
+  @Column({ type: 'bytea' })
+  hash: Buffer;
+
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  createdAt: Date;
+
+  @Column({ name: 'last_used_on', type: 'date', nullable: true })
+  lastUsedOn: string | null;
+
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
+  revokedAt: Date | null;
+}
+
+@Entity('client_logos')
+export class ClientLogoEntity {
+  @PrimaryColumn({ name: 'client_id', type: 'text' })
+  clientId: string;
+
+  /** Hexadecimal SHA-256 of the image: its address never shows another one, so that browsers may keep it. */
+  @Column({ type: 'text' })
+  digest: string;
+
+  @Column({ name: 'media_type', type: 'text' })
+  mediaType: LogoMediaType;
+
+  /** Who reads clients needs the digest only. */
+  @Column({ type: 'bytea', select: false })
+  image: Buffer;
+}
 
 @Entity('clients')
 export class ClientEntity {

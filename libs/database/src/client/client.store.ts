@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { generateClientId } from '#oauth/client-credentials.js';
-import { ClientLogoEntity } from './client-logo.entity.js';
+import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import type { ClientLogo } from './client.js';
-import { ClientSecretEntity } from './client-secret.entity.js';
-import { ClientEntity } from './client.entity.js';
-import type { ClientType, ClientWithSecrets } from './client.js';
-import { DuplicateClientError } from './client.js';
+import { type ClientLogo, type ClientType, type ClientWithSecrets, DuplicateClientError } from './client.js';
 import { DEFAULT_SCOPE } from '#oauth/scope.js';
-import { violatedConstraint } from '../connection/violated-constraint.js';
+import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewClient {
   name: string;

@@ -1,25 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from 'typeorm';
 import { eachServer } from '#platform/configuration/each-server.js';
-import { ClientLogoEntity } from '../client/client-logo.entity.js';
-import { ClientSecretEntity } from '../client/client-secret.entity.js';
-import { ClientEntity } from '../client/client.entity.js';
+import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
-import { ImpatientClient } from './fail-fast-client.js';
-import { CreateDirectory1795219200000 } from '../migrations/1795219200000-create-directory.js';
-import { RequirePar1795300000000 } from '../migrations/1795300000000-require-par.js';
-import { CreateResourceServers1795310000000 } from '../migrations/1795310000000-create-resource-servers.js';
-import { ClientScopes1795310100000 } from '../migrations/1795310100000-client-scopes.js';
-import { ClientDeletion1795310200000 } from '../migrations/1795310200000-client-deletion.js';
-import { Pages1795320000000 } from '../migrations/1795320000000-pages.js';
-import { GoneUsers1795330000000 } from '../migrations/1795330000000-gone-users.js';
-import { RevocationOutbox1795340000000 } from '../migrations/1795340000000-revocation-outbox.js';
+import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
+import { RetainGrantsOfDeletedUsers1795330000000 } from '../migrations/1795330000000-retain-grants-of-deleted-users.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
-import { roamingClient } from './failover-client.js';
 import { UserEntity } from '../user/user.entity.js';
-import { WritableServer } from './primary-resolver.js';
+import { databaseUnavailable, isTransient } from './errors.js';
+import { FailFastClient } from './fail-fast-client.js';
+import { failoverClient, PrimaryResolver } from './failover-client.js';
 
-export interface DirectoryLimits {
+export interface DatabaseLimits {
   /** Connections one process opens at most. */
   poolSize: number;
   /** Milliseconds to wait for a connection: a new one or a free one of the pool. */
@@ -31,9 +24,10 @@ export interface DirectoryLimits {
 /**
  * A request must fail before its caller gives up, and one process must not starve the others.
  *
- * @param timeoutMs that any dependency has for an answer, in milliseconds: statements may wait for each other's locks
+ * @param timeoutMs how long a dependency may take to answer, in milliseconds; statements get more, because they may wait for
+ *   each other's locks
  */
-export const requestLimits = (timeoutMs: number): DirectoryLimits => ({
+export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
   poolSize: 10,
   connectTimeoutMs: 1.5 * timeoutMs,
   statementTimeoutMs: 2.5 * timeoutMs,
@@ -41,10 +35,10 @@ export const requestLimits = (timeoutMs: number): DirectoryLimits => ({
 
 export const REQUEST_LIMITS = requestLimits(2_000);
 
-const logger = new Logger('Directory');
+const logger = new Logger('Database');
 const nothing = (): void => undefined;
 
-/** TypeORM writes to stdout, which belongs to logs and to answers; failures reach us as errors anyway. */
+/** TypeORM logs to stdout, which belongs to our logs and results; failures are thrown anyway. */
 const QUIET: TypeOrmLogger = {
   logQuery: nothing,
   logQueryError: nothing,
@@ -55,19 +49,19 @@ const QUIET: TypeOrmLogger = {
 };
 
 /**
- * A TypeORM data source of the directory, not yet connected. The schema is changed by migrations only.
+ * A TypeORM data source that is not connected yet. The schema is changed by migrations only.
  *
  * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the primary is used
  * @param schema of the tables; if empty, the first of the role's `search_path`
  */
-export function directoryDataSource(
+export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
   schema: string = '',
 ): DataSource {
   const servers = eachServer(databaseUrl);
   // Half of the time, so that the other half is left for the connection itself.
-  const writable = servers.length > 1 && new WritableServer(servers, limits.connectTimeoutMs / 2);
+  const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {
     type: 'postgres',
     url: servers[0] ?? databaseUrl,
@@ -79,16 +73,7 @@ export function directoryDataSource(
       GrantRecordEntity,
       ResourceServerEntity,
     ],
-    migrations: [
-      CreateDirectory1795219200000,
-      RequirePar1795300000000,
-      CreateResourceServers1795310000000,
-      ClientScopes1795310100000,
-      ClientDeletion1795310200000,
-      Pages1795320000000,
-      GoneUsers1795330000000,
-      RevocationOutbox1795340000000,
-    ],
+    migrations: [CreateTables1795219200000, RetainGrantsOfDeletedUsers1795330000000],
     migrationsTransactionMode: 'all',
     synchronize: false,
     installExtensions: false,
@@ -100,7 +85,7 @@ export function directoryDataSource(
     // An idle connection may be cut at any time; the pool opens another one for the next query.
     poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
-      Client: writable ? roamingClient(writable) : ImpatientClient,
+      Client: primary ? failoverClient(primary) : FailFastClient,
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,
       // The server cannot cancel what a dead network hides from it, so the client gives up as well.
@@ -110,6 +95,32 @@ export function directoryDataSource(
     },
   };
   return schema ? new SchemaDataSource(options, schema) : new DataSource(options);
+}
+
+/**
+ * Connects, retrying with a doubling delay (100 ms up to 5 s) while the failure is transient: services start in
+ * any order. A wrong password or a missing database fails at once.
+ *
+ * @param retryForMs how long to keep trying, in milliseconds; 0 tries once
+ * @throws DependencyUnavailableError
+ */
+export async function connect<T extends { initialize(): Promise<unknown> }>(
+  source: T,
+  databaseUrl: string,
+  retryForMs: number,
+): Promise<T> {
+  const deadline = performance.now() + retryForMs;
+  for (let delay = 100; ; delay = Math.min(delay * 2, 5_000)) {
+    try {
+      await source.initialize();
+      return source;
+    } catch (cause) {
+      if (!isTransient(cause) || performance.now() + delay > deadline) {
+        throw databaseUnavailable(databaseUrl, cause);
+      }
+    }
+    await sleep(delay);
+  }
 }
 
 /** Refuses to run on another schema: a pooler may drop the `search_path` that the connection requests. */

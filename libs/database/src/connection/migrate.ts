@@ -1,11 +1,10 @@
 import { escapeIdentifier } from 'pg';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { connect } from './connect.js';
-import { directoryDataSource } from './data-source.js';
+import { connect, databaseDataSource } from './data-source.js';
+import { isUndefinedTable } from './errors.js';
 
 // Any constant that nothing else locks on this database.
 const MIGRATION_LOCK = 5_264_190_033;
-const UNDEFINED_TABLE = '42P01';
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 export interface MigrateOptions {
@@ -21,14 +20,14 @@ export interface MigrateOptions {
  *
  * @param databaseUrl PostgreSQL connection URL of a role that may create tables
  * @returns the names of the migrations applied by this call, oldest first
- * @throws DatabaseUnavailableError when the database cannot be reached; Error if another application's tables are there
+ * @throws DependencyUnavailableError when the database cannot be reached; Error if another application's tables are there
  */
 export async function migrate(
   databaseUrl: string,
   { retryForMs = 10_000, schema = '' }: MigrateOptions = {},
 ): Promise<string[]> {
   const dataSource = await connect(
-    directoryDataSource(databaseUrl, MIGRATION_LIMITS, schema),
+    databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema),
     databaseUrl,
     retryForMs,
   );
@@ -59,14 +58,14 @@ export async function migrate(
  * The migrations of this version that the database lacks, oldest first. Changes nothing and needs read access only: a
  * process checks with it whether it may start.
  *
- * @throws DatabaseUnavailableError when the database cannot be reached
+ * @throws DependencyUnavailableError when the database cannot be reached
  */
 export async function pendingMigrations(
   databaseUrl: string,
   { retryForMs = 10_000, schema = '' }: MigrateOptions = {},
 ): Promise<string[]> {
   const dataSource = await connect(
-    directoryDataSource(databaseUrl, MIGRATION_LIMITS, schema),
+    databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema),
     databaseUrl,
     retryForMs,
   );
@@ -84,7 +83,7 @@ export async function pendingOf(dataSource: DataSource): Promise<string[]> {
     return pending.map(({ name }) => name);
   } catch (error) {
     // A new database: the table of applied migrations does not exist yet.
-    if ((error as { code?: string }).code !== UNDEFINED_TABLE) throw error;
+    if (!isUndefinedTable(error)) throw error;
     return dataSource.migrations.map((migration) => migration.constructor.name);
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { generateResourceServerId } from '#oauth/client-credentials.js';
-import { ResourceServerEntity } from './resource-server.entity.js';
-import type { ResourceServer } from './resource-server.js';
+import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
 
 /** The APIs that may introspect tokens over HTTP. Revoked accounts are nowhere to be found. */
 @Injectable()

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { DuplicateUserError, type UniqueUserField } from './user.js';
+import { DuplicateUserError, type UniqueUserField, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
-import type { User } from './user.js';
-import { violatedConstraint } from '../connection/violated-constraint.js';
+import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewUser {
   email: string;

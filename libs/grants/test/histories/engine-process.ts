@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
-import { directoryDataSource } from '#database/connection/data-source.js';
+import { databaseDataSource } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
@@ -16,7 +16,7 @@ const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSetti
 const lifetimes = DEFAULT_LIFETIMES;
 // A busy machine may be late: an answer that was not given is not the subject.
 const limits = { poolSize: 4, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
-const dataSource = await directoryDataSource(settings.databaseUrl, limits).initialize();
+const dataSource = await databaseDataSource(settings.databaseUrl, limits).initialize();
 const records = new GrantRecordStore(dataSource);
 const redis = new Redis(settings.redisUrl);
 const { tokenKeys } = settings;

@@ -2,10 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pendingOf } from './migrate.js';
 
-/** Whether the directory can serve, for readiness probes. */
+/** Whether the database can serve, for readiness probes. */
 @Injectable()
-export class DirectoryHealthStore {
-  private readonly logger = new Logger('Directory');
+export class DatabaseHealth {
+  private readonly logger = new Logger('Database');
   private isMigrated = false;
   private told = '';
 

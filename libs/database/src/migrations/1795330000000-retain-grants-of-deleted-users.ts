@@ -1,19 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds disabled users, and lets grants outlive their user's row, because the grant's record is what revokes its tokens.
- * Triggers refuse to delete or disable a user with a live grant, also by plain SQL.
- * Likewise, a client's row stays while grants to it are recorded: `operator client delete` keeps the row.
+ * Lets grants outlive their user's row, because the grant's record is what revokes its tokens. Triggers refuse to delete or
+ * disable a user with a live grant, also by plain SQL. Likewise a client's row stays while grants to it are recorded:
+ * `operator client delete` keeps the row.
  */
-export class GoneUsers1795330000000 implements MigrationInterface {
-  // Processes of the previous version keep inserting grants, so a trigger replaces the foreign key's check.
+export class RetainGrantsOfDeletedUsers1795330000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE users ADD COLUMN disabled_at timestamptz');
-    // Sessions store user id and generation. A random start keeps a deleted user's session invalid if the id is reused.
-    await runner.query(
-      'ALTER TABLE users ALTER COLUMN session_generation SET DEFAULT floor(random() * 1000000000)',
-    );
-    await runner.query('ALTER TABLE grants DROP CONSTRAINT grants_user_id_fkey');
+    // Instead of a foreign key, which would not let a user's row go before its grants.
     await createTriggerFunction(runner, 'grants_need_user', NEED_USER);
     await runner.query(`
       CREATE TRIGGER grants_need_user BEFORE INSERT OR UPDATE OF user_id ON grants
@@ -30,10 +24,6 @@ export class GoneUsers1795330000000 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER users_inherit_no_grants AFTER INSERT OR UPDATE OF id ON users
         FOR EACH ROW EXECUTE FUNCTION users_inherit_no_grants()`);
-    await runner.query(`
-      ALTER TABLE grants
-        DROP CONSTRAINT grants_client_id_fkey,
-        ADD CONSTRAINT grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES clients ON DELETE RESTRICT`);
     await createTriggerFunction(runner, 'clients_keep_grants', CLIENT_KEEPS_GRANTS);
     await runner.query(`
       CREATE TRIGGER clients_keep_grants BEFORE DELETE ON clients
@@ -45,20 +35,9 @@ export class GoneUsers1795330000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP FUNCTION clients_keep_grants, clients_truncate_keep_grants CASCADE');
     await runner.query(`
-      ALTER TABLE grants
-        DROP CONSTRAINT grants_client_id_fkey,
-        ADD CONSTRAINT grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES clients ON DELETE CASCADE`);
-    await runner.query(
-      'DROP FUNCTION grants_need_user, users_end_grants_first, users_truncate_end_grants_first, users_inherit_no_grants CASCADE',
-    );
-    await runner.query('DELETE FROM grants g WHERE NOT EXISTS (SELECT FROM users u WHERE u.id = g.user_id)');
-    await runner.query(`
-      ALTER TABLE grants
-        ADD CONSTRAINT grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users ON DELETE CASCADE`);
-    await runner.query('ALTER TABLE users ALTER COLUMN session_generation SET DEFAULT 0');
-    await runner.query('ALTER TABLE users DROP COLUMN disabled_at');
+      DROP FUNCTION grants_need_user, users_end_grants_first, users_truncate_end_grants_first, users_inherit_no_grants,
+        clients_keep_grants, clients_truncate_keep_grants CASCADE`);
   }
 }
 

@@ -1,0 +1,65 @@
+import { eachServer } from '#platform/configuration/each-server.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+
+// SQLSTATE codes, and the operating system's codes of a lost connection.
+const UNIQUE_VIOLATION = '23505';
+const READ_ONLY_TRANSACTION = '25006';
+const UNKNOWN_DATABASE = '3D000';
+const UNDEFINED_TABLE = '42P01';
+export const CANNOT_CONNECT_NOW = '57P03';
+// 57P0x starting up or shutting down, 53300 too many connections, 08xxx connection exception.
+const TRANSIENT =
+  /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
+
+/** An error of the driver or of TypeORM, which keeps the driver's as `driverError`. */
+interface DatabaseError {
+  readonly code?: string;
+  readonly message?: string;
+  readonly driverError?: { readonly code?: string; readonly constraint?: string };
+}
+
+/** Whether a failed connection may succeed later without anybody's help. */
+export function isTransient(error: unknown): boolean {
+  const { code, message = '' } = error as DatabaseError;
+  // pg reports its own connect time-out and a closed socket without a code.
+  return code === undefined ? /timeout|terminated/i.test(message) : TRANSIENT.test(code);
+}
+
+/** Whether a statement failed because the server is a standby, or closed for writes. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return (error as DatabaseError).code === READ_ONLY_TRANSACTION;
+}
+
+export function isUndefinedTable(error: unknown): boolean {
+  return (error as DatabaseError).code === UNDEFINED_TABLE;
+}
+
+/** The unique constraint or index that refused a statement; undefined for any other error. */
+export function violatedConstraint(error: unknown): string | undefined {
+  const { driverError } = error as DatabaseError;
+  return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;
+}
+
+/** The error of a failed connection: says which server, why and what to do; never the password. */
+export function databaseUnavailable(databaseUrl: string, cause: unknown): DependencyUnavailableError {
+  const remedy =
+    (cause as DatabaseError).code === UNKNOWN_DATABASE
+      ? 'create it, or correct DATABASE_URL'
+      : 'check DATABASE_URL and that PostgreSQL is running';
+  const problem = `${databasePlace(databaseUrl)}: ${reasonOf(cause)}; ${remedy}`;
+  return new DependencyUnavailableError('postgres', new Error(problem, { cause }));
+}
+
+/** Where a database is, without user and password: `a.example.com:5432/oauth`. */
+export function databasePlace(databaseUrl: string): string {
+  const servers = eachServer(databaseUrl).map((url) => new URL(url));
+  if (servers.length === 0) return 'DATABASE_URL is not a URL';
+  const addresses = servers.map(({ hostname, port }) => `${hostname}:${port || '5432'}`);
+  return `${addresses.join(',')}${servers[0]?.pathname}`;
+}
+
+/** Node joins the failures of several addresses in an AggregateError, whose message is empty. */
+export function reasonOf(error: unknown): string {
+  const { message, code } = error as DatabaseError;
+  return message || code || 'no connection';
+}
