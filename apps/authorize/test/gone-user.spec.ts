@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
-import { LOGIN_MESSAGES } from '../src/ui/i18n/login.messages.js';
+import { LOGIN_MESSAGES } from '../src/ui/i18n/account.messages.js';
 import { authorizeAddress, handedBack, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.token.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { SessionStoreUnavailableError } from './session-store-unavailable.error.js';
 
 /** A login in one browser. */
 export interface Session {
@@ -25,7 +25,7 @@ return 1
 
 /**
  * Sessions in Redis, under the SHA-256 of the cookie's value: nobody can take over a session with what Redis or its backup
- * holds. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws SessionStoreUnavailableError
+ * holds. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError
  * if Redis does not answer.
  */
 @Injectable()
@@ -71,6 +71,6 @@ async function answered<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
   } catch (cause) {
-    throw new SessionStoreUnavailableError(cause);
+    throw new DependencyUnavailableError('redis', cause);
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.token.js';
-import { ThrottleStoreUnavailableError } from './throttle-store-unavailable.error.js';
 
 /** The number of failures allowed in any window, in milliseconds. */
 export interface ThrottleLimit {
@@ -117,7 +117,7 @@ const LIMITS = [
 /**
  * Failed logins in Redis, one sorted set per counter. Not `rate-limiter-flexible`: it counts one by one, so that an attempt
  * which one counter refuses still counts in others, and a point returned after its window is one too many in the next.
- * Every method throws ThrottleStoreUnavailableError if Redis does not answer.
+ * Every method throws DependencyUnavailableError if Redis does not answer.
  */
 @Injectable()
 export class ThrottleStore {
@@ -161,6 +161,6 @@ async function answered<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
   } catch (cause) {
-    throw new ThrottleStoreUnavailableError(cause);
+    throw new DependencyUnavailableError('redis', cause);
   }
 }

@@ -2,12 +2,11 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import type { Locale } from '#oauth/locale.js';
 import { type Fragment, html, type Html, isolated } from '../html.js';
-import { ACCOUNT_MESSAGES } from './account.messages.js';
+import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
 import { CONSENT_MESSAGES } from './consent.messages.js';
 import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
-import { LOGIN_MESSAGES } from './login.messages.js';
 
 /** Every message of the pages in every language, in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
 export const CATALOGUE = {
