@@ -1,4 +1,4 @@
-# One image for every process; which one it is, its argument says:
+# One image for every process; the argument selects the process:
 #   docker build -t scheduling-oauth:0.1.0 .
 #   docker run … scheduling-oauth:0.1.0 dist/apps/token/src/main.js
 FROM node:26.10.0-trixie-slim AS dependencies
@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-# .dockerignore leaves dev/, libs/testing and every test out.
+# .dockerignore excludes dev/, libs/testing and all tests.
 FROM dependencies AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
@@ -17,14 +17,14 @@ RUN npm run -s build && rm -f dist/*.tsbuildinfo
 FROM node:26.10.0-trixie-slim
 ENV NODE_ENV=production
 WORKDIR /app
-# Nothing is installed at run time; the operator's commands have a name: docker exec … operator client list
+# Removes npm and yarn, which run time does not need, and adds the command `operator`: docker exec … operator client list
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /opt/yarn* \
   && printf '#!/bin/sh\nexec node /app/dist/apps/operator/src/main.js "$@"\n' >/usr/local/bin/operator \
   && chmod 755 /usr/local/bin/operator
 COPY package.json ./
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# A number, so that Kubernetes can see that it is not root.
+# A number, so that Kubernetes can verify that the user is not root.
 USER 10001:10001
-# Node itself is the first process: it gets SIGTERM, drains, and its exit code is the container's.
+# Node is process 1: it receives SIGTERM for a graceful shutdown, and its exit code is the container's.
 ENTRYPOINT ["node"]

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Makes the passwords, the token key and the certificate of a development installation, one folder for each process:
+# Generates the passwords, the token key and the certificate of a development installation, one folder per process:
 #   sh deploy/settings.sh FOLDER
-# docker-compose.yml runs it into volumes, k8s/overlays/local reads what it wrote. It needs openssl, and changes
-# nothing where it has run before: the servers keep the passwords that they were first started with. It says which of the
-# two it did, and never what it made.
+# docker-compose.yml runs it on volumes; k8s/overlays/local reads its files. It needs openssl. A second run changes
+# nothing, because servers keep the passwords of their first start. It never prints a secret.
 set -eu
 umask "${UMASK:-077}"
 folder=${1:?'say where: sh deploy/settings.sh FOLDER'}
@@ -19,7 +18,7 @@ done
 cd "$folder"
 password() { openssl rand -hex 24; }
 
-# PostgreSQL: one role changes tables, the other only what is in them.
+# PostgreSQL: one role changes tables, the other only their rows.
 owner=$(password) service=$(password)
 password >postgres/superuser-password
 cat >postgres/roles.sql <<SQL
@@ -39,7 +38,7 @@ for process in authorize token operator; do
   echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
 done
 
-# Redis: no command that configures the server, lists or drops everything.
+# Redis: no command that configures the server, or lists or drops all keys.
 cache=$(password)
 cat >redis/users.acl <<ACL
 user default off
@@ -49,7 +48,7 @@ for process in authorize token; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: a user for each process; nats.conf says what it may do.
+# NATS: a user per process; nats.conf has its permissions.
 : >nats/passwords.conf
 for process in authorize token resource operator; do
   secret=$(password)
@@ -57,7 +56,7 @@ for process in authorize token resource operator; do
   echo "NATS_URL=nats://$process:$secret@nats:4222" >$process/nats.env
 done
 
-# 32 random bytes, base64url: one key, the same for both.
+# 32 random bytes, base64url: one key, the same for authorize and token.
 key=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=\n')
 for process in authorize token; do
   echo "TOKEN_KEYS=$key" >$process/token-keys.env
@@ -68,9 +67,9 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
   -addext 'subjectAltName=DNS:localhost,DNS:auth.localhost,DNS:base.localhost,DNS:api.localhost,IP:127.0.0.1' \
   -addext 'extendedKeyUsage=serverAuth' \
   -keyout ingress/key.draft -out ingress/tls.draft 2>/dev/null
-# OpenSSL gives a key to its maker only, whatever the umask.
+# OpenSSL makes a key readable for its owner only, whatever the umask.
 cat ingress/key.draft >ingress/tls.key
 rm ingress/key.draft
-# Last of all: it says that everything is there.
+# Written last: its existence means that everything is complete.
 mv ingress/tls.draft ingress/tls.crt
 echo "settings.sh: made passwords, a token key and a certificate in $folder"

@@ -87,7 +87,7 @@ export function textOf(report: Report): string {
       ),
     ),
     '',
-    table(['what was seen', ''], statisticRows(statistics)),
+    table(['observed', ''], statisticRows(statistics)),
     ...violations.flatMap(({ text }) => ['', text]),
     ...(logs === null ? [] : ['', `logs: ${logs}`]),
     '',
@@ -105,13 +105,13 @@ function statisticRows(statistics: Statistics): string[][] {
     ['refreshes answered after the retry window', statistics.lateRefreshes],
     ['… and refused: the user authorizes again', statistics.lateLogouts],
     ['old refresh tokens presented', statistics.reuses],
-    ['… and taken by a Redis that had lost its data', statistics.reusesTaken],
+    ['… and accepted after Redis had lost its data', statistics.reusesTaken],
     ['DPoP proofs sent twice', statistics.proofReplays],
-    ['grants ended', statistics.revocations],
-    ['uses of what was ended, refused', statistics.usesRefused],
-    ['… and taken by an API that did not know yet', statistics.usesTaken],
-    ['… at most after, with no fault near', `${Math.round(latestUse.calm)} ms`],
-    ['… at most after, with a fault', `${Math.round(latestUse.disturbed)} ms`],
+    ['revoked grants', statistics.revocations],
+    ['uses of revoked tokens, refused', statistics.usesRefused],
+    ['… and accepted by an API that did not know yet', statistics.usesTaken],
+    ['… latest such use after the revocation, without a fault', `${Math.round(latestUse.calm)} ms`],
+    ['… latest such use after the revocation, with a fault', `${Math.round(latestUse.disturbed)} ms`],
   ].map(([what, figure]) => [String(what), String(figure)]);
 }
 
