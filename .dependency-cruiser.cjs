@@ -14,6 +14,18 @@ module.exports = {
       { path: '^apps/', pathNot: '^apps/$1/' },
     ),
     only('libs-below-apps', 'a library knows no app', { path: '^libs/' }, { path: '^(apps|dev)/' }),
+    only(
+      'packages-are-declared',
+      'a package that is imported stands in package.json',
+      { path: '^(apps|libs|dev|bench|k8s)/' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+    only(
+      'ships-without-dev-dependencies',
+      'images install production dependencies only',
+      { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/testing/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
     // Layers, from the bottom: oauth and platform; database and introspection; grants; apps.
     later(
       'oauth-alone',

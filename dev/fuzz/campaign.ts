@@ -9,7 +9,7 @@ import type { OpenTarget, Target } from './target.js';
 import { type MemoryOfApps, startWorld, type World } from './world.js';
 
 /** How long it goes on: minutes, or so many requests to each target. */
-export type Length = { readonly minutes: number } | { readonly requests: number };
+type Length = { readonly minutes: number } | { readonly requests: number };
 
 export interface Plan {
   readonly seed: number;

@@ -38,7 +38,7 @@ export interface Draft {
   body: Body | null;
 }
 
-export function isVerbatim(value: unknown): value is Verbatim {
+function isVerbatim(value: unknown): value is Verbatim {
   return typeof value === 'object' && value !== null && 'raw' in value && typeof value.raw === 'string';
 }
 
@@ -101,7 +101,7 @@ function jsonOf(fields: readonly Field[]): string {
 }
 
 /** As encodeURIComponent, which refuses half a surrogate pair: that is written as the three bytes it would have. */
-export function percent(text: string): string {
+function percent(text: string): string {
   let encoded = '';
   for (const character of text) {
     if (/[\w.~-]/.test(character)) encoded += character;

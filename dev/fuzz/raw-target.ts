@@ -13,7 +13,7 @@ export interface RawRecipe {
   readonly distortion: Distortion;
 }
 
-export const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: goodRecipe, distortion });
+const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: goodRecipe, distortion });
 
 /** More than there are requests on a connection. */
 const MANY = 20;

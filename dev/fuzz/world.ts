@@ -14,7 +14,7 @@ import type { KnownSecrets } from './leaks.js';
 export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
 
 /** Bytes, after a forced collection. */
-export interface Memory {
+interface Memory {
   readonly rss: number;
   /** The heap, and what it holds outside of it (buffers). */
   readonly live: number;

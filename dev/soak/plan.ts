@@ -1,6 +1,6 @@
 export const APPS = ['authorize', 'token', 'resource'] as const;
 export type App = (typeof APPS)[number];
-export const SERVERS = ['redis', 'postgres', 'nats'] as const;
+const SERVERS = ['redis', 'postgres', 'nats'] as const;
 export type Server = (typeof SERVERS)[number];
 /** A copy of an app. */
 export type Copy = `${App} ${1 | 2}`;
@@ -13,7 +13,7 @@ export type Copy = `${App} ${1 | 2}`;
  * - half-open: connections stay and carry nothing, new ones as well; at the end only new ones work;
  * - emptied: killed; started again at the end without its data.
  */
-export type What = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
+type What = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
 export interface Kind {
   readonly target: App | Server;

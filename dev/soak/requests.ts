@@ -21,7 +21,7 @@ export interface Try {
   readonly received: boolean;
 }
 
-export interface Message {
+interface Message {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;

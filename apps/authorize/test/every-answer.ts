@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
 import { SCRIPT_PATH } from '../src/ui/script.controller.js';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text?: string | undefined;

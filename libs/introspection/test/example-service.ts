@@ -5,7 +5,7 @@ import { CurrentToken, IntrospectionModule, TokenGuard, type TokenInfo } from '#
 
 @Controller('v2/bookings')
 @UseGuards(TokenGuard) // 2: admits requests with a valid access token
-export class BookingsController {
+class BookingsController {
   @Get()
   list(@CurrentToken() token: TokenInfo) /* 3: user, client and scopes of the token */ {
     return { bookingsOf: token.userId, askedBy: token.clientId, scopes: token.scopes };

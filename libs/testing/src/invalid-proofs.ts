@@ -3,7 +3,7 @@ import { exportJWK, SignJWT } from 'jose';
 import { DpopKey } from './dpop-key.js';
 
 /** What a proof would have to be made for. */
-export interface ProofFor {
+interface ProofFor {
   readonly key: DpopKey;
   readonly method: string;
   readonly uri: string;

@@ -4,7 +4,7 @@ import request from 'supertest';
  * Headers that browser clients send and that are not CORS-safelisted (Fetch). Model Context Protocol SDKs send theirs with
  * both metadata requests.
  */
-export const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
+const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
 
 /** Sends a CORS preflight request. @returns the headers that it refuses */
 export async function refusedByPreflight(

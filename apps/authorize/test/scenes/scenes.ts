@@ -17,7 +17,7 @@ const long = ({ people }: World) => people.long;
 const ALL = 'profile:read schedules:read schedules:write bookings:read bookings:write';
 
 /** Types the name and a password, and sends them. */
-export async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<void> {
+async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<void> {
   await page.locator('#username').fill(email);
   await page.locator('#password').fill(password);
   await page.locator('#password').press('Enter');

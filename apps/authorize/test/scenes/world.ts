@@ -17,7 +17,7 @@ const LOGO = Buffer.from(
 );
 
 /** Names at their longest, with and without places to break. */
-export const LONG = {
+const LONG = {
   application:
     'Appointments, rooms and resources for the Donaudampfschifffahrtsgesellschaft and all its partners',
   word: 'x'.repeat(100),

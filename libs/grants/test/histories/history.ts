@@ -20,7 +20,7 @@ export type Event =
   /** Redis goes back to the copy: its last writes are lost. */
   | { readonly do: 'fall-back' };
 
-export interface Happening {
+interface Happening {
   readonly grant: number;
   /** Which process serves it. */
   readonly process: number;
@@ -28,7 +28,7 @@ export interface Happening {
 }
 
 /** What happens at once, and the seconds until the next round. */
-export interface Round {
+interface Round {
   readonly happenings: readonly Happening[];
   readonly pause: number;
 }

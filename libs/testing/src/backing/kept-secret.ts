@@ -3,7 +3,7 @@ import { link, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** 256 random bits in URL-safe characters: needs no escaping in a URL or a configuration file. */
-export function newSecret(): string {
+function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 

@@ -4,7 +4,7 @@ import type { ServiceOptions } from './service-options.js';
 import type { BackingService } from './started-service.js';
 
 /** Logical databases of the private Redis: one for each isolated test at a time. */
-export const REDIS_DATABASES = 512;
+const REDIS_DATABASES = 512;
 
 /** Starts a private Redis with a generated password; the URL names its database 0. */
 export function startRedis(options: ServiceOptions): Promise<BackingService> {
