@@ -1,7 +1,6 @@
-import { ProxiesVariable } from './proxies.variable.js';
-import { ChoiceVariable, NumberVariable } from './variables.js';
+import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js';
 
-/** The environment of every service, as far as the bootstrap needs to know. */
+/** The environment variables of every service. */
 export abstract class ServiceConfiguration {
   /** In production the origins must be https. */
   @ChoiceVariable('development', 'test', 'production')
@@ -19,7 +18,7 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
   LOG_LEVEL = 'info';
 
-  /** Whose X-Forwarded-* headers are believed; empty: nobody's. */
+  /** Proxies whose X-Forwarded-* headers are believed; empty: none. */
   @ProxiesVariable()
   TRUSTED_PROXIES = '';
 
@@ -28,17 +27,17 @@ export abstract class ServiceConfiguration {
   TRUSTED_PROXY_HOPS = 1;
 
   /**
-   * Seconds that a dependency has for an answer; a request that needs a late one gets 503. More than 10 would be longer
-   * than caches remember what was revoked while they were fetching (STALE_MEMORY_MS), and notes of lost grants live (NOTED).
+   * Seconds within which a dependency must answer; else the request gets 503. More than 10 would exceed the time for which
+   * caches remember revocations that arrive during a fetch (STALE_MEMORY_MS), and for which lost grants are noted (NOTED).
    */
   @NumberVariable(1, 10)
   DEPENDENCY_TIMEOUT = 2;
 
-  /** The same in milliseconds, which the libraries take. */
+  /** The same in milliseconds. */
   get dependencyTimeoutMs(): number {
     return this.DEPENDENCY_TIMEOUT * 1_000;
   }
 
-  /** Where clients reach it. */
+  /** Origin where clients reach the service. */
   abstract get publicUrl(): string;
 }

@@ -1,6 +1,7 @@
+import { compile } from '@fastify/proxy-addr';
 import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { serverUrls } from './server-urls.js';
 
 /** A variable that must be a URL of one of the protocols, without a trailing slash when it is one to append paths to. */
 export function UrlVariable(...protocols: string[]): PropertyDecorator {
@@ -90,11 +91,10 @@ function isInProduction(configuration: object | undefined): boolean {
   );
 }
 
-/** A whole number within bounds, read from text. */
+/** A whole number within bounds. Its default must be a number: `loadConfiguration` then reads a number from the text. */
 export function NumberVariable(least: number, most: number): PropertyDecorator {
   const message = `$property must be a whole number from ${least} to ${most}`;
   return applyDecorators(
-    Transform(({ value }) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value)),
     IsInt({ message }),
     Min(least, { message }),
     Max(most, { message }),
@@ -121,4 +121,70 @@ export function KeysVariable(): PropertyDecorator {
         `${argument?.property} must be one or more different keys of 32 random bytes in base64url, comma-separated (node -p "crypto.randomBytes(32).toString('base64url')")`,
     },
   });
+}
+
+/** Addresses or ranges of proxies, comma-separated; `loopback`, `linklocal` and `uniquelocal` are ranges as well. */
+export function ProxiesVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'proxies',
+    validator: {
+      validate: (value) => typeof value === 'string' && areRanges(listOf(value)),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be IP addresses or ranges such as 10.0.0.0/8, comma-separated`,
+    },
+  });
+}
+
+function areRanges(values: string[]): boolean {
+  try {
+    compile(values);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const TARGETS = [null, 'read-write', 'primary'];
+
+/** PostgreSQL: one server, or several, comma-separated, of which the one that takes writes is used. */
+export function DatabaseUrlVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'databaseUrl',
+    validator: {
+      validate: (value) => typeof value === 'string' && isDatabase(value),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be a URL, postgres://… or postgresql://…, of one server or several (a:5432,b:5432); ` +
+        'target_session_attrs, if given, must be read-write or primary',
+    },
+  });
+}
+
+function isDatabase(value: string): boolean {
+  const urls = serverUrls(value).map((url) => new URL(url));
+  return (
+    urls.length > 0 &&
+    urls.every(
+      ({ protocol, searchParams }) =>
+        /^postgres(ql)?:$/.test(protocol) && TARGETS.includes(searchParams.get('target_session_attrs')),
+    )
+  );
+}
+
+/** A PostgreSQL schema whose name needs no quotes; empty selects the first of the role's `search_path`. */
+export function SchemaVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'schema',
+    validator: {
+      validate: (value) => typeof value === 'string' && (value === '' || isSchemaName(value)),
+      defaultMessage: (argument) => `${argument?.property} must be ${SCHEMA_RULE}`,
+    },
+  });
+}
+
+/** The rule of `isSchemaName`, for error messages. */
+export const SCHEMA_RULE =
+  'a schema name: 1 to 63 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
+
+export function isSchemaName(value: string): boolean {
+  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/.test(value);
 }

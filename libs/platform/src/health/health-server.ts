@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.js';
 
-/** As on the public port: in which time a request has arrived, looked at each second. Node would give it five minutes. */
+/** As on the public port: a request must arrive within 10 s. Node's default is five minutes. */
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**

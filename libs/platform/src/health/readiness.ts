@@ -2,29 +2,29 @@ type Check = () => Promise<unknown>;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** What this process needs before it can serve. Dependencies register here; the internal port asks. */
+/** Whether the process can serve. Modules register their dependencies; /readyz and the metrics read it. */
 export class Readiness {
   private readonly checks = new Map<string, Check | null>();
-  private under: 'start' | 'stop' | null = 'start';
+  private phase: 'start' | 'stop' | null = 'start';
 
-  /** @param needs dependencies that count as missing until somebody can ask them: a process waits for them at its start */
-  constructor(needs: readonly string[] = []) {
-    for (const dependency of needs) this.checks.set(dependency, null);
+  /** @param requiredDependencies count as missing until their checks are registered, which may be after they connect */
+  constructor(requiredDependencies: readonly string[] = []) {
+    for (const dependency of requiredDependencies) this.checks.set(dependency, null);
   }
 
-  /** `check` rejects, or does not answer in two seconds, while the dependency cannot be used. */
-  add(dependency: string, check: Check): void {
+  /** @param check rejects, or takes longer than two seconds, while the dependency cannot be used */
+  register(dependency: string, check: Check): void {
     this.checks.set(dependency, check);
   }
 
-  /** The process listens. */
+  /** Call when the process listens. */
   start(): void {
-    this.under = null;
+    this.phase = null;
   }
 
-  /** The process answers what it has been asked, and wants no more. */
+  /** Call when the process shuts down: it finishes its requests and should get no new ones. */
   stop(): void {
-    this.under = 'stop';
+    this.phase = 'stop';
   }
 
   /** The dependencies known so far. */
@@ -33,8 +33,8 @@ export class Readiness {
   }
 
   /**
-   * The dependencies that cannot be used just now; empty means ready. `start` and `stop` stand for the process itself
-   * on its way up or down, although nothing is missing.
+   * The dependencies that cannot be used now; empty means ready. `start` or `stop` says that nothing is missing but the
+   * process is starting or shutting down.
    */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
@@ -43,7 +43,7 @@ export class Readiness {
       ),
     );
     const missing = results.flat();
-    return missing.length === 0 && this.under ? [this.under] : missing;
+    return missing.length === 0 && this.phase ? [this.phase] : missing;
   }
 }
 

@@ -1,29 +1,28 @@
+import { NotFoundException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
-import { OAuthError } from '#oauth/oauth-error.js';
+import { RefusedRequestError } from './refused-request.error.js';
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The router knows no 405: a path that answers another method must say so, with Allow (RFC 9110 15.5.6). */
-function refine(error: OAuthError, request: FastifyRequest): OAuthError {
-  if (error.status !== 404) return error;
-  const allow = methodsOf(request.server, request.url.split('?', 1)[0] ?? '').join(', ');
-  if (allow === '') return error;
-  return new OAuthError('method_not_allowed', 405, `this path answers ${allow} only`, {
+/**
+ * Replaces the router's 404 by 405 with Allow where the path answers another method (RFC 9110 15.5.6), as the router knows no
+ * 405. Any other error is returned as it is.
+ */
+export function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unknown {
+  if (!(thrown instanceof NotFoundException)) return thrown;
+  const [path = ''] = url.split('?', 1);
+  const allow = METHODS.filter((method) => hasRoute(server, method, path)).join(', ');
+  if (allow === '') return thrown;
+  return new RefusedRequestError(405, `this path answers ${allow} only`, {
     headers: { Allow: allow },
-    cause: error,
+    cause: thrown,
   });
 }
 
-function methodsOf(server: FastifyInstance, path: string): HTTPMethods[] {
-  return METHODS.filter((method) => answers(server, method, path));
-}
-
 /**
- * Whether a path without parameters answers a method. Fastify's `hasRoute` takes the pattern of a route, and throws for one
- * that is malformed: a path with characters of its syntax is none of ours.
+ * Whether a path without parameters answers a method. Fastify's `hasRoute` expects a route pattern and throws on a malformed
+ * one. None of our paths contains characters of that syntax.
  */
-function answers(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
+export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
   return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });
 }
-
-export const allowedMethods = { refine, answers };

@@ -1,18 +1,17 @@
-import { type Cluster, Redis, type RedisOptions } from 'ioredis';
-import { ImpatientCluster } from './impatient-cluster.js';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisUrl } from './redis-url.js';
 
-/** What stores work on. Each of their commands names one key, or keys of one slot. */
+/** The client that stores use. Each of their commands names one key, or keys of one slot. */
 export type RedisClient = Redis | Cluster;
 
-/** For one connection, made for transitions that must not be carried out twice behind our back. */
+/** Never executes a command twice: a script may change state. */
 const connection = (timeoutMs: number) =>
   ({
-    // A transition whose answer was lost may have happened: the client repeats it, the driver must not.
+    // A command whose answer was lost may have been executed: the OAuth client repeats its request, the driver must not.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
-    // A machine that died closes nothing: without this the kernel would keep on sending to it for a quarter of an hour.
+    // A machine that died closes no connection: the kernel would go on sending to it for a quarter of an hour.
     socketTimeout: timeoutMs + 1_000,
   }) satisfies RedisOptions;
 
@@ -21,24 +20,24 @@ const reconnecting = (timeoutMs: number) =>
     ...connection(timeoutMs),
     connectTimeout: timeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // A replica that has just been promoted, or is about to be: connect anew to reach the master.
+    // The server is a replica now: reconnect to reach the master.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   }) satisfies RedisOptions;
 
 /**
- * Connects to what REDIS_URL names, for ever.
+ * Connects to the servers of REDIS_URL, and reconnects for ever.
  *
- * @param timeoutMs in which time a command must be answered, in milliseconds
- * @throws when REDIS_URL names nothing
+ * @param timeoutMs timeout of a command, in milliseconds
+ * @throws Error for an invalid REDIS_URL
  */
 export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
   const servers = parseRedisUrl(text);
-  if (!servers) throw new Error('REDIS_URL names no Redis');
+  if (!servers) throw new Error('REDIS_URL is not a valid Redis URL');
   if (servers.kind === 'single') return new Redis(servers.url, reconnecting(timeoutMs));
   const { username, password, tls } = servers;
   const login = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
   if (servers.kind === 'cluster')
-    return new ImpatientCluster(
+    return new FailFastCluster(
       servers.nodes,
       { ...connection(timeoutMs), ...login, ...(tls && { tls: {} }) },
       timeoutMs,
@@ -55,7 +54,59 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // Leaves a master that was replaced as soon as the Sentinels say so, also when it is silent and closes nothing.
+    // Leaves a replaced master as soon as the Sentinels announce the failover, even if it closes no connection.
     failoverDetector: true,
   });
+}
+
+/** Retries while some slots have no master: nothing was executed. The sum is well below the timeout of a command. */
+const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
+
+/**
+ * A fail-fast client of a Redis Cluster: a command succeeds or fails within its timeout, whatever the nodes do. It is sent again
+ * only when a node says that it did not execute it (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
+ */
+export class FailFastCluster extends Cluster {
+  private ended = false;
+
+  /** @param commandTimeout milliseconds */
+  constructor(
+    nodes: readonly { host: string; port: number }[],
+    connection: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>,
+    private readonly commandTimeout: number,
+  ) {
+    super([...nodes], {
+      // Leaves time for the commands that wait for the connection.
+      redisOptions: { ...connection, connectTimeout: commandTimeout * 0.75 },
+      ...CLUSTER_DOWN,
+      // The driver cannot distinguish a command that was never sent from one whose answer was lost.
+      retryDelayOnFailover: 0,
+      clusterRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
+      slotsRefreshTimeout: 1_000,
+      // Finds the new master of slots whose old master does not answer.
+      slotsRefreshInterval: 2_000,
+      // Keeps host names: certificates name them, and each connection resolves them anew.
+      dnsLookup: (name, callback) => callback(null, name),
+    });
+  }
+
+  override sendCommand(...[command, ...rest]: Parameters<Cluster['sendCommand']>): unknown {
+    // The driver's timeout does not cover commands that wait until it knows the nodes. CLUSTER commands find them.
+    if (this.status !== 'ready' && command.name !== 'cluster') {
+      command.reject(new Error('not connected to the Cluster'));
+      return command.promise;
+    }
+    command.setTimeout(this.commandTimeout);
+    return super.sendCommand(command, ...rest);
+  }
+
+  override disconnect(reconnect = false): void {
+    this.ended ||= !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  /** A refresh in progress at the end would start the next one, and so on: the process would never exit. */
+  override refreshSlotsCache(callback?: Parameters<Cluster['refreshSlotsCache']>[0]): void {
+    if (!this.ended) super.refreshSlotsCache(callback);
+  }
 }

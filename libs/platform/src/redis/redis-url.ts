@@ -1,4 +1,5 @@
-import { eachServer } from '../configuration/each-server.js';
+import { ValidateBy } from 'class-validator';
+import { serverUrls } from '../configuration/server-urls.js';
 
 interface Address {
   readonly host: string;
@@ -11,7 +12,7 @@ interface Login {
   readonly tls: boolean;
 }
 
-/** Where Redis is: one server, some nodes of a Cluster, or some Sentinels that know where the master is. */
+/** Where Redis is: one server, some nodes of a Cluster, or some Sentinels that know the master. */
 export type RedisServers =
   | { readonly kind: 'single'; readonly url: string }
   | ({ readonly kind: 'cluster'; readonly nodes: Address[] } & Login)
@@ -20,7 +21,7 @@ export type RedisServers =
       readonly sentinels: Address[];
       readonly master: string;
       readonly database: number;
-      /** The Sentinels' own, when they ask for a login. */
+      /** For the Sentinels themselves, when they require a login. */
       readonly sentinelUsername?: string;
       readonly sentinelPassword?: string;
     } & Login);
@@ -31,10 +32,10 @@ const SENTINEL_PARAMETERS = ['db', 'sentinel_username', 'sentinel_password'];
  * Reads `redis://…`, `redis-cluster://user:password@a:6379,b:6379` or
  * `redis-sentinel://user:password@a:26379,b:26379/master?db=0&sentinel_password=…`; each with `rediss` for TLS.
  *
- * @returns null when it is none of them
+ * @returns null for any other text
  */
 export function parseRedisUrl(text: string): RedisServers | null {
-  const urls = eachServer(text).map((url) => new URL(url));
+  const urls = serverUrls(text).map((url) => new URL(url));
   const [first] = urls;
   if (!first) return null;
   const [, tls, kind] = /^redis(s?)(?:-(cluster|sentinel))?:$/.exec(first.protocol) ?? [null];
@@ -77,6 +78,19 @@ function loginOf(username: string, password: string): Omit<Login, 'tls'> {
 }
 
 function addressOf({ hostname, port }: URL, usual: number): Address {
-  // The brackets of an IPv6 address belong to URLs alone.
+  // An IPv6 address has brackets in URLs only.
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) };
+}
+
+/** A configuration variable with such a URL. */
+export function RedisUrlVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'redisUrl',
+    validator: {
+      validate: (value) => typeof value === 'string' && parseRedisUrl(value) !== null,
+      defaultMessage: (argument) =>
+        `${argument?.property} must be a URL, redis://host, redis-cluster://host,host or redis-sentinel://host,host/master ` +
+        '(with TLS rediss…; a Cluster has no database numbers)',
+    },
+  });
 }

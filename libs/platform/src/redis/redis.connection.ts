@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Cluster } from 'ioredis';
-import { ClusterMasters } from './cluster-masters.js';
+import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './redis-client.js';
-import { REDIS } from './redis.token.js';
 
-/** What others than stores may know of the connection to Redis: when a server begins to serve us, and whether all do. */
+/** Injection token of the process's one Redis client, for stores. */
+export const REDIS = Symbol('redis');
+
+/** The state of the connection to Redis, for everything but stores. */
 @Injectable()
 export class RedisConnection {
   private readonly masters: ClusterMasters | undefined;
@@ -14,8 +15,8 @@ export class RedisConnection {
   }
 
   /**
-   * Calls back whenever a server begins to serve us: at start, after every fail-over and after every restart. It may
-   * have lost the last writes. In a Cluster that is each master, while the connection as a whole stays.
+   * Calls back whenever a server becomes ready: at start, after every failover and after every restart. It may have lost
+   * its last writes. In a Cluster each master counts, although the client as a whole stays connected.
    */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
@@ -23,8 +24,60 @@ export class RedisConnection {
     else this.redis.on('ready', callback);
   }
 
-  /** Rejects while a part of what is stored cannot be reached. */
+  /** Rejects while some of the keys cannot be reached. */
   async check(): Promise<void> {
     await (this.masters ? this.masters.check() : this.redis.ping());
   }
+}
+
+/** The masters of a Cluster: whether they serve, and when another node takes over. */
+class ClusterMasters {
+  private known: ReadonlySet<string> = new Set();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(private readonly cluster: Cluster) {
+    cluster.on('refresh', () => this.update());
+    cluster.on('+node', (node: Redis) => this.follow(node));
+    cluster.nodes().forEach((node) => this.follow(node));
+    if (cluster.status === 'ready') this.update();
+  }
+
+  /** Calls back whenever a node begins to serve slots: at start, after a failover, and when a master returns. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** Rejects while slots have no master that answers, or while a master says so. */
+  async check(): Promise<void> {
+    if (this.known.size === 0) throw new Error('no node of the Cluster was reached yet');
+    const nodes = new Map(this.cluster.nodes('master').map((node) => [keyOf(node), node]));
+    const answers = await Promise.all(
+      [...this.known].map((key) => {
+        const node = nodes.get(key);
+        if (!node) throw new Error(`the master ${key} is not connected`);
+        return node.cluster('INFO');
+      }),
+    );
+    if (!answers.every((answer) => answer.includes('cluster_state:ok')))
+      throw new Error('cluster_state is not ok: some slots are not served');
+  }
+
+  private follow(node: Redis): void {
+    // A master that returns may have lost its last writes.
+    node.on('ready', () => this.known.has(keyOf(node)) && this.notify());
+  }
+
+  private update(): void {
+    const before = this.known;
+    this.known = new Set(this.cluster.nodes('master').map(keyOf));
+    if ([...this.known].some((key) => !before.has(key))) this.notify();
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function keyOf({ options }: Redis): string {
+  return `${options.host}:${options.port}`;
 }

@@ -1,13 +1,12 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
 import { type RedisClient, redisClient } from './redis-client.js';
-import { RedisConnection } from './redis.connection.js';
-import { REDIS } from './redis.token.js';
+import { REDIS, RedisConnection } from './redis.connection.js';
 
-/** The same trouble of the same server is logged once in this time: a Cluster finds it anew with every command. */
-const QUIET_MS = 5_000;
+/** The same error of the same server is logged once in this time: a Cluster meets it again with every command. */
+const REPEAT_LOG_MS = 5_000;
 
-/** Offers the process's one connection to Redis: to a server, to a Cluster, or to the master that Sentinels name. */
+/** Provides the process's one Redis client: of a server, of a Cluster, or of the master that Sentinels name. */
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
   constructor(
@@ -15,12 +14,12 @@ export class RedisModule implements OnApplicationShutdown {
     connection: RedisConnection,
     readiness: Readiness,
   ) {
-    readiness.add('redis', () => connection.check());
+    readiness.register('redis', () => connection.check());
   }
 
-  /** @param timeoutMs in which time a command must be answered, in milliseconds; 2000 when absent */
+  /** @param timeoutMs timeout of a command, in milliseconds; 2000 when absent */
   static forRoot(url: string, timeoutMs?: number): DynamicModule {
-    const provider = { provide: REDIS, useFactory: () => logged(redisClient(url, timeoutMs)) };
+    const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(url, timeoutMs)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
   }
 
@@ -29,13 +28,13 @@ export class RedisModule implements OnApplicationShutdown {
   }
 }
 
-function logged(redis: RedisClient): RedisClient {
+function withErrorLog(redis: RedisClient): RedisClient {
   const logger = new Logger('Redis');
-  const told = new Map<string, number>();
+  const lastLogged = new Map<string, number>();
   const warn = (text: string) => {
-    if (Date.now() - (told.get(text) ?? 0) < QUIET_MS) return;
-    if (told.size > 100) told.clear();
-    told.set(text, Date.now());
+    if (Date.now() - (lastLogged.get(text) ?? 0) < REPEAT_LOG_MS) return;
+    if (lastLogged.size > 100) lastLogged.clear();
+    lastLogged.set(text, Date.now());
     logger.warn(text);
   };
   redis.on('error', ({ message }: Error) => warn(`Redis: ${message}`));

@@ -1,11 +1,13 @@
-/** A call between processes, as far as it may be told: no key, argument, parameter or payload is in it. */
+import { type TracingChannelSubscribers, tracingChannel } from 'node:diagnostics_channel';
+
+/** A call to another process. It holds no key, argument, parameter or payload. */
 export interface Call {
   readonly system: 'redis' | 'postgresql' | 'nats';
-  /** Redis command, first word of a statement, or `request`. Few different ones exist. */
+  /** Redis command, first word of an SQL statement, or `request`: few values exist. */
   readonly operation: string;
   /** Table or subject. */
   readonly target?: string;
-  /** A message's headers, in which a trace goes on. */
+  /** Headers of a message, which carry the trace context. */
   readonly carrier?: Carrier;
 }
 
@@ -14,13 +16,13 @@ export interface Carrier {
   get?(name: string): string;
 }
 
-/** A `TracingChannel` of node:diagnostics_channel, and how what it tells is read. */
+/** A `TracingChannel` of node:diagnostics_channel and the reader of its messages. */
 export interface CallChannel {
   readonly name: string;
   readonly read: (message: never) => Call;
 }
 
-/** Calls that this process makes. The driver of Redis tells of its commands by itself; the other two are ours. */
+/** Calls that this process makes. ioredis publishes its commands itself; the other two channels are ours. */
 export const OUTGOING: readonly CallChannel[] = [
   {
     name: 'ioredis:command',
@@ -45,7 +47,7 @@ export const OUTGOING: readonly CallChannel[] = [
   },
 ];
 
-/** Requests over NATS that this process answers. */
+/** NATS requests that this process answers. */
 export const INCOMING: CallChannel = {
   name: 'scheduling-oauth:nats-response',
   read: ({ subject, headers }: { subject: string; headers?: Carrier }) => ({
@@ -55,3 +57,22 @@ export const INCOMING: CallChannel = {
     ...(headers && { carrier: headers }),
   }),
 };
+
+/** Runs when a call begins; the function it returns runs when the call ends. */
+export type BeginCall = (call: Call) => (failed: boolean) => void;
+
+/** Subscribes to the calls of a channel. @returns unsubscribes */
+export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => void {
+  const channel = tracingChannel<unknown, object>(name);
+  const ends = new WeakMap<object, (failed: boolean) => void>();
+  const subscribers = {
+    start: (message: object) => void ends.set(message, begin(read(message as never))),
+    asyncStart: (message: object) => {
+      ends.get(message)?.('error' in message);
+      ends.delete(message);
+    },
+  };
+  // The types of Node 20 require all five subscribers; the runtime does not.
+  channel.subscribe(subscribers as unknown as TracingChannelSubscribers<object>);
+  return () => channel.unsubscribe(subscribers as unknown as TracingChannelSubscribers<object>);
+}

@@ -1,19 +1,19 @@
-import { ConfigurationError } from '../configuration/configuration.error.js';
+import { ConfigurationError } from '../configuration/load-configuration.js';
 import type { Tracing } from './tracing.js';
 
 /**
- * Follows requests when OpenTelemetry's standard variables ask for it: an endpoint, or `OTEL_TRACES_EXPORTER=otlp`. Else
- * nothing of it is even loaded.
+ * Starts tracing when OpenTelemetry's standard variables enable it: an endpoint, or `OTEL_TRACES_EXPORTER=otlp`. Otherwise its
+ * packages are not even loaded.
  *
  * @throws ConfigurationError for an exporter that is not built in
  */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
-  if (!isWanted(env)) return undefined;
+  if (!isEnabled(env)) return undefined;
   const { Tracing } = await import('./tracing.js');
   return new Tracing(env['OTEL_SERVICE_NAME'] || service);
 }
 
-function isWanted(env: NodeJS.ProcessEnv): boolean {
+function isEnabled(env: NodeJS.ProcessEnv): boolean {
   const exporter = env['OTEL_TRACES_EXPORTER'];
   if (exporter && exporter !== 'otlp' && exporter !== 'none')
     throw new ConfigurationError(['OTEL_TRACES_EXPORTER must be otlp or none']);

@@ -1,31 +1,39 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { context, propagation, type Tracer } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  type Context,
+  context,
+  type ContextManager,
+  diag,
+  DiagLogLevel,
+  type Exception,
+  propagation,
+  ROOT_CONTEXT,
+  type Tracer,
+} from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
-import { ActiveContext } from './active-context.js';
-import { tellTroubles } from './tell-troubles.js';
-import { traceAnswers, traceCalls } from './trace-calls.js';
-import { traceRequests } from './trace-requests.js';
+import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 
-/** A collector that does not answer must not hold up the end of a process. */
-const FLUSH_WITHIN_MS = 2_000;
+/** A collector that does not answer must not delay the end of a process. */
+const FLUSH_TIMEOUT_MS = 2_000;
 
 /**
- * Follows requests over HTTP, NATS, Redis and PostgreSQL, and sends what it saw by OTLP over HTTP. Where to, how much
- * and how often is OpenTelemetry's to read from its variables.
+ * Traces requests over HTTP, NATS, Redis and PostgreSQL, and exports the spans by OTLP over HTTP. OpenTelemetry's own variables
+ * set the collector, the sampling and the batching.
  */
 export class Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
-  private readonly ends: (() => void)[];
+  private readonly unsubscribe: (() => void)[];
 
   constructor(service: string) {
     const logger = new Logger('Tracing');
-    tellTroubles((text) => logger.warn(text));
+    logExportErrors((text) => logger.warn(text));
     this.provider = new BasicTracerProvider({
       resource: resourceFromAttributes({
         'service.name': service,
@@ -33,22 +41,81 @@ export class Tracing {
       }).merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
     });
-    const active = new ActiveContext();
+    const active = new AsyncContextManager();
     context.setGlobalContextManager(active);
     propagation.setGlobalPropagator(new W3CTraceContextPropagator());
     this.tracer = this.provider.getTracer('scheduling-oauth');
-    this.ends = [traceCalls(this.tracer), traceAnswers(this.tracer, active.storage)];
+    this.unsubscribe = [traceCalls(this.tracer), traceAnswers(this.tracer, active.storage)];
   }
 
-  /** Makes each request to the app the beginning of a trace. */
-  follow(fastify: Pick<FastifyInstance, 'addHook'>): void {
+  /** Starts a trace for each request to the app. */
+  traceRequests(fastify: Pick<FastifyInstance, 'addHook'>): void {
     traceRequests(fastify, this.tracer);
   }
 
-  /** Sends what is left. */
+  /** Exports the remaining spans. */
   async end(): Promise<void> {
-    for (const end of this.ends) end();
+    for (const unsubscribe of this.unsubscribe) unsubscribe();
     const sent = this.provider.shutdown().catch(() => undefined);
-    await Promise.race([sent, sleep(FLUSH_WITHIN_MS, undefined, { ref: false })]);
+    await Promise.race([sent, sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]);
   }
+}
+
+/**
+ * The active span. OpenTelemetry's own context manager hides its storage, which a channel of node:diagnostics_channel needs to
+ * run subscribers under a span.
+ */
+class AsyncContextManager implements ContextManager {
+  readonly storage = new AsyncLocalStorage<Context>();
+
+  active(): Context {
+    return this.storage.getStore() ?? ROOT_CONTEXT;
+  }
+
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    context: Context,
+    run: F,
+    thisArg?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return this.storage.run(context, () => run.apply(thisArg, args));
+  }
+
+  bind<T>(context: Context, target: T): T {
+    if (typeof target !== 'function') return target;
+    return ((...args: unknown[]) => this.storage.run(context, () => target(...args) as unknown)) as T;
+  }
+
+  enable(): this {
+    return this;
+  }
+
+  disable(): this {
+    this.storage.disable();
+    return this;
+  }
+}
+
+/**
+ * Logs OpenTelemetry's warnings without what they quote: for a refused export they quote the collector's whole answer, which may
+ * repeat the request, keys included.
+ */
+function logExportErrors(warn: (text: string) => void): void {
+  const log = (text: string) => warn(withoutQuoted(text));
+  const silent = () => undefined;
+  diag.setLogger(
+    { error: log, warn: log, info: silent, debug: silent, verbose: silent },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  setGlobalErrorHandler((error) => warn(`spans were not taken: ${kindOf(error)}`));
+}
+
+/** The status of the collector's answer, or the system's error code. */
+function kindOf(error: Exception): string {
+  if (typeof error === 'string') return withoutQuoted(error);
+  return String(error.code ?? withoutQuoted(error.message ?? error.name ?? 'no reason was given'));
+}
+
+function withoutQuoted(text: string): string {
+  return text.replace(/['"].*['"]/s, '…');
 }

@@ -1,9 +1,9 @@
 /**
- * The servers of a URL that may name several, as libpq's does: `scheme://user:password@a:1,b:2/path?query` is that URL of
- * `a` and that URL of `b`. Empty when it is no URL of any.
+ * Splits a URL that names several servers, as libpq's may, into one URL for each: `scheme://user:password@a:1,b:2/path?query`.
+ * Empty when it is not valid.
  */
-export function eachServer(url: string): string[] {
-  // What stands before the last @ may have any comma in it.
+export function serverUrls(url: string): string[] {
+  // The part before the last @ may contain commas.
   const parts = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is.exec(url.trim());
   if (!parts) return [];
   const [, before = '', servers = '', after = ''] = parts;

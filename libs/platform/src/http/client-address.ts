@@ -1,4 +1,27 @@
+import { compile } from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
+import { listOf } from '../configuration/variables.js';
+
+export interface ProxySettings {
+  /** Addresses or ranges, comma-separated; empty trusts nobody. */
+  readonly TRUSTED_PROXIES: string;
+  /** How many of them stand in a row before the app. */
+  readonly TRUSTED_PROXY_HOPS?: number;
+}
+
+/**
+ * Fastify's `trustProxy` function: whether the X-Forwarded-* headers of an address are believed. Hop 0 is the peer of the
+ * connection. Every proxy appends the address it sees, so behind a client whose own address is in the range (SNAT, or inside
+ * the cluster) the header goes on with what that client made up. Hence the number of proxies counts too.
+ */
+export function trustedProxies({
+  TRUSTED_PROXIES,
+  TRUSTED_PROXY_HOPS = 1,
+}: ProxySettings): false | ((address: string, hop: number) => boolean) {
+  if (TRUSTED_PROXIES === '') return false;
+  const covers = compile(listOf(TRUSTED_PROXIES));
+  return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
+}
 
 /**
  * The network that rate limits count as one caller: an IPv4 address or an IPv6 /64, the smallest network a customer gets

@@ -1,14 +1,11 @@
-import { INCOMING, OUTGOING } from './calls.js';
-import { listen } from './listen.js';
+import { INCOMING, onCalls, OUTGOING } from './calls.js';
 import type { Metrics } from './metrics.js';
 
 /**
- * Measures what this process asks of Redis, PostgreSQL and NATS, and what it answers over NATS. Names are those of
- * OpenTelemetry's conventions for databases and messaging.
- *
- * @returns ends the measuring
+ * Measures the calls of this process to Redis, PostgreSQL and NATS, and its answers over NATS. Names follow OpenTelemetry's
+ * conventions for databases and messaging.
  */
-export function measureCalls(metrics: Metrics): () => void {
+export function measureCalls(metrics: Metrics): void {
   const database = metrics.histogram(
     'db_client_operation_duration_seconds',
     'How long Redis and PostgreSQL took to answer',
@@ -24,8 +21,8 @@ export function measureCalls(metrics: Metrics): () => void {
     'How long this process took to answer requests over NATS',
     ['messaging_system', 'messaging_destination_name', 'outcome'],
   );
-  const ends = [...OUTGOING, INCOMING].map((channel) =>
-    listen(channel, ({ system, operation, target = '' }) => {
+  for (const channel of [...OUTGOING, INCOMING])
+    onCalls(channel, ({ system, operation, target = '' }) => {
       const start = performance.now();
       return (failed) => {
         const seconds = (performance.now() - start) / 1000;
@@ -38,7 +35,5 @@ export function measureCalls(metrics: Metrics): () => void {
           database.observe({ db_system_name: system, db_operation_name: operation, outcome }, seconds);
         }
       };
-    }),
-  );
-  return () => ends.forEach((end) => end());
+    });
 }

@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { logContext } from '../logging/log-context.js';
-import { errorOf } from './error-of.js';
 import type { Metrics } from './metrics.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Checks by which a login is refused: a wrong password counts, and so does being told to wait. */
+/** Checks that refuse a login: a wrong password, or too many attempts. */
 const LOGIN_CHECKS = new Set(['user', 'password', 'disabled', 'login_throttle', 'password_gate']);
 
 /**
- * Measures every request by its route, which is the template and never the path: anybody can make up paths. Names
- * are those of OpenTelemetry's conventions for HTTP servers.
+ * Measures every request by its route template, never by its path: clients can make up paths. Names follow OpenTelemetry's
+ * conventions for HTTP servers.
  */
 export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metrics: Metrics): void {
   const duration = metrics.histogram(
@@ -27,7 +26,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
     'Logins refused, by the check that failed; for those told to wait by the counter that was full',
     ['check', 'counter'],
   );
-  fastify.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+  fastify.addHook('onResponse', (request, reply, done) => {
     const http_route = routeOf(request);
     const http_request_method = METHODS.has(request.method) ? request.method : '_OTHER';
     const labels = { http_request_method, http_route, http_response_status_code: reply.statusCode };
@@ -37,10 +36,25 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
     const { check, counter } = logContext(request.raw);
     if (http_route === '/auth/login' && typeof check === 'string' && LOGIN_CHECKS.has(check))
       logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
+    done();
   });
 }
 
-/** The template of the route that answered; one word for everything that is at no path of ours. */
+/** The template of the route that answered; `unmatched` for all paths that do not exist. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched';
+}
+
+const CODE = /^[a-z_]{1,40}$/;
+
+/**
+ * The error code of the answer; undefined for none. A protected resource has it in its challenge (RFC 6750 3.1), which has none
+ * for a request without a token: that is `token_required` here.
+ */
+export function errorOf(request: FastifyRequest, reply: FastifyReply): string | undefined {
+  const { error } = logContext(request.raw);
+  if (typeof error !== 'string' || !CODE.test(error)) return undefined;
+  const challenge = reply.getHeader('www-authenticate');
+  if (typeof challenge !== 'string' || challenge.startsWith('Basic')) return error;
+  return /\berror="([a-z_]{1,40})"/.exec(challenge)?.[1] ?? 'token_required';
 }

@@ -1,35 +1,35 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { LINGER_MS } from './linger.js';
+import { UNREAD_BODY_MS } from './graceful-shutdown.js';
 
-/** What came is no HTTP, did not arrive in time (RFC 9110 15.5.9), or has too long a head (RFC 6585 5). */
-export type UnreadableStatus = 400 | 408 | 431;
+/** Not HTTP; not complete in time (RFC 9110 15.5.9); or the header section is too long (RFC 6585 5). */
+export type MalformedRequestStatus = 400 | 408 | 431;
 
-export interface UnreadableAnswer {
+export interface MalformedRequestAnswer {
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 }
 
-const STATUS: Readonly<Record<string, UnreadableStatus>> = {
+const STATUS: Readonly<Record<string, MalformedRequestStatus>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-const DESCRIPTION: Readonly<Record<UnreadableStatus, string>> = {
+const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
   400: 'the request is malformed',
   408: 'the request did not arrive in time, repeat it',
   431: 'the request line and headers are larger than 16 KiB',
 };
 
 /**
- * Answers what Node could not read as a request: no controller, filter or log line ever sees it, so its error has no
- * reference. The connection ends with the answer, and with what the client still sends, as a reset could lose the answer
- * (RFC 9112 9.6); a moment later in any case.
+ * Answers what Node could not parse as a request. No hook, controller or filter sees it, so it is not logged and its error has
+ * no reference. The connection closes after the answer, but only when the client has stopped sending or a second later,
+ * because a reset could lose the answer (RFC 9112 9.6).
  */
-export function answerUnreadable(
+export function answerMalformedRequests(
   { server }: FastifyInstance,
-  answer: (status: UnreadableStatus) => UnreadableAnswer = oauthError,
+  answer: (status: MalformedRequestStatus) => MalformedRequestAnswer = jsonAnswer,
 ): void {
   server.removeAllListeners('clientError').on('clientError', (error, socket: Duplex) => {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -44,14 +44,14 @@ export function answerUnreadable(
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`);
-    // Node has forgotten a connection that it timed out: a client that keeps its half open would keep it for ever.
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    // Node no longer watches a connection that timed out: a client that keeps its side open would keep it for ever.
+    setTimeout(() => socket.destroy(), UNREAD_BODY_MS).unref();
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });
 }
 
-/** RFC 6749 5.2. */
-function oauthError(status: UnreadableStatus): UnreadableAnswer {
+/** In the shape of RFC 6749 5.2. */
+function jsonAnswer(status: MalformedRequestStatus): MalformedRequestAnswer {
   return {
     headers: {
       'Content-Type': 'application/json; charset=utf-8',

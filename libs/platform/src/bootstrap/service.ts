@@ -1,0 +1,200 @@
+import 'reflect-metadata';
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics } from 'prom-client';
+import { ConfigurationError } from '../configuration/load-configuration.js';
+import type { ServiceConfiguration } from '../configuration/service.configuration.js';
+import { serveHealth } from '../health/health-server.js';
+import { Readiness } from '../health/readiness.js';
+import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
+import { type ProxySettings, trustedProxies } from '../http/client-address.js';
+import { allowCrossOrigin } from '../http/cors.js';
+import { closeConnectionsGracefully, readBodyBeforeClose } from '../http/graceful-shutdown.js';
+import {
+  answerMalformedRequests,
+  type MalformedRequestAnswer,
+  type MalformedRequestStatus,
+} from '../http/malformed-request.js';
+import { refuseAfterStall, requireHost } from '../http/request-guards.js';
+import { type ResponseHeaders, setResponseHeaders } from '../http/response-headers.js';
+import { assignReference } from '../logging/log-context.js';
+import { createLogger, NestLogger } from '../logging/logger.js';
+import { logRequests } from '../logging/request-log.js';
+import { measureCalls } from '../telemetry/call-metrics.js';
+import { measureDependencies, Metrics } from '../telemetry/metrics.js';
+import { measureRequests } from '../telemetry/request-metrics.js';
+import { startTracing } from '../telemetry/start-tracing.js';
+import type { Tracing } from '../telemetry/tracing.js';
+import { type Instruments, PlatformModule } from './platform.module.js';
+
+/** An app as a process runs it. */
+export interface Service<Configuration = ServiceConfiguration> {
+  readonly name: string;
+  readonly module: DynamicModule;
+  readonly configuration: Configuration;
+  /** Bodies of any other media type are refused. */
+  readonly bodyParsers: BodyParsers;
+  /** Response headers besides those of every service. */
+  readonly headers?: ResponseHeaders;
+  /** Paths that scripts of any origin may call. */
+  readonly crossOriginPaths?: readonly string[];
+  /** The answer to what is not HTTP; by default JSON in the shape of RFC 6749 5.2. */
+  readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
+  /** Adds what only this app has, such as another transport. */
+  readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
+}
+
+/** The part of the configuration that an app needs before it listens. */
+type HttpConfiguration = ProxySettings & { readonly LOG_LEVEL: string; readonly publicUrl: string };
+
+const BODY_LIMIT = 64 * 1024;
+/** Within which a request must arrive, head and body. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+@Module({})
+class RootModule {}
+
+/**
+ * Runs a service until SIGTERM or SIGINT, with its health and metrics on the internal port.
+ *
+ * @param requiredDependencies /readyz lists them as missing until they answer
+ */
+export async function runService(
+  service: Service,
+  requiredDependencies: readonly string[],
+): Promise<NestFastifyApplication> {
+  const { name, configuration } = service;
+  const { HOST, PORT, INTERNAL_PORT } = configuration;
+  const tracing = await startTracing(name, process.env);
+  const readiness = new Readiness(requiredDependencies);
+  const metrics = new Metrics();
+  // The app handles signals once it exists. As a container's first process it would ignore them until then.
+  const exit = (): void => process.exit(0);
+  process.on('SIGTERM', exit).on('SIGINT', exit);
+  metrics.registry.setDefaultLabels({ service: name });
+  collectDefaultMetrics({ register: metrics.registry });
+  measureDependencies(metrics, readiness);
+  measureCalls(metrics);
+  // Before the app: a process that waits for its dependencies is alive, and /readyz says what it waits for.
+  const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
+  const app = await createService(service, { readiness, metrics, ...(tracing && { tracing }) });
+  // A container's first process does not end by a signal that it sends itself, as Nest does by default.
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  process.off('SIGTERM', exit).off('SIGINT', exit);
+  fastifyOf(app).addHook('onClose', async () => {
+    health.close();
+    await tracing?.end();
+  });
+  await app.listen(PORT, HOST);
+  await app.startAllMicroservices();
+  readiness.start();
+  new Logger('Service').log(
+    `listens on ${HOST}:${PORT}, health and metrics on ${HOST}:${INTERNAL_PORT}`,
+  );
+  return app;
+}
+
+/**
+ * Creates an app with everything that our services share: bounded requests, security headers, one log line and one measurement
+ * per request, graceful shutdown. It does not listen yet.
+ */
+export async function createService(
+  { name, module, configuration, configure, ...service }: Service<HttpConfiguration>,
+  instruments: Instruments & { readonly tracing?: Tracing } = {
+    readiness: new Readiness(),
+    metrics: new Metrics(),
+  },
+): Promise<NestFastifyApplication> {
+  const logger = createLogger(name, configuration.LOG_LEVEL);
+  const root = { module: RootModule, imports: [PlatformModule.forRoot(instruments), module] };
+  const app = await NestFactory.create<NestFastifyApplication>(root, fastifyAdapter(configuration), {
+    logger: new NestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const fastify = fastifyOf(app);
+  // Hooks run in the order in which they are added.
+  instruments.tracing?.traceRequests(fastify);
+  logRequests(fastify, logger);
+  measureRequests(fastify, instruments.metrics);
+  // /readyz reports the shutdown before the app waits for its last requests.
+  fastify.addHook('preClose', async () => instruments.readiness.stop());
+  closeConnectionsGracefully(fastify, REQUEST_TIMEOUT_MS);
+  readBodyBeforeClose(fastify);
+  // Before everything that may refuse a request, so that each answer has them.
+  setResponseHeaders(fastify, configuration.publicUrl, service.headers);
+  requireHost(fastify);
+  if (service.crossOriginPaths) await allowCrossOrigin(fastify, service.crossOriginPaths);
+  refuseAfterStall(fastify);
+  addBodyParsers(fastify, service.bodyParsers);
+  answerMalformedRequests(fastify, service.malformedRequest);
+  // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node would, without a body and our headers.
+  fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
+  await configure?.(app);
+  return app;
+}
+
+function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
+  // Fastify gets no logger: its own messages quote URLs, whose queries carry codes. It makes no child logger per request either.
+  return new FastifyAdapter({
+    genReqId: assignReference,
+    bodyLimit: BODY_LIMIT,
+    trustProxy: trustedProxies(configuration),
+    forceCloseConnections: 'idle',
+    // Requests that arrive while the app closes are answered as ever, and their connections end with the answer.
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      // Node allows the longer of the two timeouts for a body, and checks every 30 s by default.
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      // `requireHost` refuses requests without Host: Node's own response has no body and is not logged.
+      requireHostHeader: false,
+    },
+    rewriteUrl,
+    routerOptions: { querystringParser: () => ({}) },
+    // No middleware is used. Its engine would run for each request.
+    skipMiddie: true,
+  });
+}
+
+/** A path that does not exist. */
+const NO_PATH = '/%25';
+
+/**
+ * The path and query of a request target, which may be in absolute form (RFC 9112 3.2.2). For a target that is no path, or that
+ * cannot be decoded, the router's own answer would quote it; these get a path that does not exist: 404.
+ */
+function rewriteUrl({ url = '/' }: { readonly url?: string | undefined }): string {
+  const target = url.startsWith('/')
+    ? url
+    : url.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
+  if (!target.startsWith('/')) return NO_PATH;
+  const [path = ''] = target.split('?', 1);
+  if (!path.includes('%')) return target;
+  try {
+    decodeURI(path);
+    return target;
+  } catch {
+    return NO_PATH;
+  }
+}
+
+function fastifyOf(app: NestFastifyApplication): FastifyInstance {
+  return app.getHttpAdapter().getInstance();
+}
+
+/** Runs the main function of a process. An error that stops its start becomes one message for the operator, and exit code 1. */
+export function main(run: () => Promise<unknown>): void {
+  run().catch((error: unknown) => {
+    const text =
+      error instanceof ConfigurationError
+        ? error.message
+        : error instanceof Error
+          ? error.stack
+          : String(error);
+    process.stderr.write(`${text}\n`, () => process.exit(1));
+  });
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { RefusedRequestError } from './refused-request.error.js';
+
+/** Parsers of request bodies by media type. Bodies are UTF-8; a parser's error becomes the answer. */
+export type BodyParsers = Readonly<Record<string, (text: string) => unknown>>;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads bodies of these media types and no other: the rest is 415. */
+export function addBodyParsers(fastify: FastifyInstance, parsers: BodyParsers): void {
+  fastify.removeAllContentTypeParsers();
+  for (const [type, parse] of Object.entries(parsers)) {
+    fastify.addContentTypeParser<Buffer>(type, { parseAs: 'buffer' }, ({ headers }, body, done) => {
+      try {
+        checkCoding(headers['content-encoding']);
+        done(null, parse(decode(body)));
+      } catch (error) {
+        done(error as Error);
+      }
+    });
+  }
+}
+
+/**
+ * RFC 9110 15.5.16: "If the problem was caused by an unsupported content coding, the Accept-Encoding response header field
+ * ought to be used to indicate which (if any) content codings would have been accepted in the request."
+ */
+function checkCoding(coding = ''): void {
+  if (coding === '' || coding.toLowerCase() === 'identity') return;
+  throw new RefusedRequestError(415, 'the body has a Content-Encoding: send it uncompressed', {
+    headers: { 'Accept-Encoding': 'identity' },
+    detail: { check: 'content_encoding' },
+  });
+}
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch (cause) {
+    throw new RefusedRequestError(400, 'the body is not valid UTF-8', { cause });
+  }
+}

@@ -1,0 +1,65 @@
+import type { LoggerService } from '@nestjs/common';
+import { destination, type Level, type Logger, pino } from 'pino';
+
+/** The JSON logger of a process, for the requests' lines and for Nest's. */
+export function createLogger(service: string, level: string): Logger {
+  return pino(
+    { level, base: { service }, hooks: { streamWrite: redactCredentials } },
+    // Lines that come while one is written go out together. pino writes what is left when the process exits.
+    destination({ fd: 1, sync: false }),
+  );
+}
+
+const PREFIXES = ['sac_', 'sat_', 'srt_', 'scs_'];
+
+/** Shortens credentials that a user put where none belongs, such as in a path or a client id, to their prefix. */
+export function redactCredentials(line: string): string {
+  // Nearly no line contains a prefix, and the regexp costs ten times as much as these.
+  if (!PREFIXES.some((prefix) => line.includes(prefix))) return line;
+  return line.replaceAll(/(s(?:ac|at|rt|cs)_)[\w-]{16,}/g, '$1…');
+}
+
+/** Nest announces each of its parts under these: forty lines at every start. */
+const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
+
+/** Nest's log on the process's logger. What Nest says about its own start is at level debug. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Pick<Logger, Level>) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write(START_UP_CONTEXTS.has(rest.at(-1)) ? 'debug' : 'info', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  /** @param rest what Nest passes besides the message: the context last, before it the stack of an error */
+  private write(level: Level, message: unknown, rest: readonly unknown[]): void {
+    const context = rest.at(-1);
+    const stack = rest.length > 1 ? rest[0] : undefined;
+    const fields = {
+      ...(typeof context === 'string' && { context }),
+      ...(typeof stack === 'string' && { stack }),
+    };
+    if (message instanceof Error) this.logger[level]({ ...fields, err: message });
+    else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
+    else this.logger[level](fields, String(message));
+  }
+}
