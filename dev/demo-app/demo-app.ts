@@ -1,6 +1,5 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
-import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { CalendarClient } from './calendar/calendar-client.js';
 import type { DemoConfiguration } from './demo.configuration.js';
@@ -23,24 +22,10 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   });
   await app.register(cookie);
   await app.register(formbody);
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        styleSrc: [STYLE_SOURCE],
-        // Chromium holds the redirect after a form to this directive too: "Connect" leads to the log-in page.
-        formAction: ["'self'", configuration.AUTH_URL],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    // The callback's address holds the code: it is never told to another page.
-    referrerPolicy: { policy: 'no-referrer' },
-    strictTransportSecurity: false,
-    xFrameOptions: { action: 'deny' },
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headersOf(configuration));
+    done();
   });
-  app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
 
   sendHome(app, new URL(configuration.REDIRECT_URI).origin);
   const context = {
@@ -67,4 +52,16 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
     return reply.code(status).type('text/html; charset=utf-8').send(messagePage(message));
   });
   return app;
+}
+
+function headersOf({ AUTH_URL }: DemoConfiguration): Record<string, string> {
+  return {
+    'Cache-Control': 'no-store',
+    // Chromium applies form-action to the redirect after a form too: "Connect" leads to the login page.
+    'Content-Security-Policy': `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self' ${AUTH_URL};base-uri 'none';frame-ancestors 'none'`,
+    // The callback's address holds the code: no other page may see it.
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  };
 }

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { main } from '#platform/http/main.js';
+import { main } from '#platform/bootstrap/service.js';
 import { createDemoApp } from './demo-app.js';
 import { DemoConfiguration } from './demo.configuration.js';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eachServer } from '#platform/configuration/each-server.js';
+import { serverUrls } from '#platform/configuration/server-urls.js';
 import { StartError } from './start.error.js';
 
 const PORTS = { DATABASE_URL: 5432, REDIS_URL: 6379, NATS_URL: 4222 };
@@ -36,7 +36,7 @@ export async function checkGivenServices(env: NodeJS.ProcessEnv, within: number)
 function placesOf(text: string, standard: number): Place[] {
   return text
     .split(/,(?=\s*\w+:\/\/)/)
-    .flatMap(eachServer)
+    .flatMap(serverUrls)
     .map((url) => new URL(url))
     .filter(({ hostname }) => hostname !== '')
     .map(({ hostname, port }) => ({

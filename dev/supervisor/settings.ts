@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isSchemaName, SCHEMA_RULE } from '#platform/configuration/store-url.variables.js';
+import { isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { StartError } from './start.error.js';
 
 /** The addresses that browsers and applications use. */

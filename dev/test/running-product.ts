@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { generateClientSecret } from '#oauth/client-credentials.js';
@@ -7,17 +6,16 @@ import { ClientStore } from '#database/client/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
-import { type Configure, createService } from '#platform/http/service.js';
+import { createService, type Service } from '#platform/bootstrap/service.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
+import { authorizeApp } from '../../apps/authorize/src/app.module.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
-import { AppModule } from '../../apps/authorize/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
-import { configureResource, ResourceModule } from '../../apps/resource/src/resource.module.js';
-import { configureToken } from '../../apps/token/src/configure-token.js';
+import { resourceApp } from '../../apps/resource/src/resource.module.js';
+import { tokenApp } from '../../apps/token/src/token.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
-import { TokenModule } from '../../apps/token/src/token.module.js';
 import { createDemoApp } from '../demo-app/demo-app.js';
 import { DemoConfiguration } from '../demo-app/demo.configuration.js';
 import type { RunFile } from '../demo/run-file.js';
@@ -56,9 +54,9 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
   const token = Object.assign(new TokenConfiguration(), shared, settings, { PORT: tokenPort });
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
-    token: await listen(TokenModule.forRoot(token), token, configureToken(token)),
-    authorize: await listen(AppModule.forRoot(authorize), authorize),
-    resource: await listen(ResourceModule.forRoot(resource), resource, configureResource),
+    token: await listen(tokenApp(token)),
+    authorize: await listen(authorizeApp(authorize)),
+    resource: await listen(resourceApp(resource)),
   };
   const demo = await createDemoApp(
     Object.assign(new DemoConfiguration(), shared, {
@@ -90,14 +88,10 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
   };
 }
 
-async function listen(
-  module: DynamicModule,
-  configuration: { HOST: string; PORT: number; TRUSTED_PROXIES: string; publicUrl: string },
-  configure?: Configure,
-): Promise<NestFastifyApplication> {
-  const app = await createService(module, configuration, configure);
+async function listen(service: Service): Promise<NestFastifyApplication> {
+  const app = await createService(service);
   await app.startAllMicroservices();
-  await app.listen(configuration.PORT, configuration.HOST);
+  await app.listen(service.configuration.PORT, service.configuration.HOST);
   return app;
 }
 

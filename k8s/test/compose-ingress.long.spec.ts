@@ -1,4 +1,4 @@
-import { addressNetwork } from '#platform/http/address-network.js';
+import { addressNetwork } from '#platform/http/client-address.js';
 import { FROM, tightComposeIngress } from './compose-ingress.js';
 import { lines } from './log-lines.js';
 import type { Ingress } from './nginx.js';

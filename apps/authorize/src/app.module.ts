@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { parseForm } from '#oauth/parameters.js';
+import type { Service } from '#platform/bootstrap/service.js';
 import { AccountModule } from './account/account.module.js';
 import type { AuthorizeConfiguration } from './authorize.configuration.js';
 import { AuthorizeModule } from './authorize/authorize.module.js';
@@ -9,6 +11,8 @@ import { ErrorFilter } from './error.filter.js';
 import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
+import { malformedRequestPage } from './ui/errors/error.page.js';
+import { PAGE_HEADERS } from './ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
 
 /** The pages that a browser sees. */
@@ -30,4 +34,17 @@ export class AppModule {
       providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
     };
   }
+}
+
+/** The authorize app as a process runs it. */
+export function authorizeApp(configuration: AuthorizeConfiguration): Service<AuthorizeConfiguration> {
+  return {
+    name: 'authorize',
+    module: AppModule.forRoot(configuration),
+    configuration,
+    // Pages post forms only. A script of another site can send any other accepted type only after a preflight.
+    bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
+    headers: PAGE_HEADERS,
+    malformedRequest: malformedRequestPage,
+  };
 }

@@ -1,19 +1,17 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
-  DatabaseUrlVariable,
-  RedisUrlVariable,
-  SchemaVariable,
-} from '#platform/configuration/store-url.variables.js';
-import {
   ChoiceVariable,
+  DatabaseUrlVariable,
   KeysVariable,
   listOf,
   NumberVariable,
   OriginsVariable,
   OriginVariable,
+  SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {

@@ -5,7 +5,6 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { Readiness } from '#platform/health/readiness.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
@@ -15,8 +14,8 @@ import { UiOptions } from './ui/page.responder.js';
 @Module({})
 export class CoreModule {
   constructor(readiness: Readiness, database: DatabaseHealth) {
-    readiness.add('postgres', () => database.ping());
-    readiness.add('migrations', () => database.migrated());
+    readiness.register('postgres', () => database.ping());
+    readiness.register('migrations', () => database.migrated());
   }
 
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
@@ -52,7 +51,7 @@ export class CoreModule {
     return {
       module: CoreModule,
       global: true,
-      imports: [LoggingModule.forRoot('authorize', configuration.LOG_LEVEL), ...stores, grants],
+      imports: [...stores, grants],
       providers,
       exports: [...stores, grants, ...providers],
     };

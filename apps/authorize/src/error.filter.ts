@@ -2,10 +2,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
-import { allowedMethods } from '#platform/http/allowed-methods.js';
+import { hasRoute, refineNotFound } from '#platform/http/allowed-methods.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { noteError } from '#platform/http/note-error.js';
-import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { rawQuery, withQuery } from './addresses.js';
 import { AuthorizationResponse } from './authorize/authorization-response.js';
 import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
@@ -39,8 +38,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const error = allowedMethods.refine(OAuthError.from(thrown), request);
-    noteError(request.raw, error);
+    const error = OAuthError.from(refineNotFound(thrown, request));
+    addErrorToLog(request.raw, error);
     if (error instanceof RedirectableError) {
       this.pages.seeOther(reply, this.responses.error(error.returnTo, error));
       return;
@@ -65,6 +64,6 @@ export class ErrorFilter implements ExceptionFilter {
   /** The page to open again: the same one, or the account page where a form's address answers no GET. */
   private retryAddress({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
-    return allowedMethods.answers(server, 'GET', path) ? withQuery(path, query) : ENDPOINTS.account;
+    return hasRoute(server, 'GET', path) ? withQuery(path, query) : ENDPOINTS.account;
   }
 }

@@ -11,12 +11,12 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import type { User } from '#database/user/user.js';
-import { createService } from '#platform/http/service.js';
+import { createService } from '#platform/bootstrap/service.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
+import { authorizeApp } from '../src/app.module.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
-import { AppModule } from '../src/app.module.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { Browser } from './browser.js';
 
@@ -54,7 +54,7 @@ export async function startAuthorizeApp(
     ...PATIENT,
     ...settings,
   });
-  const app = await createService(AppModule.forRoot(configuration), configuration);
+  const app = await createService(authorizeApp(configuration));
   await app.listen(port, '127.0.0.1');
   // It connects in the background, and says of a revocation whether it is heard everywhere.
   if (settings.NATS_URL === undefined)

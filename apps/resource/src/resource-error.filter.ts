@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allowedMethods } from '#platform/http/allowed-methods.js';
-import { noteError } from '#platform/http/note-error.js';
+import { refineNotFound } from '#platform/http/allowed-methods.js';
+import { addErrorToLog } from '#platform/logging/log-context.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */
@@ -22,8 +22,8 @@ export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = allowedMethods.refine(this.errorOf(thrown), request);
-    noteError(request.raw, error);
+    const error = this.errorOf(refineNotFound(thrown, request));
+    addErrorToLog(request.raw, error);
     void reply
       .status(error.status)
       .headers(error.headers)

@@ -1,10 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { allowBrowsers } from '#platform/http/allow-browsers.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
+import { parseForm, parseJson } from '#oauth/parameters.js';
+import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.controller.js';
 import { ME_METADATA_PATH, MetadataModule } from './metadata/metadata.controller.js';
 import { ResourceErrorFilter } from './resource-error.filter.js';
@@ -18,7 +17,6 @@ export class ResourceModule {
       module: ResourceModule,
       global: true,
       imports: [
-        LoggingModule.forRoot('resource', configuration.LOG_LEVEL),
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'resource',
@@ -40,7 +38,13 @@ export class ResourceModule {
   }
 }
 
-/** Lets browsers call the API and read its metadata (CORS). */
-export async function configureResource(app: NestFastifyApplication): Promise<void> {
-  await allowBrowsers(app, [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH]);
+/** The resource app as a process runs it. Browsers may call it. */
+export function resourceApp(configuration: ResourceConfiguration): Service<ResourceConfiguration> {
+  return {
+    name: 'resource',
+    module: ResourceModule.forRoot(configuration),
+    configuration,
+    bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
+    crossOriginPaths: [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH],
+  };
 }

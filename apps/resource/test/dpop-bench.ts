@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import request, { type Response } from 'supertest';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { createService } from '#platform/http/service.js';
+import { createService } from '#platform/bootstrap/service.js';
 import { startApp } from '#testing/app-process.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
+import { resourceApp } from '../src/resource.module.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
-import { ResourceModule } from '../src/resource.module.js';
 
 const BASE_URL = 'https://base.example.com';
 export const API_URL = 'https://api.example.com';
@@ -34,7 +34,7 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
   const resource = async () => {
     const settings = { BASE_URL, API_URL, NATS_URL: services.natsUrl, LOG_LEVEL: 'silent', ...PATIENT };
     const configuration = Object.assign(new ResourceConfiguration(), settings);
-    const app = await createService(ResourceModule.forRoot(configuration), configuration);
+    const app = await createService(resourceApp(configuration));
     await app.listen(0, '127.0.0.1');
     return app;
   };

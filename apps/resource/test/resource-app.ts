@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { createService } from '#platform/http/service.js';
+import { createService } from '#platform/bootstrap/service.js';
 import { startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
-import { configureResource, ResourceModule } from '../src/resource.module.js';
+import { resourceApp } from '../src/resource.module.js';
 
 export interface Pair {
   readonly access_token: string;
@@ -35,7 +35,7 @@ export async function startResourceApp() {
     ...PATIENT,
   };
   const configuration = Object.assign(new ResourceConfiguration(), settings);
-  const app = await createService(ResourceModule.forRoot(configuration), configuration, configureResource);
+  const app = await createService(resourceApp(configuration));
   await app.listen(0, '127.0.0.1');
   const fixture = await openFixture(services, keys);
   const post = (path: string, body: object) => request(token.url).post(`/api/auth/oauth/${path}`).send(body);

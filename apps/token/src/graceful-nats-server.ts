@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
@@ -9,6 +10,9 @@ import {
   type NatsRequest,
   readRequest,
 } from '#platform/nats/nats-message.js';
+
+/** Publishes each request that is answered, for metrics and traces; never its payload. */
+const ANSWERS = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
@@ -81,7 +85,12 @@ export class GracefulNatsServer extends ServerNats {
   /** Nest has already logged a responder's error and turned it into one that is safe to send. */
   private async answer(handler: MessageHandler, data: unknown, context: NatsContext): Promise<Reply> {
     try {
-      return { response: await lastValueFrom(this.transformToObservable(await handler(data, context))) };
+      const call = { subject: context.getSubject(), headers: context.getHeaders() as unknown };
+      const response = await ANSWERS.tracePromise(
+        async () => lastValueFrom(this.transformToObservable(await handler(data, context))),
+        call,
+      );
+      return { response };
     } catch (err) {
       return { err };
     }

@@ -1,17 +1,8 @@
+import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { main } from '#platform/http/main.js';
-import { runService } from '#platform/http/service.js';
-import { configureToken } from './configure-token.js';
+import { tokenApp } from './token.module.js';
 import { TokenConfiguration } from './token.configuration.js';
-import { TokenModule } from './token.module.js';
 
-main(async () => {
-  const configuration = loadConfiguration(TokenConfiguration, process.env);
-  return runService({
-    name: 'token',
-    needs: ['postgres', 'redis', 'nats'],
-    module: TokenModule.forRoot(configuration),
-    configuration,
-    configure: configureToken(configuration),
-  });
-});
+main(async () =>
+  runService(tokenApp(loadConfiguration(TokenConfiguration, process.env)), ['postgres', 'redis', 'nats']),
+);

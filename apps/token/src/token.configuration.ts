@@ -1,18 +1,16 @@
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
-  DatabaseUrlVariable,
-  RedisUrlVariable,
-  SchemaVariable,
-} from '#platform/configuration/store-url.variables.js';
-import {
   ChoiceVariable,
+  DatabaseUrlVariable,
   KeysVariable,
   listOf,
   NumberVariable,
   OriginsVariable,
   OriginVariable,
+  SchemaVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 

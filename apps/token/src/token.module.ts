@@ -1,13 +1,18 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import type { CustomStrategy } from '@nestjs/microservices';
 import { PassportModule } from '@nestjs/passport';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { parseForm, parseJson } from '#oauth/parameters.js';
+import type { Service } from '#platform/bootstrap/service.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import { GracefulNatsServer } from './graceful-nats-server.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
 import { NatsModule } from '#platform/nats/nats.module.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
-import { OAuthErrorFilter } from '#platform/oauth/oauth-error.filter.js';
+import { OAuthErrorFilter } from './oauth-error.filter.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { ClientAuthenticator } from './client-auth/client-authenticator.service.js';
 import { ClientCache } from './client-auth/client-cache.js';
@@ -68,7 +73,6 @@ export class TokenModule {
     return {
       module: TokenModule,
       imports: [
-        LoggingModule.forRoot('token', configuration.LOG_LEVEL),
         PassportModule,
         ...connections,
         GrantsModule.forRoot({
@@ -110,4 +114,31 @@ export class TokenModule {
       ],
     };
   }
+}
+
+/** The endpoints that public clients call from a browser. Introspection is for resource servers only. */
+const BROWSER_ENDPOINTS = [
+  ENDPOINTS.token,
+  ENDPOINTS.refreshToken,
+  ENDPOINTS.revoke,
+  ENDPOINTS.par,
+  ENDPOINTS.authorizationServerMetadata,
+];
+
+/** The token app as a process runs it: HTTP for applications, NATS for resource servers. */
+export function tokenApp(configuration: TokenConfiguration): Service<TokenConfiguration> {
+  return {
+    name: 'token',
+    module: TokenModule.forRoot(configuration),
+    configuration,
+    bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
+    crossOriginPaths: BROWSER_ENDPOINTS,
+    configure: (app) => {
+      // Queue group: each NATS request goes to one of the app's instances.
+      const options = { ...natsOptions(configuration.NATS_URL, 'token responder'), queue: 'token' };
+      app.connectMicroservice<CustomStrategy>({
+        strategy: new GracefulNatsServer(options, configuration.dependencyTimeoutMs),
+      });
+    },
+  };
 }

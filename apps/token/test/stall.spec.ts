@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STALL_MS } from '#platform/http/stall.js';
+import { STALL_MS } from '#platform/http/request-guards.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 
@@ -14,6 +14,7 @@ afterAll(() => app.close());
 const post = (form: Record<string, string>): Promise<Response> =>
   fetch(`${app.url}/api/auth/oauth/token`, {
     method: 'POST',
+    headers: { origin: 'https://spa.example.com' },
     body: new URLSearchParams({ ...app.ours, ...form }),
   });
 

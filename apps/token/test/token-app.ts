@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { createService } from '#platform/http/service.js';
+import { createService } from '#platform/bootstrap/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
-import { configureToken } from '../src/configure-token.js';
+import { tokenApp } from '../src/token.module.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
-import { TokenModule } from '../src/token.module.js';
 import { UsageRecorder } from '../src/usage/usage-recorder.service.js';
 
 /** A token app on services of its own, and a fixture over the same. */
@@ -27,11 +26,7 @@ export async function startTokenApp(
     CODE_LIFETIME: 600,
     ...(typeof settings === 'function' ? await settings(services) : settings),
   });
-  const app = await createService(
-    TokenModule.forRoot(configuration),
-    configuration,
-    configureToken(configuration),
-  );
+  const app = await createService(tokenApp(configuration));
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
   const fixture = await openFixture(services, configuration.TOKEN_KEYS, lifetimesOf(configuration));

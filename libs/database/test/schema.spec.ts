@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { migrate, pendingMigrations } from '#database/connection/migrate.js';
-import { isSchemaName } from '#platform/configuration/store-url.variables.js';
+import { isSchemaName } from '#platform/configuration/variables.js';
 import { emptyDatabase } from '#testing/own-database.js';
 import { testServices } from '#testing/test-services.js';
 

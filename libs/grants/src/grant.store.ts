@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 import type {
   ActiveGrant,
   CountTransition,

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { countTransitions } from '#platform/telemetry/count.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
+import { countTransitions, Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, GrantStore } from './grant.store.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** The stored parameters, as `writePushedParameters` wrote them, or why the transition was refused. */
 export type PushedRequest =

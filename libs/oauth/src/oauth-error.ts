@@ -97,6 +97,7 @@ export class OAuthError extends Error {
    */
   static from(thrown: unknown): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
+    if (isRefusedRequest(thrown)) return refused(thrown);
     const cause = thrown;
     const status = httpStatusOf(thrown);
     switch (status) {
@@ -119,6 +120,30 @@ export class OAuthError extends Error {
       ? OAuthError.serverError({ cause })
       : OAuthError.unavailable({ cause, detail: { dependency } });
   }
+}
+
+/** What the platform refuses by itself, such as a body with a content coding. Its description is safe for the client. */
+interface RefusedRequest extends Error {
+  readonly status: number;
+  readonly description: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+function isRefusedRequest(thrown: unknown): thrown is RefusedRequest {
+  return thrown instanceof Error && thrown.name === 'RefusedRequestError';
+}
+
+function refused(error: RefusedRequest): OAuthError {
+  const { status, description, headers, detail } = error;
+  const options = { headers, detail, cause: error };
+  if (status === 503) return OAuthError.unavailable(options);
+  return new OAuthError(
+    status === 405 ? 'method_not_allowed' : 'invalid_request',
+    status,
+    description,
+    options,
+  );
 }
 
 /** The HTTP status of an error of Nest or Fastify (bad content length, body too large, …). */

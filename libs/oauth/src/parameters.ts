@@ -6,8 +6,6 @@ import { OAuthError } from './oauth-error.js';
  */
 export type Parameters = Record<string, unknown>;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /**
  * Parses `application/x-www-form-urlencoded` text (a body or a query string). A parameter without a value counts as absent
  * (RFC 6749 3.1, 3.2). Repeated parameters are kept: the reader of a parameter decides whether it may be repeated
@@ -55,15 +53,6 @@ export function parseJson(text: string): Parameters {
     // Any other nested value is invalid, whatever it contains.
     .map(([name, value]) => [name, typeof value === 'object' && !isList(value) ? {} : value] as const);
   return Object.assign(Object.create(null) as Parameters, Object.fromEntries(present));
-}
-
-/** The text of a body. @throws OAuthError for bytes that are not UTF-8. */
-export function parseText(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw OAuthError.invalidRequest('the body is not valid UTF-8');
-  }
 }
 
 function decode(text: string): string {

@@ -1,18 +1,33 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Controller, Module, Post } from '@nestjs/common';
+import { type ArgumentsHost, Catch, Controller, type ExceptionFilter, Module, Post } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { allowBrowsers } from '#platform/http/allow-browsers.js';
-import { createService } from '#platform/http/service.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
-import { OAuthErrorFilter } from '#platform/oauth/oauth-error.filter.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createBareService } from './bare-service.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { refineNotFound } from '#platform/http/allowed-methods.js';
+import { referenceOf } from '#platform/logging/log-context.js';
 
 @Controller('thing')
 class ThingController {
   @Post(':id')
   thing(): object {
     return {};
+  }
+}
+
+@Catch()
+class ErrorFilter implements ExceptionFilter {
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const error = OAuthError.from(refineNotFound(thrown, request));
+    const reply = host.switchToHttp().getResponse<FastifyReply>().status(error.status);
+    void reply.send({
+      error: error.code,
+      error_description: error.description,
+      error_reference: referenceOf(request.raw),
+    });
   }
 }
 
@@ -24,12 +39,10 @@ let app: NestFastifyApplication;
 beforeAll(async () => {
   const module = {
     module: ThingModule,
-    imports: [LoggingModule.forRoot('thing', 'silent')],
     controllers: [ThingController],
-    providers: [{ provide: APP_FILTER, useClass: OAuthErrorFilter }],
+    providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
   };
-  const settings = { TRUSTED_PROXIES: '', publicUrl: 'http://localhost' };
-  app = await createService(module, settings, (service) => allowBrowsers(service, ['/thing/1']));
+  app = await createBareService(module, { crossOriginPaths: ['/thing/1'] });
   await app.listen(0, '127.0.0.1');
 });
 

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
-import { ConfigurationError } from '#platform/configuration/configuration.error.js';
-import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ChoiceVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 
 class Configuration {

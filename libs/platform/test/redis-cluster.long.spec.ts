@@ -3,11 +3,10 @@ import { promisify } from 'node:util';
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Cluster } from 'ioredis';
-import { HealthModule } from '#platform/health/health.module.js';
+import { PlatformModule } from '#platform/bootstrap/platform.module.js';
 import { Readiness } from '#platform/health/readiness.js';
-import { RedisConnection } from '#platform/redis/redis.connection.js';
+import { REDIS, RedisConnection } from '#platform/redis/redis.connection.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
-import { REDIS } from '#platform/redis/redis.token.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
 import { until } from '#testing/topology/until.js';
 
@@ -29,7 +28,7 @@ let redis: Scripted;
 beforeAll(async () => {
   servers = await RedisCluster.start();
   // Of a busy machine some commands take seconds; those to a silent server take all of it.
-  const imports = [HealthModule, RedisModule.forRoot(servers.url, 5_000)];
+  const imports = [PlatformModule.forRoot(), RedisModule.forRoot(servers.url, 5_000)];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
   redis.defineCommand('take', { numberOfKeys: 1, lua: "return redis.call('GET', KEYS[1])" });

@@ -1,9 +1,9 @@
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
-import { HealthModule } from '#platform/health/health.module.js';
+import { PlatformModule } from '#platform/bootstrap/platform.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
@@ -19,7 +19,7 @@ describe('the connection to Redis', () => {
   beforeAll(async () => {
     services = await isolate();
     network = await Interposer.to(services.redisUrl);
-    const imports = [HealthModule, RedisModule.forRoot(network.url)];
+    const imports = [PlatformModule.forRoot(), RedisModule.forRoot(network.url)];
     app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   });
 

@@ -1,8 +1,7 @@
 import 'reflect-metadata';
-import { ConfigurationError } from '#platform/configuration/configuration.error.js';
-import { loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { DatabaseUrlVariable, RedisUrlVariable } from '#platform/configuration/store-url.variables.js';
-import { parseRedisUrl } from '#platform/redis/redis-url.js';
+import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { DatabaseUrlVariable } from '#platform/configuration/variables.js';
+import { parseRedisUrl, RedisUrlVariable } from '#platform/redis/redis-url.js';
 
 class Configuration {
   @DatabaseUrlVariable() DATABASE_URL: string;

@@ -1,6 +1,5 @@
 import { Controller, Get, Module } from '@nestjs/common';
-import { createService } from '#platform/http/service.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
+import { createBareService } from './bare-service.js';
 
 @Controller('thing')
 class ThingController {
@@ -14,9 +13,7 @@ class ThingController {
 class ThingModule {}
 
 async function headersAt(publicUrl: string): Promise<Headers> {
-  const imports = [LoggingModule.forRoot('thing', 'silent')];
-  const module = { module: ThingModule, imports, controllers: [ThingController] };
-  const app = await createService(module, { TRUSTED_PROXIES: '', publicUrl });
+  const app = await createBareService({ module: ThingModule, controllers: [ThingController] }, { publicUrl });
   await app.listen(0, '127.0.0.1');
   const { headers } = await fetch(`${await app.getUrl()}/thing`);
   await app.close();

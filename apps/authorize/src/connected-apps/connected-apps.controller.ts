@@ -10,8 +10,7 @@ import {
 import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { noteError } from '#platform/http/note-error.js';
-import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { loginReturningTo, rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
@@ -130,7 +129,7 @@ export class ConnectedAppsController {
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;
       const error = OAuthError.from(thrown);
-      noteError(raw, error);
+      addErrorToLog(raw, error);
       const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
       reply.headers(error.headers);
       const page = incompletePage({ translator, cookie, clientId, reference: referenceOf(raw) });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 import type { FlashMessage } from '../ui/components.js';
 import { CATALOGUE } from '../ui/i18n/translator.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
 /** A login in one browser. */

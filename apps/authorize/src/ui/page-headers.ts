@@ -1,7 +1,7 @@
 import { STYLESHEET_SOURCE } from './stylesheet.js';
 
 /**
- * The headers of every response of this app; `UiModule` sets them. `docs/security.md` explains each. A page adds its
+ * The headers of every response of this app besides those of every service. `docs/security.md` explains each. A page adds its
  * Content-Security-Policy.
  */
 export const PAGE_HEADERS = {

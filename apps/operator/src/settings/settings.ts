@@ -1,5 +1,9 @@
-import { DatabaseUrlVariable, SchemaVariable } from '#platform/configuration/store-url.variables.js';
-import { OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
+import {
+  DatabaseUrlVariable,
+  OriginVariable,
+  SchemaVariable,
+  UrlsVariable,
+} from '#platform/configuration/variables.js';
 
 /** Needed by every command. */
 export class DatabaseSettings {

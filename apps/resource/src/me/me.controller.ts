@@ -10,8 +10,7 @@ import {
 } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
-import { countLookups } from '#platform/telemetry/count.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
+import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { type Profile, ProfileService } from './profile.service.js';
 
 /** `GET /v2/me`: shows that an access token works, and the profile of its user (docs/specification.md). */

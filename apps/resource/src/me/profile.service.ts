@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseReply, SUBJECTS, tagOf } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
-import { countLookups } from '#platform/telemetry/count.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
+import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 
 /** A user as `/v2/me` shows them. */
 export interface Profile {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { countLookups } from '#platform/telemetry/count.js';
-import { Metrics } from '#platform/telemetry/metrics.js';
+import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { ClientCache } from './client-cache.js';
 
 /** Counts how often a client is known. */

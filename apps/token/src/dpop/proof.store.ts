@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { REDIS } from '#platform/redis/redis.token.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
 import { ProofStoreUnavailableError } from './proof-store-unavailable.error.js';
 
 /** Remembers which proofs were used, for all copies of all apps (RFC 9449 11.1). */

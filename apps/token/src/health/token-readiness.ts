@@ -6,7 +6,7 @@ import { Readiness } from '#platform/health/readiness.js';
 @Injectable()
 export class TokenReadiness {
   constructor(readiness: Readiness, database: DatabaseHealth) {
-    readiness.add('postgres', () => database.ping());
-    readiness.add('migrations', () => database.migrated());
+    readiness.register('postgres', () => database.ping());
+    readiness.register('migrations', () => database.migrated());
   }
 }

@@ -8,7 +8,7 @@ import { RequestParameters } from '#oauth/authorization/request-parameters.js';
 import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
 import type { Client } from '#database/client/client.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { addressNetwork, addressSite } from '#platform/http/address-network.js';
+import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from 'typeorm';
-import { eachServer } from '#platform/configuration/each-server.js';
+import { serverUrls } from '#platform/configuration/server-urls.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
@@ -59,7 +59,7 @@ export function databaseDataSource(
   limits = REQUEST_LIMITS,
   schema: string = '',
 ): DataSource {
-  const servers = eachServer(databaseUrl);
+  const servers = serverUrls(databaseUrl);
   // Half of the time, so that the other half is left for the connection itself.
   const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {

@@ -1,4 +1,4 @@
-import { eachServer } from '#platform/configuration/each-server.js';
+import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 // SQLSTATE codes, and the operating system's codes of a lost connection.
@@ -52,7 +52,7 @@ export function databaseUnavailable(databaseUrl: string, cause: unknown): Depend
 
 /** Where a database is, without user and password: `a.example.com:5432/oauth`. */
 export function databasePlace(databaseUrl: string): string {
-  const servers = eachServer(databaseUrl).map((url) => new URL(url));
+  const servers = serverUrls(databaseUrl).map((url) => new URL(url));
   if (servers.length === 0) return 'DATABASE_URL is not a URL';
   const addresses = servers.map(({ hostname, port }) => `${hostname}:${port || '5432'}`);
   return `${addresses.join(',')}${servers[0]?.pathname}`;

@@ -90,9 +90,7 @@ export async function runService(
   await app.listen(PORT, HOST);
   await app.startAllMicroservices();
   readiness.start();
-  new Logger('Service').log(
-    `listens on ${HOST}:${PORT}, health and metrics on ${HOST}:${INTERNAL_PORT}`,
-  );
+  new Logger('Service').log(`listens on ${HOST}:${PORT}, health and metrics on ${HOST}:${INTERNAL_PORT}`);
   return app;
 }
 
@@ -115,6 +113,8 @@ export async function createService(
     abortOnError: false,
   });
   const fastify = fastifyOf(app);
+  // Before the preflights' scope, which gets a copy.
+  addBodyParsers(fastify, service.bodyParsers);
   // Hooks run in the order in which they are added.
   instruments.tracing?.traceRequests(fastify);
   logRequests(fastify, logger);
@@ -128,7 +128,6 @@ export async function createService(
   requireHost(fastify);
   if (service.crossOriginPaths) await allowCrossOrigin(fastify, service.crossOriginPaths);
   refuseAfterStall(fastify);
-  addBodyParsers(fastify, service.bodyParsers);
   answerMalformedRequests(fastify, service.malformedRequest);
   // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node would, without a body and our headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));

@@ -16,7 +16,7 @@ export class ConfigurationError extends Error {
  */
 export function loadConfiguration<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv): T {
   const configuration = new shape();
-  const defaults: Readonly<Record<string, unknown>> = { ...configuration };
+  const defaults = { ...configuration } as Readonly<Record<string, unknown>>;
   // NODE_ENV always, because the rules of other variables depend on it.
   const given = ['NODE_ENV', ...Object.keys(defaults)].filter((name) => env[name]);
   for (const name of given) {

@@ -94,11 +94,7 @@ function isInProduction(configuration: object | undefined): boolean {
 /** A whole number within bounds. Its default must be a number: `loadConfiguration` then reads a number from the text. */
 export function NumberVariable(least: number, most: number): PropertyDecorator {
   const message = `$property must be a whole number from ${least} to ${most}`;
-  return applyDecorators(
-    IsInt({ message }),
-    Min(least, { message }),
-    Max(most, { message }),
-  );
+  return applyDecorators(IsInt({ message }), Min(least, { message }), Max(most, { message }));
 }
 
 /** One of a few words. */

@@ -20,7 +20,11 @@ export function redactCredentials(line: string): string {
 }
 
 /** Nest announces each of its parts under these: forty lines at every start. */
-const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
+const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set([
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+]);
 
 /** Nest's log on the process's logger. What Nest says about its own start is at level debug. */
 export class NestLogger implements LoggerService {
@@ -59,7 +63,7 @@ export class NestLogger implements LoggerService {
       ...(typeof stack === 'string' && { stack }),
     };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message });
-    else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
-    else this.logger[level](fields, String(message));
+    else if (typeof message === 'string') this.logger[level](fields, message);
+    else this.logger[level]({ ...fields, message });
   }
 }

@@ -13,7 +13,7 @@ export class NatsModule implements OnApplicationShutdown {
     // Absent in services of other teams, which have a readiness check of their own.
     @Optional() readiness?: Readiness,
   ) {
-    readiness?.add('nats', () => connection.ping());
+    readiness?.register('nats', () => connection.ping());
   }
 
   static forRoot(options: NatsOptions): DynamicModule {

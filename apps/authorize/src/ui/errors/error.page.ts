@@ -1,9 +1,11 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
+import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import { html, type Html } from '../html.js';
 import { type MessageId, Translator } from '../i18n/translator.js';
-import type { Page } from '../page.responder.js';
+import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
+import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 
 /** A hint for the developer of the application or the operator of this service. */
@@ -141,21 +143,30 @@ function mismatchHelp(translator: Translator): Html {
   `;
 }
 
-const UNREADABLE: Readonly<Record<400 | 408 | 431, string>> = {
+const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
   400: 'Your browser’s request did not arrive in a form that we can read.',
   408: 'Your browser’s request did not arrive in time. The connection may be very slow.',
   431: 'The address that brought you here is too long, or your browser keeps too many cookies for this site.',
 };
 
-/** The page for a request that Node could not read. Its language is unknown, so the page is in English. */
-export function unreadableRequestPage(status: keyof typeof UNREADABLE): Page {
-  return {
+/** The answer to a request that Node could not parse. Its language is unknown, so the page is in English. */
+export function malformedRequestPage(status: MalformedRequestStatus): MalformedRequestAnswer {
+  const page: Page = {
     translator: new Translator(LOCALES[0]),
     title: 'Error: This request does not work',
     content: html`
       <h1>This request does not work</h1>
-      <p role="alert">${UNREADABLE[status]}</p>
+      <p role="alert">${MALFORMED[status]}</p>
       <p>Go back to the application you came from and try again. If it happens again, tell its makers.</p>
     `,
+  };
+  return {
+    headers: {
+      ...PAGE_HEADERS,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Language': page.translator.locale,
+      'Content-Security-Policy': contentSecurityPolicy(page),
+    },
+    body: documentOf(page, ''),
   };
 }

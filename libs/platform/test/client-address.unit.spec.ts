@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import 'reflect-metadata';
 import { loadConfiguration } from '../src/configuration/load-configuration.js';
 import { ServiceConfiguration } from '../src/configuration/service.configuration.js';
-import { trustedProxies } from '../src/http/trusted-proxies.js';
+import { trustedProxies } from '../src/http/client-address.js';
 
 /** The client's address as Fastify finds it. */
 function clientOf(peer: string, forwarded: string, settings: Parameters<typeof trustedProxies>[0]): string {

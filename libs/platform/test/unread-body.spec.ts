@@ -4,9 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LINGER_MS } from '#platform/http/linger.js';
-import { createService } from '#platform/http/service.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
+import { UNREAD_BODY_MS } from '#platform/http/graceful-shutdown.js';
+import { createBareService } from './bare-service.js';
 
 @Controller('thing')
 class ThingController {
@@ -27,9 +26,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
   let app: NestFastifyApplication;
 
   beforeAll(async () => {
-    const imports = [LoggingModule.forRoot('thing', 'silent')];
-    const module = { module: ThingModule, imports, controllers: [ThingController] };
-    app = await createService(module, { TRUSTED_PROXIES: '', publicUrl: 'http://localhost' });
+    app = await createBareService({ module: ThingModule, controllers: [ThingController] });
     await app.listen(0, '127.0.0.1');
   });
   afterAll(() => app.close());
@@ -68,7 +65,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
     do {
       began = performance.now();
       answer = await sendAll();
-    } while (!answer.startsWith('HTTP') && performance.now() - began > LINGER_MS);
+    } while (!answer.startsWith('HTTP') && performance.now() - began > UNREAD_BODY_MS);
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
   });
 

@@ -1,17 +1,15 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createService } from '#platform/http/service.js';
-import { LoggingModule } from '#platform/logging/logging.module.js';
 import { until } from '#testing/topology/until.js';
+import { createBareService } from './bare-service.js';
 
 class NoRoutes {}
 
 let app: NestFastifyApplication;
 
 beforeAll(async () => {
-  const module = { module: NoRoutes, imports: [LoggingModule.forRoot('thing', 'silent')] };
-  app = await createService(module, { TRUSTED_PROXIES: '', publicUrl: 'http://localhost' });
+  app = await createBareService({ module: NoRoutes });
   await app.listen(0, '127.0.0.1');
 });
 
@@ -22,7 +20,7 @@ function hurry(): void {
 
 afterAll(() => app?.close());
 
-describe('what Node cannot read as a request gets the standard error, which nobody keeps, and the end of its connection', () => {
+describe('a malformed request gets the standard error, which nobody stores, and its connection closes', () => {
   it.each([
     ['no HTTP', 'EHLO example.com\r\n\r\n', 400, 'the request is malformed'],
     [
