@@ -17,7 +17,7 @@ export class Product {
     private readonly transcript: Transcript,
   ) {}
 
-  /** Specification 4.2. @throws StepFailure */
+  /** The token request of docs/specification.md. @throws StepFailure */
   async exchangeCode(code: string): Promise<Tokens> {
     return tokens(await this.presentCode(code));
   }
@@ -31,7 +31,7 @@ export class Product {
     });
   }
 
-  /** Specification 4.3. @throws StepFailure */
+  /** The refresh request of docs/specification.md. @throws StepFailure */
   async renew(before: Tokens): Promise<Tokens> {
     const { client_id, client_secret } = this.run.client;
     const answer = await exchange(this.transcript, {
@@ -47,7 +47,7 @@ export class Product {
     return next;
   }
 
-  /** Specification 4.4. @throws StepFailure */
+  /** The credential check of docs/specification.md. @throws StepFailure */
   me({ accessToken }: Tokens): Promise<Answer> {
     return exchange(this.transcript, { url: `${this.run.api_url}/v2/me`, bearer: accessToken });
   }

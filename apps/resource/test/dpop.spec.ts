@@ -32,7 +32,7 @@ const send = (
 const proofOf = (accessToken: string, settings: ProofSettings = {}) =>
   bench.key.proof('GET', ME, { accessToken, ...settings });
 
-/** What was asked over NATS meanwhile. */
+/** Subjects of the NATS requests during `work`. */
 async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]> {
   const heard: string[] = [];
   const stop = on.hear('oauth.>', (message) => {
@@ -48,7 +48,7 @@ async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]
 
 describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   // @rfc 9449 7
-  it('is answered for who proves the key, the scheme in any case', async () => {
+  it('is answered with a proof of the key, the scheme in any case', async () => {
     for (const scheme of ['DPoP', 'dpop']) {
       const answer = await send(`${scheme} ${token}`, await proofOf(token));
       expect([answer.status, answer.body.status]).toEqual([200, 'success']);
@@ -56,7 +56,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 11.3
-  it('is answered without a nonce where none is required, good or bad (11.3)', async () => {
+  it('has no nonce in its answer when none is required (11.3)', async () => {
     const proof = await proofOf(token, { claims: { nonce: 'x' } });
     for (const status of [200, 401]) {
       const answer = await send(`DPoP ${token}`, proof);
@@ -64,7 +64,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
-  it('costs one round trip, be the token known or not', async () => {
+  it('costs one NATS request, whether the token is cached or not', async () => {
     const fresh = await bench.accessToken();
     const once = async () => {
       const proof = await proofOf(fresh);
@@ -74,7 +74,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(await once()).toEqual(['oauth.dpop.consume']);
   });
 
-  it('consumes each of many proofs that come at once for one unknown token', async () => {
+  it('consumes each of many concurrent proofs for one unknown token', async () => {
     const fresh = await bench.accessToken();
     const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
     const heard = await asked(async () => {
@@ -85,7 +85,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(heard).toHaveLength(20);
   });
 
-  it('takes one of many requests with one proof', async () => {
+  it('accepts one of many requests with the same proof', async () => {
     const fresh = await bench.accessToken();
     const proof = await proofOf(fresh);
     const answers = await Promise.all(
@@ -95,7 +95,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 7.2 @rfc 9700 2.2.1
-  it('refuses the token as Bearer: stolen, it is worth nothing', async () => {
+  it('refuses the token as Bearer, so that a stolen one is useless', async () => {
     for (const proof of [undefined, await proofOf(token)]) {
       const answer = await send(`Bearer ${token}`, proof);
       expect(answer.status).toBe(401);
@@ -104,7 +104,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 7.2
-  it('is not to be had as Bearer by any arrangement of the token’s bytes, nor with another key', async () => {
+  it('refuses the token with its bytes rearranged, as Bearer and with another key', async () => {
     const other = await DpopKey.generate();
     for (const forged of rearranged(token)) {
       expect([forged, (await send(`Bearer ${forged}`)).status]).toEqual([forged, 401]);
@@ -114,7 +114,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 4.3(12)
-  it('refuses the token with a good proof of another key', async () => {
+  it('refuses the token with a valid proof of another key', async () => {
     const other = await DpopKey.generate();
     for (let i = 0; i < 2; i++) {
       const answer = await send(`DPoP ${token}`, await other.proof('GET', ME, { accessToken: token }));
@@ -123,21 +123,21 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9728 5.1
-  it('refuses a bearer token as DPoP, and goes on taking it as Bearer', async () => {
+  it('refuses a bearer token as DPoP, and still accepts it as Bearer', async () => {
     const bearer = await bench.accessToken(false);
     const answer = await send(`DPoP ${bearer}`, await proofOf(bearer));
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('invalid_token')]);
     expect((await send(`Bearer ${bearer}`)).status).toBe(200);
   });
 
-  it('consumes no proof for a token that is not good', async () => {
+  it('consumes no proof for an invalid token', async () => {
     const forged = `sat_${randomBytes(63).toString('base64url')}`;
     await bench.redis.flushdb();
     expect((await send(`DPoP ${forged}`, await proofOf(forged))).status).toBe(401);
     expect(await bench.redis.keys('dpop:*')).toEqual([]);
   });
 
-  it('forgets the token as soon as its grant is revoked, though it was cached', async () => {
+  it('evicts a cached token as soon as its grant is revoked', async () => {
     await bench.redis.flushdb();
     const fresh = await bench.accessToken();
     const proofs = await Promise.all([proofOf(fresh), proofOf(fresh)]);
@@ -148,7 +148,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(heard).toEqual(['oauth.token.introspect']);
   });
 
-  it('tells in its metadata which algorithms it takes (RFC 9728 2)', async () => {
+  it('lists the DPoP algorithms in the metadata (RFC 9728 2)', async () => {
     const { body } = await request(bench.servers[0]).get('/.well-known/oauth-protected-resource');
     expect(body.dpop_signing_alg_values_supported).toEqual(DPOP_ALGORITHMS);
   });
@@ -182,7 +182,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
   );
 
   // @rfc 9449 11.1
-  it('one that was used at another replica', async () => {
+  it('a proof that was used at another replica', async () => {
     const proof = await proofOf(token);
     expect((await send(`DPoP ${token}`, proof)).status).toBe(200);
     for (const replica of [0, 1] as const) {
@@ -195,7 +195,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
   });
 
   // @rfc 9700 4.13
-  it('what the request calls its host does not matter', async () => {
+  it('a proof for another host, whatever the request’s Host header says', async () => {
     const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
     expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);
@@ -225,13 +225,13 @@ describe('where a nonce is required (RFC 9449 9)', () => {
   afterAll(() => strict.close());
 
   // @rfc 9449 9
-  it('a proof without it is answered use_dpop_nonce and a nonce that every replica takes', async () => {
+  it('answers a proof without it use_dpop_nonce and a nonce that every replica accepts', async () => {
     const bound = await strict.accessToken();
     const attempt = async (replica: 0 | 1, nonce: string | null) => {
       const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });
       return send(`DPoP ${bound}`, proof, { replica, on: strict });
     };
-    // Many at once and none of them spoils another.
+    // Concurrent requests do not invalidate each other's nonce.
     const [first, same, other] = await Promise.all([attempt(0, null), attempt(0, null), attempt(1, 'x')]);
     for (const answer of [first, same, other]) {
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('use_dpop_nonce')]);
@@ -247,7 +247,7 @@ describe('where a nonce is required (RFC 9449 9)', () => {
     }
   });
 
-  it('the request passes by no one when Redis is gone: 503, though the token is cached', async () => {
+  it('answers 503 without Redis, although the token is cached', async () => {
     const bound = await strict.accessToken();
     const attempt = async (nonce: string | null) => {
       const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });

@@ -30,7 +30,7 @@ const me = (authorization?: string): Test => {
 
 describe('GET /v2/me', () => {
   // @rfc 6750 2.1
-  it('shows whose the access token is (specification 4.4, DESIGN 4)', async () => {
+  it('answers with the profile of the token’s user (docs/specification.md)', async () => {
     const user = await app.users.find(userId);
     const answer = await me(`Bearer ${pair.access_token}`);
     expect(answer.status).toBe(200);
@@ -53,17 +53,17 @@ describe('GET /v2/me', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  it('takes the scheme in any case (RFC 9110 11.1)', async () => {
+  it('accepts the scheme in any case (RFC 9110 11.1)', async () => {
     expect((await me(`bearer ${pair.access_token}`)).status).toBe(200);
   });
 
   // @deviation D22
-  it('the token of the header counts alone, whatever the URL says (known deviation, RFC 6750 3.1)', async () => {
+  it('reads the token of the header only, whatever the URL contains (known deviation, RFC 6750 3.1)', async () => {
     const sending = request(app.server).get(`/v2/me?access_token=${pair.refresh_token}`);
     expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
   });
 
-  it('answers a known token with no round trip', async () => {
+  it('answers a cached token without a NATS request', async () => {
     await me(`Bearer ${pair.access_token}`);
     const asked: unknown[] = [];
     const stop = app.hear('oauth.>', (message) => asked.push(message));
@@ -74,7 +74,7 @@ describe('GET /v2/me', () => {
     expect(asked).toEqual([]);
   });
 
-  it('asks once for many requests with one unknown token', async () => {
+  it('sends one NATS request for concurrent requests with one unknown token', async () => {
     const { access_token } = await app.pair(client, userId);
     const asked: unknown[] = [];
     const stop = app.hear('oauth.token.introspect', (message) => asked.push(message));
@@ -87,7 +87,7 @@ describe('GET /v2/me', () => {
   });
 
   // @rfc 6750 3.1 @rfc 7662 4
-  it('refuses the token as soon as its grant is revoked, though it was cached', async () => {
+  it('refuses a cached token as soon as its grant is revoked', async () => {
     const { access_token, code } = await app.pair(client, userId);
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
     await app.replay(client, code);
@@ -95,7 +95,7 @@ describe('GET /v2/me', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(401);
   });
 
-  it('shows the user anew after a change', async () => {
+  it('fetches the profile again after a change', async () => {
     await me(`Bearer ${pair.access_token}`);
     const asked: unknown[] = [];
     const stop = app.hear('oauth.user.profile', (message) => asked.push(message));
@@ -107,11 +107,11 @@ describe('GET /v2/me', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('takes no token whose user is gone, though its grant is alive (RFC 6750 3.1)', async () => {
+  it('refuses a token whose user does not exist, although its grant is active (RFC 6750 3.1)', async () => {
     const gone = await app.user();
     const { access_token } = await app.pair(client, gone);
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
-    // What PostgreSQL does not let happen.
+    // PostgreSQL prevents this by a trigger.
     await app.sql('ALTER TABLE users DISABLE TRIGGER users_end_grants_first');
     await app.sql('DELETE FROM users WHERE id = $1', [gone]);
     await app.sql('ALTER TABLE users ENABLE TRIGGER users_end_grants_first');
@@ -126,7 +126,7 @@ describe('GET /v2/me', () => {
   });
 });
 
-describe('errors of /v2/me', () => {
+describe('errors of GET /v2/me', () => {
   type Case = [rule: string, send: () => Test, status: number, code: string, challenge: string | undefined];
   const invalid = `Bearer error="invalid_token", ${METADATA}, ${DPOP}`;
   const missing = `Bearer ${METADATA}, ${DPOP}`;
@@ -134,10 +134,10 @@ describe('errors of /v2/me', () => {
 
   const cases: Case[] = [
     // @rfc 6750 3 @rfc 9449 7.2 @rfc 9728 5.1
-    ['no token: a challenge with no error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
+    ['no token: a challenge without an error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
     // @rfc 6750 3.1
     [
-      'Basic where Bearer is due',
+      'Basic instead of Bearer',
       () => request(app.server).get('/v2/me').auth('a', 'b'),
       401,
       'UNAUTHORIZED',
@@ -145,7 +145,7 @@ describe('errors of /v2/me', () => {
     ],
     // @rfc 6750 2.2 @rfc 9700 4.3.2
     [
-      'a token in the URL is none',
+      'a token in the URL does not count',
       () => request(app.server).get(`/v2/me?access_token=${pair.access_token}`),
       401,
       'UNAUTHORIZED',
@@ -153,7 +153,7 @@ describe('errors of /v2/me', () => {
     ],
     // @rfc 6750 2.2
     [
-      'a token in a body is none',
+      'a token in a body does not count',
       () => request(app.server).get('/v2/me').type('form').send(`access_token=${pair.access_token}`),
       401,
       'UNAUTHORIZED',
@@ -176,7 +176,7 @@ describe('errors of /v2/me', () => {
     // @rfc 6750 2
     ['more than one token in the header', () => me('Bearer a b'), 400, 'BAD_REQUEST', malformed],
     // @rfc 6750 3.1
-    ['Bearer and nothing', () => me('Bearer'), 400, 'BAD_REQUEST', malformed],
+    ['Bearer without a token', () => me('Bearer'), 400, 'BAD_REQUEST', malformed],
     [
       'a wrong method',
       () => request(app.server).post('/v2/me').send({}),
@@ -200,11 +200,11 @@ describe('errors of /v2/me', () => {
     expect(answer.text).not.toContain(pair.access_token);
   });
 
-  it('says in Allow which method the path answers', async () => {
+  it('names the allowed method in Allow', async () => {
     expect((await request(app.server).post('/v2/me').send({})).headers.allow).toBe('GET');
   });
 
-  it('refuses with 503 and Retry-After while nobody can tell, and serves again by itself', async () => {
+  it('answers 503 with Retry-After while the token app is down, and recovers by itself', async () => {
     await app.stopTokenApp();
     const unknown = `Bearer sat_${randomBytes(63).toString('base64url')}`;
     const answer = await me(unknown);
@@ -221,7 +221,7 @@ describe('errors of /v2/me', () => {
 
 describe('scope', () => {
   // @rfc 6749 7 @rfc 6750 3.1
-  it('a token without profile:read gets 403 insufficient_scope, and the scope to ask for (RFC 6750 3.1)', async () => {
+  it('answers 403 insufficient_scope with the missing scope to a token without profile:read (RFC 6750 3.1)', async () => {
     const { access_token } = await app.pair(client, userId, 'bookings:read bookings:write');
     const answer = await me(`Bearer ${access_token}`);
     expect(answer.status).toBe(403);
@@ -231,18 +231,18 @@ describe('scope', () => {
     expect(answer.body).not.toHaveProperty('data');
   });
 
-  it('profile:read among others is enough', async () => {
+  it('accepts profile:read among other scopes', async () => {
     const { access_token } = await app.pair(client, userId, 'bookings:read profile:read');
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
   });
 
-  it('a scope that merely begins like it is not', async () => {
+  it('refuses a scope that only begins like it', async () => {
     const { access_token } = await app.pair(client, userId, 'profile:readable');
     expect((await me(`Bearer ${access_token}`)).status).toBe(403);
   });
 
   // @rfc 9700 2.3
-  it('narrowed away on refresh it is missing from the new access token, and only from that', async () => {
+  it('refuses a token without the scope after a narrower refresh, and still accepts the token before it', async () => {
     const wide = await app.pair(client, userId, 'bookings:read profile:read');
     const narrow = await app.narrowed(client, wide.refresh_token, 'bookings:read');
     expect((await me(`Bearer ${narrow.access_token}`)).status).toBe(403);
@@ -252,7 +252,7 @@ describe('scope', () => {
 
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   // @rfc 9728 3.2 @rfc 9728 3.3
-  it('is a JSON object at the address that challenges name (3.2, 5.1)', async () => {
+  it('is a JSON object at the URL that challenges name (3.2, 5.1)', async () => {
     const challenge = (await me()).headers['www-authenticate'] ?? '';
     const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
     const answer = await request(app.server).get(new URL(address).pathname);
@@ -274,7 +274,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   });
 
   // @rfc 9728 3.3 @deviation D23
-  it('is there for the very address of /v2/me as well, and for no other (3.1, 3.3)', async () => {
+  it('exists for the URL of /v2/me too, and for no other path (3.1, 3.3)', async () => {
     const path = '/.well-known/oauth-protected-resource';
     const of = async (resource: string) => {
       const { pathname, origin } = new URL(resource);
@@ -291,13 +291,13 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
 });
 
 it.each(['/v2/me', '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/v2/me'])(
-  '%s may be sent every header that clients in browsers send',
+  '%s accepts every header that browser clients send',
   async (path) => {
     expect(await refusedByPreflight(app.server, 'GET', path)).toEqual([]);
   },
 );
 
-it.each(AMBIGUOUS_HOSTS)('%s gets 400, and the end of the connection (RFC 9112 3.2)', async (_name, head) => {
+it.each(AMBIGUOUS_HOSTS)('%s gets 400, and the connection closes (RFC 9112 3.2)', async (_name, head) => {
   const token = `Authorization: Bearer ${pair.access_token}\r\n`;
   const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
   const [answered = '', json = ''] = answer.split('\r\n\r\n');

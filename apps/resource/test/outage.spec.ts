@@ -4,7 +4,7 @@ import { PATIENT_MS } from '#testing/patience.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { type Answer, type Pair, type Replicas, startReplicas } from './replicas.js';
 
-/** Against a hang, not to measure. */
+/** Against hangs, not for measuring. */
 const PATIENCE_MS = 60_000;
 
 let nats: RestartableNats;
@@ -31,7 +31,7 @@ async function known(): Promise<Pair> {
   return pair;
 }
 
-/** How many looks for a token went so, as the replica counts them. */
+/** Lookups with this outcome in the replica's cache of tokens, from its metrics. */
 async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   const metrics = await (await fetch(`${replica.internalUrl}/metrics`)).text();
   const [line = ''] = metrics
@@ -44,7 +44,7 @@ async function lookups(result: 'miss' | 'untrusted'): Promise<number> {
   return Number(line.slice(line.lastIndexOf(' ')));
 }
 
-/** Uses a token until it is answered with this status; resolves with all answers. */
+/** Sends requests until one is answered with this status; resolves with all answers. */
 async function until(status: number, pair: Pair): Promise<{ answers: Answer[] }> {
   const start = performance.now();
   const answers: Answer[] = [];
@@ -65,20 +65,20 @@ describe.each([
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
 ])('%s', (_case, take, give) => {
   // @rfc 7662 4
-  it('cached answers for at most 5 s, then 503 with Retry-After; afterwards it serves by itself, and what was revoked is refused', async () => {
+  it('uses its cache for at most 5 s, then answers 503 with Retry-After; it recovers by itself and refuses what was revoked', async () => {
     const [kept, revoked] = [await known(), await known()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
     await take();
 
     const { answers } = await until(503, kept);
     expect(statuses(answers.slice(0, -1))).toEqual([200]);
-    // It is there still, for half a minute, and is not believed.
+    // The token is still cached, and is not used.
     expect(await lookups('untrusted')).toBeGreaterThan(before.untrusted);
     expect(await lookups('miss')).toBe(before.missed);
     const refusal = answers.at(-1);
     expect(refusal?.headers['retry-after']).toMatch(/^\d+$/);
     expect(refusal?.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE' } });
-    // Neither token is let through any more, in the cache or not, and the refusal waits for nobody.
+    // Every token is refused, cached or not, without a timeout.
     const times: number[] = [];
     for (let tries = 0; tries < 5; tries += 1) {
       const asked = performance.now();
@@ -87,7 +87,7 @@ describe.each([
     }
     expect(Math.min(...times)).toBeLessThan(PATIENT_MS);
 
-    // The token app works without NATS; the broadcast reaches nobody.
+    // The token app works without NATS; the broadcast is lost.
     expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
     await give();
 
@@ -97,18 +97,18 @@ describe.each([
   });
 });
 
-describe('NATS is away for a moment', () => {
-  it('a token that was revoked in that moment is refused as soon as NATS is back', async () => {
+describe('NATS is down for a moment', () => {
+  it('refuses a token that was revoked meanwhile as soon as NATS is back', async () => {
     const [kept, revoked] = [await known(), await known()];
     await nats.kill();
     const killed = performance.now();
-    // The broadcast is lost; within the 5 s the cache may still be believed, for which a busy machine may be late.
+    // The broadcast is lost. The cache may be used for 5 s, which a slow machine may exceed.
     const [revocation, use] = await Promise.all([product.revoke(revoked.refresh_token), me(kept)]);
     expect(revocation.status).toBe(200);
     expect(use.status === 200 || performance.now() - killed > 2_000).toBe(true);
     const unknown = await product.pair();
     await nats.restart();
-    // What is in no cache is answered by who is connected again.
+    // A token that is not cached is answered only after the reconnection.
     await until(200, unknown);
     expect((await me(revoked)).status).toBe(401);
     expect((await me(kept)).status).toBe(200);

@@ -4,7 +4,7 @@ import { type Replicas, startReplicas } from './replicas.js';
 
 const REPLICAS = 4;
 const REVOCATIONS = 100;
-/** Of them so many are refused before the replica has asked the token app about more than one other token. */
+/** Share of the tokens that are refused before the replica has requested more than one other token. */
 const PROMPT = 0.9;
 
 let product: Replicas;
@@ -16,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => product.close());
 
 interface Latency {
-  /** Milliseconds of a revocation that revokes nothing, and of a request at every replica with a token it must ask for. */
+  /** Milliseconds of a revocation without effect and of a request with an uncached token at every replica. */
   readonly plain: number;
   /** Milliseconds from the revoking request's start and from its answer, until the last replica's refusal arrived. */
   readonly fromStart: number;
   readonly fromAnswer: number;
-  /** How many other questions the slowest replica had asked the token app by then. */
+  /** How many other tokens the slowest replica had requested from the token app by then. */
   readonly questions: number;
 }
 
@@ -32,7 +32,7 @@ async function revokeOne(): Promise<Latency> {
   await product.revoke('nothing');
   const known = await all();
   const plain = performance.now() - before;
-  // From now on every replica has it in its cache, where it would be good for half a minute.
+  // Every replica has cached the token for 30 s.
   expect(known.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const start = performance.now();
   expect((await product.revoke(refresh_token)).status).toBe(200);
@@ -63,8 +63,8 @@ function table(latencies: readonly Latency[]): string {
 
 describe('a revocation', () => {
   // @rfc 7009 2.1
-  it('is refused at every replica within the time of one question to the token app', async () => {
-    // Nobody's first request is measured.
+  it('takes effect at every replica within the time of one request to the token app', async () => {
+    // Warm up.
     for (let i = 0; i < 20; i++) await revokeOne();
     const latencies: Latency[] = [];
     for (let i = 0; i < REVOCATIONS; i++) latencies.push(await revokeOne());
@@ -77,7 +77,7 @@ describe('a revocation', () => {
     ).toBeLessThanOrEqual(1);
   }, 400_000);
 
-  it('costs NATS no request while the token is in the cache, and one for many that ask at once', async () => {
+  it('costs no NATS request for a cached token, and one for concurrent requests with an uncached token', async () => {
     const { access_token } = await product.pair();
     const [replica] = product.replicas;
     if (!replica) throw new Error('there is no replica');
@@ -110,13 +110,13 @@ describe('a revocation', () => {
     });
     const before = await product.sql('SELECT count(*) FROM grants');
     const answers = await Promise.all(forged.map((token) => product.me(replica, token)));
-    // What was asked for before is seen by now: the monitor sees commands in their order.
+    // The monitor sees commands in order, so it has seen all earlier ones when it sees this one.
     await product.redis.set('the-end', '1');
     while (!commands.some((command) => command.includes('the-end'))) await product.redis.ping();
     endMonitor();
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
     const expected = /^(ping|set|info|select)$/i;
-    // What was revoked just before, the token app applies once more in the background.
+    // The token app applies recent revocations again in the background.
     const revoked = (await product.sql('SELECT id FROM grants WHERE revoked_at IS NOT NULL')) as {
       id: string;
     }[];

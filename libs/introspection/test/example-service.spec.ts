@@ -41,7 +41,7 @@ afterAll(async () => {
 const bookings = () => request(service.getHttpServer()).get('/v2/bookings');
 
 describe('a service of another team, protected by three lines', () => {
-  it('knows whose the access token is, who uses it and for what', async () => {
+  it('gets the user, client and scopes of the access token', async () => {
     const answer = await bookings().auth(accessToken, { type: 'bearer' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -52,12 +52,12 @@ describe('a service of another team, protected by three lines', () => {
   });
 
   // @rfc 6750 3 @rfc 6750 3.1
-  it('asks for a token with a challenge and no error code where none was sent (RFC 6750 3.1)', async () => {
+  it('answers a request without a token with a challenge without an error code (RFC 6750 3.1)', async () => {
     const answer = await bookings();
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
-  it('refuses what is no access token (RFC 6750 3.1)', async () => {
+  it('refuses anything but an access token (RFC 6750 3.1)', async () => {
     for (const token of [refreshToken, 'nonsense', `sat_${randomBytes(63).toString('base64url')}`]) {
       const answer = await bookings().auth(token, { type: 'bearer' });
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -67,7 +67,7 @@ describe('a service of another team, protected by three lines', () => {
     }
   });
 
-  it('refuses a header that is not Bearer and a token (RFC 6750 3.1)', async () => {
+  it('refuses a malformed Authorization header (RFC 6750 3.1)', async () => {
     const answer = await bookings().set('Authorization', 'Bearer a b');
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([
       400,
@@ -75,17 +75,17 @@ describe('a service of another team, protected by three lines', () => {
     ]);
   });
 
-  it('refuses a token that was in its cache as soon as the grant is revoked', async () => {
+  it('refuses a cached token as soon as its grant is revoked', async () => {
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(200);
     const { told } = await tokenApp.revocation();
     await post('revoke', { token: accessToken });
-    // The answer does not wait for the broadcast.
+    // The revocation is answered before it is broadcast.
     await told;
     await service.get(NatsConnection).ping();
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(401);
   });
 
-  it('answers 503 with Retry-After when nobody can tell', async () => {
+  it('answers 503 with Retry-After while the token app is down', async () => {
     await tokenApp.stop();
     const answer = await bookings().auth(`sat_${randomBytes(63).toString('base64url')}`, { type: 'bearer' });
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);

@@ -13,7 +13,7 @@ const JKT = 'a'.repeat(43);
 const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: 'profile:read' } as const;
 
 let services: Isolated;
-/** What stands in for a token app, also for one that is wrong. */
+/** Replaces the token app, and can give wrong replies. */
 let tokenApp: NatsClient;
 let connection: NatsConnection;
 let introspector: Introspector;
@@ -55,22 +55,22 @@ const answering = (more: Partial<Record<keyof IntrospectionReply | 'cnf' | 'exp'
   reply = { ...ACTIVE, exp: Math.floor(Date.now() / 1000) + 60, ...more };
 };
 
-describe('what an answer of the token app lets in (RFC 9449 6)', () => {
-  it('a bearer token where it names no key, as Bearer only', async () => {
+describe('a reply of the token app admits (RFC 9449 6)', () => {
+  it('a token without a key as Bearer only', async () => {
     answering({});
     expect(await asBearer()).toMatchObject({ userId: 7, jkt: null });
     expect(await asProved(JKT)).toBeNull();
   });
 
   // @rfc 9449 6
-  it('a bound token with the key it names, and never as Bearer', async () => {
+  it('a bound token with a proof of its key, and never as Bearer', async () => {
     answering({ cnf: { jkt: JKT } });
     expect(await asProved(JKT)).toMatchObject({ userId: 7, jkt: JKT });
     expect(await asProved('b'.repeat(43))).toBeNull();
     expect(await asBearer()).toBeNull();
   });
 
-  it.each([null, {}, { jkt: null }, { jkt: '' }])('nobody where the key it names is %j', async (cnf) => {
+  it.each([null, {}, { jkt: null }, { jkt: '' }])('nothing when the key is %j', async (cnf) => {
     answering({ cnf });
     expect(await asBearer()).toBeNull();
     for (const jkt of [JKT, '', 'null']) expect(await asProved(jkt)).toBeNull();

@@ -3,7 +3,7 @@ import { LIMITS } from './limits.js';
 import type { RequestParameters } from './request-parameters.js';
 
 /**
- * Specification 4.1: state is required. RFC 6749 A.5 makes it of printable ASCII. Known deviation: any text without
+ * docs/specification.md: state is required. RFC 6749 A.5 makes it of printable ASCII. Known deviation: any text without
  * control characters is returned as it came, because there are clients that put more into it.
  */
 export function checkState(parameters: RequestParameters): string {
