@@ -3,10 +3,11 @@ import { useGrants } from './use-grants.js';
 
 describe('revoking what a user allowed', () => {
   const world = useGrants();
-  const revokedAgo = (id: string, minutes: number) =>
+  const revokedAgo = (id: string, minutes: number, isApplied = true) =>
     world.database.dataSource.query(
-      `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute' WHERE id = $1`,
-      [id, minutes],
+      `UPDATE grants SET revoked_at = now() - $2 * interval '1 minute',
+         revocation_applied_at = CASE WHEN $3 THEN now() - $2 * interval '1 minute' END WHERE id = $1`,
+      [id, minutes, isApplied],
     );
 
   it('revokes every grant of one client, and no other’s', async () => {
@@ -27,18 +28,20 @@ describe('revoking what a user allowed', () => {
     expect(await grants.revokeAllOf(await world.user())).toEqual([]);
   });
 
-  it('names what was revoked in the last ten minutes again, and leaves when it was revoked as it is', async () => {
+  it('names what was revoked in the last ten minutes or is not applied yet again, and leaves when it was revoked as it is', async () => {
     const { mine, one, grants } = world;
-    const [recent, old, live] = [
+    const [recent, old, outstanding, live] = [
+      await world.grant(mine, one),
       await world.grant(mine, one),
       await world.grant(mine, one),
       await world.grant(mine, one),
     ];
     await revokedAgo(recent, 9);
     await revokedAgo(old, 11);
+    await revokedAgo(outstanding, 11, false);
     const before = (await grants.find(recent))?.revokedAt;
-    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, live].toSorted());
-    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, live].toSorted());
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
+    expect((await grants.revokeOf(mine, one)).toSorted()).toEqual([recent, outstanding, live].toSorted());
     expect((await grants.find(recent))?.revokedAt).toEqual(before);
   });
 
@@ -55,7 +58,7 @@ describe('revoking what a user allowed', () => {
     expect(new Set(times).size).toBe(1);
   });
 
-  it('does not deadlock with uses that are noted meanwhile', async () => {
+  it('does not deadlock with uses that are recorded meanwhile', async () => {
     const { mine, one, grants, isRevoked } = world;
     const ids = await Promise.all(Array.from({ length: 50 }, () => world.grant(mine, one)));
     const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));

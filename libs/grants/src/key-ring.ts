@@ -21,11 +21,10 @@ interface RingKey {
 const KEY_BYTES = 32;
 
 /**
- * The keys that authenticate tokens: the first signs, all verify, so that a key
- * is replaced in two deployments (add it last, then move it first) and no one is logged out.
+ * The keys that authenticate tokens. The first one signs, all verify: a key is replaced in two deployments (add it last, then
+ * move it to the front), and all tokens stay valid.
  *
- * A key's id is derived from the key (SHA-256, 32 bits), so ids cannot be mixed up in
- * configuration. Each kind of token has its own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can
+ * A key's id is derived from the key (SHA-256, 32 bits), so that configuration cannot mix ids up. Each kind of token has its own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can
  * never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
  */
 export class KeyRing {
@@ -56,17 +55,17 @@ export class KeyRing {
     return this.byId.get(keyId)?.subkeys.get(domain);
   }
 
-  /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce names no key: the ring is short. */
+  /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce has no key id; the verifier tries each. */
   get nonceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ nonce }) => nonce);
   }
 
-  /** The MAC keys of device proofs, the signing one first. A proof names no key: the ring is short. */
+  /** The MAC keys of device cookies, the signing one first. A cookie has no key id; the verifier tries each. */
   get deviceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ device }) => device);
   }
 
-  /** The key that hides names in the login throttle's counters. They live an hour: no other has to be known. */
+  /** The key of the hashes under which the login throttle counts. The counters live for an hour, so older keys are not needed. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
   }

@@ -5,10 +5,10 @@ const world = useWorld();
 
 const keyOf = (id: string) => `grant:${id}`;
 const statusOf = (id: string) => world.fixture.redis.hget(keyOf(id), 'status');
-const toldOf = (id: string) => world.announced.filter((told) => told === id).length;
+const broadcastsOf = (id: string) => world.announced.filter((other) => other === id).length;
 const lostInSql = (id: string) => world.fixture.sql('DELETE FROM grants WHERE id = $1', [id]);
 
-describe('a revocation that Redis is told of again', () => {
+describe('a revocation that is applied to Redis again', () => {
   it.each([
     ['a grant in use', async () => (await world.active()).grantId],
     ['a code', async () => (await world.pending()).grantId],
@@ -20,31 +20,31 @@ describe('a revocation that Redis is told of again', () => {
         return grantId;
       },
     ],
-  ])('changes %s once, of however many at once, and only that one announces it', async (_, made) => {
+  ])('changes %s once, of however many at once, and only that one broadcasts it', async (_, made) => {
     const id = await made();
     const repeat = () => world.revocations.reapply([{ id, isApplied: true }], false);
     const changes = await Promise.all(Array.from({ length: 20 }, repeat));
     expect(changes.filter((changed) => changed > 0)).toHaveLength(1);
     expect(await repeat()).toBe(0);
-    expect(toldOf(id)).toBe(1);
+    expect(broadcastsOf(id)).toBe(1);
     expect(await statusOf(id)).toBe('revoked');
   });
 
-  it('is announced each time where broadcasts may have been lost', async () => {
+  it('is broadcast each time where broadcasts may have been lost', async () => {
     const { grantId } = await world.active();
     for (const changed of [1, 0, 0])
       expect(await world.revocations.reapply([{ id: grantId, isApplied: true }], true)).toBe(changed);
-    expect(toldOf(grantId)).toBe(3);
+    expect(broadcastsOf(grantId)).toBe(3);
   });
 
-  it('is announced each time by who carries out a request: the one before may have died just then', async () => {
+  it('is broadcast by each request: the process before may have died', async () => {
     const { grantId } = await world.active();
     await world.revocations.revoke(grantId);
     await world.revocations.revoke(grantId);
-    expect(toldOf(grantId)).toBe(2);
+    expect(broadcastsOf(grantId)).toBe(2);
   });
 
-  it('leaves the tombstone’s life as it is', async () => {
+  it('leaves the tombstone’s TTL as it is', async () => {
     const { grantId } = await world.active();
     await world.revocations.revoke(grantId);
     await world.fixture.redis.expire(keyOf(grantId), 1000);
@@ -57,12 +57,12 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   const revoke = (token: string, clientId = world.clientId) => world.engine.revokeByToken(token, clientId);
 
   it.each(['accessToken', 'refreshToken'] as const)(
-    'ends the grant on its %s, and announces it',
+    'ends the grant on its %s, and broadcasts it',
     async (which) => {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
       expect(await revoke(pair[which])).toEqual({ outcome: 'revoked', grantId });
-      expect(toldOf(grantId)).toBe(1);
+      expect(broadcastsOf(grantId)).toBe(1);
       expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
       const renewal = { clientId: world.clientId, jkt: null, scope: null };
       expect((await world.engine.refresh(pair.refreshToken, renewal)).outcome).toBe('revoked');
@@ -70,19 +70,19 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     },
   );
 
-  it('announces it again when it is repeated', async () => {
+  it('broadcasts it again when it is repeated', async () => {
     const { pair, grantId } = await world.active();
     await lostInSql(grantId);
     await revoke(pair.refreshToken);
     expect(await revoke(pair.refreshToken)).toEqual({ outcome: 'revoked', grantId });
-    expect(toldOf(grantId)).toBe(2);
+    expect(broadcastsOf(grantId)).toBe(2);
   });
 
   it('leaves the grant of another client alone', async () => {
     const { pair, grantId } = await world.active();
     await lostInSql(grantId);
     expect((await revoke(pair.refreshToken, world.otherClientId)).outcome).toBe('unknown');
-    expect(toldOf(grantId)).toBe(0);
+    expect(broadcastsOf(grantId)).toBe(0);
     expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('active');
   });
 

@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '#database/grant/connected-app.js';
+import type { ConnectedApp } from '#database/grant/connected-app.store.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { appsAddress, revokeAddress } from '../addresses.js';

@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '#database/grant/connected-app.js';
+import type { ConnectedApp } from '#database/grant/connected-app.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeAddress } from '../addresses.js';
 import { csrfField } from '../session/csrf.guard.js';

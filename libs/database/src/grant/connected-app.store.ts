@@ -1,9 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ConnectedApp } from './connected-app.js';
+import type { ClientType } from '../client/client.js';
 import { SCOPES, scopeTokens } from '#oauth/scope.js';
 
-/** More than anybody connects, and a page that still opens. */
+/** An application that a user has connected: all live grants of one client together. */
+export interface ConnectedApp {
+  readonly clientId: string;
+  readonly name: string;
+  /** Digest of its image; null when it has none. */
+  readonly logo: string | null;
+  readonly firstParty: boolean;
+  readonly clientType: ClientType;
+  /** What any of the grants allows, in alphabetical order. */
+  readonly scopes: readonly string[];
+  /** When the oldest of the grants was allowed. */
+  readonly since: Date;
+  /** UTC day, YYYY-MM-DD; null when none was ever used. */
+  readonly lastUsedOn: string | null;
+  readonly grants: number;
+}
+
+/** Applications in a list: more than a user connects, few enough for one page. */
 const AT_MOST = 200;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
@@ -12,7 +29,7 @@ type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
 const ORDER = [...SCOPES.keys()];
 const asOnConsent = (one: string, other: string): number => ORDER.indexOf(one) - ORDER.indexOf(other);
 
-/** What a user has allowed and not taken back, client by client. */
+/** What a user has allowed and not revoked, client by client. */
 @Injectable()
 export class ConnectedAppStore {
   constructor(private readonly dataSource: DataSource) {}

@@ -1,11 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
-import { endGrants } from './end-grants.statement.js';
-import type { GrantRecord } from './grant-record.js';
-import { CLIENT_AND_USER, type NewGrantRecord, recordGrant } from './record-grant.statement.js';
+import {
+  CLIENT_AND_USER,
+  type NewGrantRecord,
+  recordGrant,
+  revokeGrants,
+} from './grant-record.statements.js';
 
 export type { NewGrantRecord };
+
+/** What a user allowed to a client; PostgreSQL decides whether it is revoked. */
+export interface GrantRecord {
+  /** base64url of the SHA-256 of the grant's handle: no token can be made from it. */
+  readonly id: string;
+  readonly userId: number;
+  readonly clientId: string;
+  /** Space-separated (RFC 6749 3.3); empty when no scope was asked for. */
+  readonly scope: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
 
 /** A revocation in PostgreSQL. */
 export interface RecordedRevocation {
@@ -53,7 +68,7 @@ export class GrantRecordStore {
       const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
       if (known.length === 0) return null;
       const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-      const ended = await endGrants(manager, whose, [userId, clientId, declined]);
+      const ended = await revokeGrants(manager, whose, [userId, clientId, declined]);
       // Last: it locks expired grants in no order, and waits for none.
       await recordGrant(manager, record);
       return ended;
@@ -82,8 +97,8 @@ export class GrantRecordStore {
   /**
    * Revokes every grant of a user to a client, including one being recorded concurrently.
    *
-   * @returns their ids, and those revoked in the last ten minutes, whose revocation may not have reached Redis: calling
-   *   this again after a failure repairs it
+   * @returns their ids, those not applied to Redis yet, and those revoked in the last ten minutes: calling this again after a
+   *   failure repairs it
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
@@ -195,7 +210,7 @@ export class GrantRecordStore {
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(async (manager) => {
       await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
-      return endGrants(manager, whose, values);
+      return revokeGrants(manager, whose, values);
     });
   }
 }

@@ -51,14 +51,14 @@ async function pair() {
   return granted.pair;
 }
 
-describe('putting back a grant that Redis has lost', () => {
-  it('brings back no grant that was revoked meanwhile', async () => {
+describe('restoring a grant that Redis has lost', () => {
+  it('does not restore a grant that was revoked meanwhile', async () => {
     const { refreshToken } = await pair();
     afterFind = (id) => revocations.revoke(id);
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
   });
 
-  it('brings back no grant that was revoked meanwhile, when Redis has lost the revocation as well', async () => {
+  it('does not restore a grant that was revoked meanwhile, when Redis has lost the revocation as well', async () => {
     const { refreshToken, accessToken } = await pair();
     afterFind = async (id) => {
       afterFind = () => Promise.resolve();
@@ -69,7 +69,7 @@ describe('putting back a grant that Redis has lost', () => {
     expect((await engine.introspect(accessToken, null)).outcome).toBe('revoked');
   });
 
-  it('restores again what Redis loses while it is put back', async () => {
+  it('restores again what Redis loses during the restore', async () => {
     const { refreshToken } = await pair();
     afterFind = async () => {
       afterFind = () => Promise.resolve();
@@ -78,7 +78,7 @@ describe('putting back a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('refuses nobody when Redis loses faster than can be put back: the request fails and can be repeated', async () => {
+  it('refuses nobody when Redis loses grants faster than they are restored: the request fails and can be repeated', async () => {
     const { refreshToken } = await pair();
     afterFind = () => fixture.redis.flushdb();
     await expect(refresh(refreshToken)).rejects.toBeInstanceOf(DependencyUnavailableError);

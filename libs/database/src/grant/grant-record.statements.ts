@@ -82,3 +82,29 @@ export async function recordGrant(
   );
   return created.length === 1;
 }
+
+/**
+ * Revokes a user's grants. Expired ones too, because a recent use may not be recorded yet. Locks rows in id order, as all code
+ * does. Of two concurrent calls both return the same ids, so that neither reports success while the other one fails. The caller
+ * locks the user in an earlier statement, so that this one sees what it waited for.
+ *
+ * @param whose SQL condition on the user's grants
+ * @returns ids of the grants revoked now, in the last ten minutes, or earlier and not applied yet
+ */
+export async function revokeGrants(
+  manager: EntityManager,
+  whose: string,
+  values: readonly unknown[],
+): Promise<string[]> {
+  const [revoked] = await manager.query<[{ id: string }[], number]>(
+    `WITH matching AS (
+       SELECT id FROM grants
+       WHERE ${whose} AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
+       ORDER BY id FOR NO KEY UPDATE
+     )
+     UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM matching
+     WHERE g.id = matching.id RETURNING g.id`,
+    [...values],
+  );
+  return revoked.map(({ id }) => id);
+}
