@@ -87,10 +87,10 @@ describe('the list of connected applications', () => {
     const one = await Promise.all(LOCALES.map(askIn));
     expect(one[0]).toContain('<h1>Revoke access?</h1>');
     expect(one[0]).toContain('If you revoke it, 1 application will');
-    expect(one[0]).toContain('What it has read already stays with it.');
+    expect(one[0]).toContain('It keeps what it has already read.');
     await allow(app, browser, await app.client({ name: 'Two' }));
     const two = await Promise.all(LOCALES.map(askIn));
-    expect(two[0]).toContain('What they have read already stays with them.');
+    expect(two[0]).toContain('They keep what they have already read.');
     const headings = (pages: string[]) => pages.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
     const others = headings(two);
     for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);

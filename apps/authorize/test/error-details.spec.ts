@@ -49,8 +49,8 @@ it('a redirect URI that is not registered: developers read the usual causes, ope
   for (const command of ['client show', 'client update --add-redirect-uri'])
     expect(details.replaceAll(/<\/?span>/g, '')).toContain(`<code>${command}</code>`);
   const commands = readFileSync(
-    fileURLToPath(new URL('../../operator/src/client/update-client.command.ts', import.meta.url)),
+    fileURLToPath(new URL('../../operator/src/client/client.command.ts', import.meta.url)),
     'utf8',
   );
-  expect(commands).toContain("flags: '--add-redirect-uri ");
+  expect(commands).toContain("'--add-redirect-uri <uri>'");
 });

@@ -4,7 +4,7 @@ import { useAuthorizeApp } from './use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();
 
-const WRONG = 'The user name or the password is not right.';
+const WRONG = 'The user name or password is wrong.';
 
 describe('the login page', () => {
   it('has labelled fields that password managers know', async () => {

@@ -144,7 +144,7 @@ function mismatchHelp(translator: Translator): Html {
 }
 
 const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
-  400: 'Your browser’s request did not arrive in a form that we can read.',
+  400: 'We cannot read the request that your browser sent.',
   408: 'Your browser’s request did not arrive in time. The connection may be very slow.',
   431: 'The address that brought you here is too long, or your browser keeps too many cookies for this site.',
 };

@@ -21,7 +21,7 @@ export const ACCOUNT_MESSAGES = {
     ar: 'استخدام حساب آخر',
   },
   'account.switch_hint': {
-    en: 'Logs you out here first; then you log in with the other one.',
+    en: 'This logs you out first. Then you can log in with the other account.',
     de: 'Meldet Sie hier zuerst ab; dann melden Sie sich mit dem anderen an.',
     fr: 'Vous êtes d’abord déconnecté ici, puis vous vous connectez avec l’autre.',
     es: 'Primero se cierra aquí tu sesión; después la inicias con la otra.',
@@ -151,7 +151,7 @@ export const LOGIN_MESSAGES = {
     ar: 'للمتابعة إلى {client}',
   },
   'login.again': {
-    en: 'To go on, confirm that it is you, {name}.',
+    en: 'To continue, confirm that it is you, {name}.',
     de: 'Bestätigen Sie, dass Sie {name} sind, um fortzufahren.',
     fr: 'Pour continuer, confirmez que vous êtes bien {name}.',
     es: 'Para continuar, confirma que eres {name}.',
@@ -223,7 +223,7 @@ export const LOGIN_MESSAGES = {
     ar: 'كلمة المرور أطول من الحد الأقصى ({max, number}).',
   },
   'login.problem.wrong': {
-    en: 'The user name or the password is not right.',
+    en: 'The user name or password is wrong.',
     de: 'Der Benutzername oder das Passwort stimmt nicht.',
     fr: 'Le nom d’utilisateur ou le mot de passe est incorrect.',
     es: 'El nombre de usuario o la contraseña no son correctos.',
@@ -241,7 +241,7 @@ export const LOGIN_MESSAGES = {
     ar: 'هذا الحساب معطّل. تواصل مع فريق الدعم لإعادة تفعيله.',
   },
   'login.problem.throttled': {
-    en: 'There were too many tries. Wait {minutes, plural, one {# minute} other {# minutes}}, or use a browser in which you have logged in to this account before.',
+    en: 'Too many attempts. Wait {minutes, plural, one {# minute} other {# minutes}}, or use a browser in which you have logged in to this account before.',
     de: 'Es gab zu viele Versuche. Warten Sie {minutes, plural, one {# Minute} other {# Minuten}}, oder verwenden Sie einen Browser, in dem Sie sich bei diesem Konto schon angemeldet haben.',
     fr: 'Il y a eu trop d’essais. Attendez {minutes, plural, one {# minute} other {# minutes}}, ou utilisez un navigateur dans lequel vous vous êtes déjà connecté à ce compte.',
     es: 'Hubo demasiados intentos. Espera {minutes, plural, one {# minuto} other {# minutos}} o usa un navegador en el que ya hayas iniciado sesión con esta cuenta.',

@@ -30,7 +30,7 @@ export const APPS_MESSAGES = {
     ar: 'لا يوجد تطبيق متصل بحسابك.',
   },
   'apps.empty_hint': {
-    en: 'When you allow one, it is listed here, and you can end its access here.',
+    en: 'Applications that you allow are listed here. You can end their access here.',
     de: 'Wenn Sie eine zulassen, steht sie hier, und hier können Sie ihr den Zugriff nehmen.',
     fr: 'Lorsque vous en autorisez une, elle apparaît ici, et c’est ici que vous pouvez mettre fin à son accès.',
     es: 'Cuando permitas una, aparecerá aquí, y aquí podrás retirarle el permiso.',
@@ -165,7 +165,7 @@ export const APPS_MESSAGES = {
     ar: 'هل تريد سحب إذن وصول {client}؟',
   },
   'revoke.what': {
-    en: 'If you revoke it, {client} will no longer be able to use your account, from that moment and on every device. What it has read already stays with it. You can allow it again at any time.',
+    en: 'If you revoke it, {client} will no longer be able to use your account on any device. It keeps what it has already read. You can allow it again at any time.',
     de: 'Wenn Sie ihn widerrufen, kann {client} Ihr Konto von diesem Moment an auf keinem Gerät mehr verwenden. Was schon gelesen wurde, bleibt dort. Sie können es jederzeit wieder erlauben.',
     fr: 'Si vous le révoquez, {client} ne pourra plus utiliser votre compte, dès cet instant et sur tous vos appareils. Ce qui a déjà été lu y reste. Vous pourrez l’autoriser à nouveau à tout moment.',
     es: 'Si lo revocas, {client} ya no podrá usar tu cuenta, desde ese momento y en todos los dispositivos. Lo que ya haya leído lo conserva. Podrás volver a permitirlo cuando quieras.',
@@ -183,7 +183,7 @@ export const APPS_MESSAGES = {
     ar: 'هل تريد سحب {count, plural, one {إذن الوصول} zero {كل أذونات الوصول} two {كل أذونات الوصول} few {كل أذونات الوصول} many {كل أذونات الوصول} other {كل أذونات الوصول}}؟',
   },
   'revoke_all.what': {
-    en: 'If you revoke {count, plural, one {it, # application} other {all access, # applications}} will no longer be able to use your account, from that moment and on every device. {count, plural, one {What it has read already stays with it.} other {What they have read already stays with them.}}',
+    en: 'If you revoke {count, plural, one {it, # application} other {all access, # applications}} will no longer be able to use your account on any device. {count, plural, one {It keeps what it has} other {They keep what they have}} already read.',
     de: 'Wenn Sie {count, plural, one {ihn widerrufen, kann # Anwendung} other {alle Zugriffe widerrufen, können # Anwendungen}} Ihr Konto von diesem Moment an auf keinem Gerät mehr verwenden. Was schon gelesen wurde, bleibt dort.',
     fr: 'Si vous {count, plural, one {le révoquez, # application ne pourra} other {révoquez tous les accès, # applications ne pourront}} plus utiliser votre compte, dès cet instant et sur tous vos appareils. Ce qui a déjà été lu y reste.',
     es: 'Si {count, plural, one {lo revocas, # aplicación ya no podrá} other {revocas todos los accesos, # aplicaciones ya no podrán}} usar tu cuenta, desde ese momento y en todos los dispositivos. Lo que ya se haya leído se conserva allí.',
@@ -219,7 +219,7 @@ export const APPS_MESSAGES = {
     ar: 'لم يُسحب الإذن في كل مكان بعد',
   },
   'revoke.incomplete_what': {
-    en: 'Your decision is recorded, but a part of our service does not respond, so that the access may still work for a while.',
+    en: 'Your decision is recorded, but a part of our service does not respond. The access may still work for a while.',
     de: 'Ihre Entscheidung ist gespeichert, aber ein Teil unseres Dienstes antwortet nicht. Der Zugriff kann daher noch eine Weile möglich sein.',
     fr: 'Votre décision est enregistrée, mais une partie de notre service ne répond pas : l’accès peut encore fonctionner un moment.',
     es: 'Tu decisión está guardada, pero una parte de nuestro servicio no responde, así que el acceso puede seguir funcionando un rato.',
@@ -228,7 +228,7 @@ export const APPS_MESSAGES = {
     ar: 'سُجّل قرارك، لكن جزءًا من خدمتنا لا يستجيب، لذا قد يبقى الوصول ممكنًا بعض الوقت.',
   },
   'revoke.incomplete_advice': {
-    en: 'Wait a moment and repeat it. Repeating it does no harm.',
+    en: 'Wait a moment and try again. Trying again does no harm.',
     de: 'Warten Sie einen Moment und wiederholen Sie es. Das Wiederholen schadet nicht.',
     fr: 'Attendez un instant, puis recommencez. Recommencer est sans risque.',
     es: 'Espera un momento y repítelo. Repetirlo no causa ningún problema.',

@@ -48,7 +48,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'الرابط لا يذكر إلى أين تعود',
   },
   'error.redirect_missing.what': {
-    en: 'The application has to name one of its registered addresses (redirect_uri) in the link, and there is none in it.',
+    en: 'The link must contain one of the application’s registered addresses (redirect_uri), but it contains none.',
     de: 'Die Anwendung muss im Link eine ihrer registrierten Adressen (redirect_uri) nennen, und es steht keine darin.',
     fr: 'L’application doit indiquer dans le lien une de ses adresses enregistrées (redirect_uri), et il n’y en a pas.',
     es: 'La aplicación debe indicar en el enlace una de sus direcciones registradas (redirect_uri), y no hay ninguna.',
@@ -66,7 +66,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'عنوان العودة غير مسجَّل',
   },
   'error.redirect_mismatch.what': {
-    en: 'To protect your account we send you only to addresses that the application has registered, and the one in the link is not, character by character, one of them.',
+    en: 'To protect your account, we send you only to addresses that the application has registered. The one in the link does not match any of them exactly.',
     de: 'Zum Schutz Ihres Kontos leiten wir Sie nur zu Adressen, die die Anwendung registriert hat, und die im Link stimmt nicht Zeichen für Zeichen mit einer davon überein.',
     fr: 'Pour protéger votre compte, nous ne vous envoyons que vers des adresses enregistrées par l’application, et celle du lien n’est pas, caractère par caractère, l’une d’elles.',
     es: 'Para proteger tu cuenta solo te enviamos a direcciones que la aplicación haya registrado, y la del enlace no coincide, carácter por carácter, con ninguna.',
@@ -84,7 +84,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'الرابط تالف',
   },
   'error.parameter_malformed.what': {
-    en: 'A part of the link that brought you here is too long, repeated or not readable. Mail programs and chats sometimes cut links off.',
+    en: 'A part of the link that brought you here is too long, repeated or not readable. Mail and chat programs sometimes cut off links.',
     de: 'Ein Teil des Links, der Sie hierher führte, ist zu lang, doppelt oder nicht lesbar. Mailprogramme und Chats schneiden Links manchmal ab.',
     fr: 'Une partie du lien qui vous a amené ici est trop longue, répétée ou illisible. Les messageries coupent parfois les liens.',
     es: 'Una parte del enlace que te trajo aquí es demasiado larga, está repetida o no se puede leer. Los programas de correo y de chat a veces cortan los enlaces.',
@@ -102,7 +102,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'الرابط لا يناسب هذه الخدمة',
   },
   'error.request_malformed.what': {
-    en: 'The application has to get its request (request_uri) from this service, and the one in the link was never given out here.',
+    en: 'The link must contain a request (request_uri) that this service issued. The one in the link was not issued here.',
     de: 'Die Anwendung muss ihre Anfrage (request_uri) von diesem Dienst bekommen, und die im Link wurde hier nie ausgegeben.',
     fr: 'L’application doit obtenir sa demande (request_uri) auprès de ce service, et celle du lien n’a jamais été délivrée ici.',
     es: 'La aplicación debe obtener su solicitud (request_uri) de este servicio, y la del enlace nunca se emitió aquí.',
@@ -120,7 +120,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'انتهت صلاحية هذا الطلب',
   },
   'error.request_expired.what': {
-    en: 'The application’s request is good for a short time only, and that is over; or it was never made for this application.',
+    en: 'The application’s request is valid for a short time only and has expired, or it belongs to another application.',
     de: 'Die Anfrage der Anwendung gilt nur für kurze Zeit, und die ist vorbei; oder sie wurde nie für diese Anwendung gestellt.',
     fr: 'La demande de l’application n’est valable que peu de temps, et ce temps est écoulé ; ou elle n’a jamais été faite pour cette application.',
     es: 'La solicitud de la aplicación solo vale durante poco tiempo, y ese tiempo ha pasado; o nunca se hizo para esta aplicación.',
@@ -138,7 +138,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'سبق أن أُجيب عن هذا الطلب',
   },
   'error.request_answered.what': {
-    en: 'Each request of an application is answered once. What you decided then still counts.',
+    en: 'An application’s request can be answered only once. Your earlier decision still counts.',
     de: 'Jede Anfrage einer Anwendung wird einmal beantwortet. Was Sie damals entschieden haben, gilt weiterhin.',
     fr: 'Chaque demande d’une application reçoit une seule réponse. Ce que vous aviez décidé reste valable.',
     es: 'Cada solicitud de una aplicación se responde una sola vez. Lo que decidiste entonces sigue valiendo.',
@@ -156,7 +156,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'ينقص شيء في النموذج',
   },
   'error.form_incomplete.what': {
-    en: 'It arrived without a choice that we know. Nothing was changed.',
+    en: 'It arrived without a valid choice. Nothing was changed.',
     de: 'Es kam ohne eine Auswahl an, die wir kennen. Es wurde nichts geändert.',
     fr: 'Il est arrivé sans un choix que nous connaissions. Rien n’a été modifié.',
     es: 'Llegó sin una opción que conozcamos. No se ha cambiado nada.',
@@ -192,7 +192,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'حاول موقع آخر التصرف نيابة عنك',
   },
   'error.form_foreign.what': {
-    en: 'This form was not sent from one of our pages, so we did not take it.',
+    en: 'This form was not sent from one of our pages, so we did not accept it.',
     de: 'Dieses Formular kam nicht von einer unserer Seiten, deshalb haben wir es nicht angenommen.',
     fr: 'Ce formulaire n’a pas été envoyé depuis une de nos pages ; nous ne l’avons donc pas accepté.',
     es: 'Este formulario no se envió desde una de nuestras páginas, así que no lo aceptamos.',
@@ -228,7 +228,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لم يرسل متصفحك ملف تعريف الارتباط الخاص بنا',
   },
   'error.cookie_missing.what': {
-    en: 'Cookies are needed to log in. Your browser may block them, this may be a private or embedded window that drops them, or the page was open since before the browser was closed.',
+    en: 'Cookies are needed to log in. Your browser may block them, a private or embedded window may have dropped them, or the browser was closed since the page was opened.',
     de: 'Zum Anmelden sind Cookies nötig. Vielleicht blockiert Ihr Browser sie, ein privates oder eingebettetes Fenster verwirft sie, oder die Seite war schon offen, bevor der Browser geschlossen wurde.',
     fr: 'Les cookies sont nécessaires pour se connecter. Votre navigateur les bloque peut-être, une fenêtre privée ou intégrée les supprime, ou la page était ouverte avant la fermeture du navigateur.',
     es: 'Para iniciar sesión hacen falta cookies. Quizá tu navegador las bloquee, una ventana privada o incrustada las descarte, o la página estuviera abierta desde antes de cerrar el navegador.',
@@ -246,7 +246,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'فُتحت هذه الصفحة على عنوان آخر',
   },
   'error.cookie_host.what': {
-    en: 'You came to {opened}, and the right address is {right}. Even where both lead to the same place, your browser keeps their cookies apart.',
+    en: 'You came to {opened}, and the right address is {right}. Even if both lead to the same place, your browser keeps their cookies separate.',
     de: 'Sie kamen zu {opened}, richtig ist {right}. Auch wenn beide zum selben Ort führen, hält Ihr Browser ihre Cookies getrennt.',
     fr: 'Vous êtes arrivé sur {opened}, alors que la bonne adresse est {right}. Même si les deux mènent au même endroit, votre navigateur sépare leurs cookies.',
     es: 'Has llegado a {opened}, pero la dirección correcta es {right}. Aunque ambas lleven al mismo sitio, tu navegador guarda sus cookies por separado.',
@@ -264,7 +264,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لم تُفتح هذه الصفحة عبر https',
   },
   'error.cookie_http.what': {
-    en: 'You came to {opened}, and logging in works only at {right}: your browser keeps our cookie for encrypted connections only.',
+    en: 'You came to {opened}, but logging in works only at {right}: your browser sends our cookie over encrypted connections only.',
     de: 'Sie kamen zu {opened}, die Anmeldung geht nur unter {right}: Ihr Browser behält unser Cookie nur für verschlüsselte Verbindungen.',
     fr: 'Vous êtes arrivé sur {opened}, alors que la connexion ne fonctionne que sur {right} : votre navigateur ne conserve notre cookie que pour les connexions chiffrées.',
     es: 'Has llegado a {opened}, pero solo se puede iniciar sesión en {right}: tu navegador guarda nuestra cookie solo para conexiones cifradas.',
@@ -273,7 +273,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لقد وصلت إلى {opened}، ولا يعمل تسجيل الدخول إلا على {right}: لا يحتفظ متصفحك بملف تعريف الارتباط الخاص بنا إلا للاتصالات المشفّرة.',
   },
   'error.cookie_https.title': {
-    en: 'This page is set up for another way here',
+    en: 'This page is set up for another address',
     de: 'Diese Seite ist für einen anderen Zugang eingerichtet',
     fr: 'Cette page est configurée pour un autre accès',
     es: 'Esta página está configurada para otro acceso',
@@ -282,7 +282,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'هذه الصفحة مُعدّة لطريقة وصول أخرى',
   },
   'error.cookie_https.what': {
-    en: 'You came to {opened}, and this service believes that its address is {right}.',
+    en: 'You came to {opened}, but this service is set up for {right}.',
     de: 'Sie kamen zu {opened}, dieser Dienst hält aber {right} für seine Adresse.',
     fr: 'Vous êtes arrivé sur {opened}, alors que ce service considère que son adresse est {right}.',
     es: 'Has llegado a {opened}, pero este servicio cree que su dirección es {right}.',
@@ -300,7 +300,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لم نتمكن من قراءة ما أُرسل',
   },
   'error.request_unreadable.what': {
-    en: 'The form did not arrive in a form that we understand. Nothing was changed.',
+    en: 'We cannot read the form that arrived. Nothing was changed.',
     de: 'Das Formular kam nicht so an, dass wir es verstehen. Es wurde nichts geändert.',
     fr: 'Le formulaire n’est pas arrivé sous une forme compréhensible. Rien n’a été modifié.',
     es: 'El formulario no llegó de una manera que entendamos. No se ha cambiado nada.',
@@ -336,7 +336,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لا يمكن فتح هذا العنوان بهذه الطريقة',
   },
   'error.method_not_allowed.what': {
-    en: 'There is something at this address, but it does not answer this kind of request.',
+    en: 'This address exists, but it does not answer this kind of request.',
     de: 'Unter dieser Adresse ist etwas, aber es beantwortet diese Art von Anfrage nicht.',
     fr: 'Il y a quelque chose à cette adresse, mais qui ne répond pas à ce type de requête.',
     es: 'Hay algo en esta dirección, pero no responde a este tipo de solicitud.',
@@ -381,7 +381,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'ما أُرسل إلى هذا العنوان لا يأتي من إحدى صفحاتنا.',
   },
   'error.busy.title': {
-    en: 'Too many people are logging in just now',
+    en: 'Too many people are logging in right now',
     de: 'Gerade melden sich zu viele Menschen an',
     fr: 'Trop de personnes se connectent en ce moment',
     es: 'Ahora mismo hay demasiada gente iniciando sesión',
@@ -390,7 +390,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'عدد كبير جدًا يسجّل الدخول الآن',
   },
   'error.busy.what': {
-    en: 'We did not get to look at your password. This does not count as a failed try, and what you wanted to do is not lost.',
+    en: 'We did not check your password. This does not count as a failed attempt, and what you wanted to do is not lost.',
     de: 'Wir sind nicht dazu gekommen, Ihr Passwort zu prüfen. Das zählt nicht als Fehlversuch, und was Sie tun wollten, ist nicht verloren.',
     fr: 'Nous n’avons pas pu vérifier votre mot de passe. Cela ne compte pas comme un échec, et ce que vous vouliez faire n’est pas perdu.',
     es: 'No llegamos a comprobar tu contraseña. No cuenta como intento fallido, y lo que querías hacer no se ha perdido.',
@@ -408,7 +408,7 @@ export const ERROR_KIND_MESSAGES = {
     ar: 'لا يمكننا الرد الآن',
   },
   'error.unavailable.what': {
-    en: 'A part of our service does not respond. Your account and what you have allowed before are not affected.',
+    en: 'A part of our service does not respond. Your account and your earlier decisions are not affected.',
     de: 'Ein Teil unseres Dienstes antwortet nicht. Ihr Konto und was Sie früher erlaubt haben, sind davon nicht betroffen.',
     fr: 'Une partie de notre service ne répond pas. Votre compte et vos autorisations précédentes ne sont pas concernés.',
     es: 'Una parte de nuestro servicio no responde. Tu cuenta y lo que permitiste antes no se ven afectados.',

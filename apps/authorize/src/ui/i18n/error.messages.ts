@@ -39,7 +39,7 @@ export const ERROR_MESSAGES = {
     ar: 'إصلاح ذلك يقع على عاتقنا.',
   },
   'error.party.nobody': {
-    en: 'Nothing is wrong with your request, and this passes by itself.',
+    en: 'Your request is fine, and this will pass by itself.',
     de: 'An Ihrer Anfrage ist nichts falsch, und das geht von selbst vorbei.',
     fr: 'Votre demande n’est pas en cause, et cela passera tout seul.',
     es: 'Tu solicitud está bien, y esto se pasará solo.',
@@ -57,7 +57,7 @@ export const ERROR_MESSAGES = {
     ar: 'ارجع إلى التطبيق الذي جئت منه، وابدأ من هناك من جديد.',
   },
   'error.advice.tell_makers': {
-    en: 'Tell the makers of the application, and pass on the reference below. Trying again does not help.',
+    en: 'Tell the makers of the application, and give them the reference below. Trying again does not help.',
     de: 'Sagen Sie es den Herstellern der Anwendung, und nennen Sie die Referenz unten. Ein neuer Versuch hilft nicht.',
     fr: 'Signalez-le aux créateurs de l’application en indiquant la référence ci-dessous. Réessayer n’y changera rien.',
     es: 'Avisa a los creadores de la aplicación y dales la referencia de abajo. Volver a intentarlo no sirve.',
@@ -66,7 +66,7 @@ export const ERROR_MESSAGES = {
     ar: 'أخبر صانعي التطبيق واذكر لهم المرجع أدناه. لن تفيد إعادة المحاولة.',
   },
   'error.advice.try_or_tell_makers': {
-    en: 'Go back to the application you came from and try once more. If this page comes again, tell the makers of the application, and pass on the reference below.',
+    en: 'Go back to the application you came from and try again. If you see this page again, tell the makers of the application, and give them the reference below.',
     de: 'Gehen Sie zurück zu der Anwendung, von der Sie kamen, und versuchen Sie es noch einmal. Kommt diese Seite wieder, sagen Sie es den Herstellern der Anwendung, und nennen Sie die Referenz unten.',
     fr: 'Revenez à l’application d’où vous venez et réessayez une fois. Si cette page réapparaît, signalez-le aux créateurs de l’application en indiquant la référence ci-dessous.',
     es: 'Vuelve a la aplicación de la que vienes e inténtalo una vez más. Si esta página aparece de nuevo, avisa a los creadores de la aplicación y dales la referencia de abajo.',
@@ -75,7 +75,7 @@ export const ERROR_MESSAGES = {
     ar: 'ارجع إلى التطبيق الذي جئت منه وحاول مرة أخرى. إذا ظهرت هذه الصفحة ثانية، فأخبر صانعي التطبيق واذكر لهم المرجع أدناه.',
   },
   'error.advice.open_again': {
-    en: 'Open the page again, and repeat what you were doing.',
+    en: 'Open the page again and repeat what you were doing.',
     de: 'Öffnen Sie die Seite noch einmal, und wiederholen Sie, was Sie gerade taten.',
     fr: 'Rouvrez la page et refaites ce que vous étiez en train de faire.',
     es: 'Abre la página otra vez y repite lo que estabas haciendo.',
@@ -102,7 +102,7 @@ export const ERROR_MESSAGES = {
     ar: 'تابع من هنا.',
   },
   'error.advice.allow_cookies': {
-    en: 'Allow cookies for this site in your browser’s settings. If this page stands inside another app, open it in your browser. Then start again; nothing was changed.',
+    en: 'Allow cookies for this site in your browser’s settings. If you see this page inside another app, open it in your browser. Then start again. Nothing was changed.',
     de: 'Erlauben Sie in den Einstellungen Ihres Browsers Cookies für diese Website. Steht diese Seite innerhalb einer anderen App, öffnen Sie sie in Ihrem Browser. Beginnen Sie dann neu; es wurde nichts geändert.',
     fr: 'Autorisez les cookies pour ce site dans les réglages de votre navigateur. Si cette page s’affiche à l’intérieur d’une autre application, ouvrez-la dans votre navigateur. Puis recommencez ; rien n’a été modifié.',
     es: 'Permite las cookies de este sitio en los ajustes de tu navegador. Si esta página está dentro de otra aplicación, ábrela en tu navegador. Después empieza de nuevo; no se ha cambiado nada.',
@@ -147,7 +147,7 @@ export const ERROR_MESSAGES = {
     ar: 'انتظر لحظة ثم حاول مرة أخرى.',
   },
   'error.advice.tell_us': {
-    en: 'Try again. If this page comes again, tell us, and pass on the reference below.',
+    en: 'Try again. If you see this page again, tell us, and give us the reference below.',
     de: 'Versuchen Sie es noch einmal. Kommt diese Seite wieder, sagen Sie es uns, und nennen Sie die Referenz unten.',
     fr: 'Réessayez. Si cette page réapparaît, prévenez-nous en indiquant la référence ci-dessous.',
     es: 'Inténtalo de nuevo. Si esta página aparece otra vez, avísanos y danos la referencia de abajo.',
@@ -264,7 +264,7 @@ export const ERROR_MESSAGES = {
     ar: 'أحدهما يبدأ بـ http والآخر بـ https.',
   },
   'error.hint.port': {
-    en: 'The port or the host differs: localhost is not 127.0.0.1, and www. counts.',
+    en: 'The host or port differs: localhost is not 127.0.0.1, and www. matters.',
     de: 'Port oder Host unterscheiden sich: localhost ist nicht 127.0.0.1, und www. zählt mit.',
     fr: 'Le port ou l’hôte diffère : localhost n’est pas 127.0.0.1, et www. compte.',
     es: 'El puerto o el host son distintos: localhost no es 127.0.0.1 y www. cuenta.',
@@ -273,7 +273,7 @@ export const ERROR_MESSAGES = {
     ar: 'المنفذ أو المضيف مختلف: localhost ليس 127.0.0.1، وwww. تُحتسب.',
   },
   'error.hint.encoding': {
-    en: 'One is percent-encoded once too often or not at all, has a parameter more, or other upper and lower case.',
+    en: 'One is percent-encoded twice or not at all, has an extra parameter, or differs in upper and lower case.',
     de: 'Eine ist einmal zu oft oder gar nicht prozentkodiert, hat einen Parameter mehr oder eine andere Groß- und Kleinschreibung.',
     fr: 'L’une est encodée (pourcent) une fois de trop ou pas du tout, a un paramètre de plus, ou diffère par les majuscules.',
     es: 'Una está codificada con porcentaje una vez de más o ninguna, tiene un parámetro más o difiere en las mayúsculas.',
@@ -291,7 +291,7 @@ export const ERROR_MESSAGES = {
     ar: 'قارن العنوان بعناوين إعادة التوجيه المسجَّلة لهذا العميل. يعرضها مشغّل هذه الخدمة بالأمر {show}، ويضيف عنوانًا بالأمر {add}.',
   },
   'error.hint.auth_url': {
-    en: 'This request came to {opened}, while AUTH_URL is {right}. A proxy in front has to pass on the Host header.',
+    en: 'This request came to {opened}, while AUTH_URL is {right}. A proxy in front of it must forward the Host header.',
     de: 'Diese Anfrage kam an {opened}, AUTH_URL ist aber {right}. Ein Proxy davor muss den Host-Header weitergeben.',
     fr: 'Cette requête est arrivée à {opened}, alors qu’AUTH_URL est {right}. Un proxy placé devant doit transmettre l’en-tête Host.',
     es: 'Esta solicitud llegó a {opened}, pero AUTH_URL es {right}. Un proxy intermedio debe transmitir la cabecera Host.',
@@ -300,7 +300,7 @@ export const ERROR_MESSAGES = {
     ar: 'وصل هذا الطلب إلى {opened}، بينما قيمة AUTH_URL هي {right}. يجب على الوكيل الأمامي تمرير ترويسة Host.',
   },
   'error.hint.secure': {
-    en: 'Browsers keep Secure cookies for https only. A proxy that ends TLS has to send X-Forwarded-Proto.',
+    en: 'Browsers send Secure cookies over https only. A proxy that terminates TLS must send X-Forwarded-Proto.',
     de: 'Browser behalten Secure-Cookies nur für https. Ein Proxy, der TLS beendet, muss X-Forwarded-Proto senden.',
     fr: 'Les navigateurs ne conservent les cookies Secure que pour https. Un proxy qui termine TLS doit envoyer X-Forwarded-Proto.',
     es: 'Los navegadores solo guardan las cookies Secure para https. Un proxy que termina TLS debe enviar X-Forwarded-Proto.',
