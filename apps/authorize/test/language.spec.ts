@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
-import { LIMITS } from '#oauth/authorization/limits.js';
+import { LIMITS } from '#oauth/parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#testing/cpu-time.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';

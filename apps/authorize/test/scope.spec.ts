@@ -1,5 +1,3 @@
-import { checkScope } from '#oauth/authorization/check-scope.js';
-import { RequestParameters } from '#oauth/authorization/request-parameters.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { PATIENT_MS } from '#testing/patience.js';
@@ -85,17 +83,6 @@ describe('the scope of an authorization request', () => {
     const page = await browser.get(authorizeAddress(parameters));
     expect(page.text).toContain(textOf('bookings:write'));
     expect(page.text).not.toContain(textOf('profile:read'));
-  });
-
-  it('tells the operator which scopes are registered and which were requested', async () => {
-    const client = await app.client({ scopes: ['profile:read'] });
-    const refused = () => checkScope(RequestParameters.fromQuery('scope=bookings:read+nope'), client);
-    expect(refused).toThrow(
-      expect.objectContaining({
-        code: 'invalid_scope',
-        detail: { check: 'scope', registered: ['profile:read'], requested: ['bookings:read', 'nope'] },
-      }),
-    );
   });
 });
 

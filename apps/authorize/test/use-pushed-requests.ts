@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Response } from 'supertest';
 import { PushedRequestStore } from '#grants/pushed-request.store.js';
-import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { authorizeAddress } from './authorize-app.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey, type ProofSettings } from '#testing/dpop-key.js';
 import { rearranged } from '#testing/forged-tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#testing/invalid-proofs.js';

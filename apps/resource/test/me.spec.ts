@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import type { TestClient } from '#testing/fixture.js';
 import { refusedByPreflight } from '#testing/preflight.js';
 import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';

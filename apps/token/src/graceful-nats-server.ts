@@ -26,10 +26,10 @@ type Reply = { readonly response: unknown } | { readonly err: unknown };
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];
   private readonly malformed = new MalformedMessageLog();
-  private underWay = 0;
+  private inFlight = 0;
   private onIdle: () => void = () => undefined;
 
-  /** @param timeoutMs for which callers wait for an answer, in milliseconds */
+  /** @param timeoutMs how long callers wait for an answer, in milliseconds */
   constructor(
     options: ConstructorParameters<typeof ServerNats>[0],
     private readonly timeoutMs: number,
@@ -39,8 +39,8 @@ export class GracefulNatsServer extends ServerNats {
 
   override bindEvents(client: NatsConnection): void {
     super.bindEvents({
-      subscribe: (...about: Parameters<NatsConnection['subscribe']>) => {
-        const subscription = client.subscribe(...about);
+      subscribe: (...args: Parameters<NatsConnection['subscribe']>) => {
+        const subscription = client.subscribe(...args);
         this.queueSubscriptions.push(subscription);
         return subscription;
       },
@@ -51,21 +51,21 @@ export class GracefulNatsServer extends ServerNats {
     const request = this.read(subject, message);
     const handler = this.getHandlerByPattern(subject);
     if (!request || !handler) return;
-    this.underWay += 1;
+    this.inFlight += 1;
     try {
       const context = new NatsContext([subject, message.headers]);
       respond(message, request.id, await this.answer(handler, request.data, context));
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.onIdle();
+      this.inFlight -= 1;
+      if (this.inFlight === 0) this.onIdle();
     }
   }
 
   override async close(): Promise<void> {
-    let late: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => (late = setTimeout(resolve, this.timeoutMs + 1_000)));
-    await Promise.race([this.finish().catch(() => undefined), over]);
-    clearTimeout(late);
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.timeoutMs + 1_000)));
+    await Promise.race([this.finish().catch(() => undefined), deadline]);
+    clearTimeout(timer);
     await super.close();
   }
 
@@ -99,7 +99,7 @@ export class GracefulNatsServer extends ServerNats {
   private async finish(): Promise<void> {
     // Resolves once the server has unsubscribed us and every message it sent before has arrived.
     await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
-    if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
     await this.unwrap<NatsConnection>().flush();
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { KeyRing } from '#grants/key-ring.js';
-import { DpopNonce } from '../src/dpop/dpop-nonce.js';
+import { DpopNonce } from '../src/dpop/dpop-proof.service.js';
 
 const MINUTE = 60_000;
 const [one, two] = [randomBytes(32), randomBytes(32)];

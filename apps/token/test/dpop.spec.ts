@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import request, { type Response, type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { rearranged } from '#testing/forged-tokens.js';

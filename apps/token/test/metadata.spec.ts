@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { refusedByPreflight } from '#testing/preflight.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 

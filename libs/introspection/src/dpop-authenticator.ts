@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
-import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
+import {
+  type DpopProof,
+  DEFAULT_CLOCK_SKEW,
+  DEFAULT_PROOF_LIFETIME,
+  DpopVerifier,
+} from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';

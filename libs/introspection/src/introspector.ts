@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
+import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 import {

@@ -7,7 +7,7 @@ import {
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 

@@ -1,35 +1,74 @@
 import { OAuthError } from './oauth-error.js';
 
 /**
- * Request parameters by name. A repeated parameter is an array of its values. Any other value that is not a string stands
- * for an invalid one (`scope[a]=b`, `{"code":{}}`).
+ * Request parameters by name. A repeated parameter is an array of its values. Any other value that is not a string is
+ * invalid (`scope[a]=b`, `{"code":{}}`).
  */
 export type Parameters = Record<string, unknown>;
 
+/** The longest value of each parameter, in characters. Codes and tokens have 88, tokens that are bound to a key 112. */
+export const LIMITS = {
+  client_id: 255,
+  client_secret: 255,
+  redirect_uri: 2_000,
+  scope: 1_000,
+  // authorization request
+  request_uri: 2_000,
+  resource: 2_000,
+  response_type: 100,
+  response_mode: 100,
+  state: 1_024,
+  code_challenge: 128,
+  code_challenge_method: 100,
+  dpop_jkt: 128,
+  prompt: 100,
+  login_hint: 254,
+  ui_locales: 200,
+  // token endpoints
+  grant_type: 64,
+  token: 512,
+  token_type_hint: 64,
+  code_verifier: 128,
+} as const;
+
+/** Far more than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
+const MAX_QUERY_PARAMETERS = 200;
+
+/** The value of a query parameter that is not valid percent-encoded UTF-8. */
+export const UNDECODABLE: unique symbol = Symbol('undecodable');
+
+const CONTROL = /\p{Cc}/u;
+const SURROGATE = /\p{Cs}/u;
+
 /**
- * Parses `application/x-www-form-urlencoded` text (a body or a query string). A parameter without a value counts as absent
- * (RFC 6749 3.1, 3.2). Repeated parameters are kept: the reader of a parameter decides whether it may be repeated
- * (RFC 8707 2).
+ * Parses an `application/x-www-form-urlencoded` body. A parameter without a value counts as absent (RFC 6749 3.2).
+ * Repeated parameters are kept: whoever reads a parameter decides whether it may be repeated (RFC 8707 2).
+ *
+ * @throws OAuthError invalid_request for text that cannot be decoded
  */
 export function parseForm(text: string): Parameters {
-  const values = new Map<string, unknown[]>();
   // Some clients append a line break to the body. Line breaks in values are always percent-encoded.
-  for (const pair of text.replace(/\r?\n$/, '').split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
-    const [plain = '', nested] = name.split('[', 2);
-    const added = nested === undefined ? value : {};
-    const before = values.get(plain);
-    if (before) before.push(added);
-    else values.set(plain, [added]);
-  }
-  const parameters: Parameters = Object.create(null) as Parameters;
-  for (const [name, [first, ...more]] of values)
-    if (more.length > 0) parameters[name] = [first, ...more];
-    else if (first !== '') parameters[name] = first;
-  return parameters;
+  return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
+    const decoded = decode(encoded);
+    if (decoded !== UNDECODABLE) return decoded;
+    throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8');
+  });
+}
+
+/**
+ * Parses the query of an authorization request, by the rules of `parseForm`. A single value that cannot be decoded does
+ * not fail the request here, because some errors go back to the client by redirect and some must not.
+ *
+ * @param query raw query string, without the '?'
+ * @throws OAuthError invalid_request when there are too many parameters
+ */
+export function parseQuery(query: string): Parameters {
+  const pairs = query.split('&', MAX_QUERY_PARAMETERS + 1);
+  if (pairs.length > MAX_QUERY_PARAMETERS)
+    throw OAuthError.invalidRequest(`there are more than ${MAX_QUERY_PARAMETERS} parameters`, {
+      detail: { check: 'parameters' },
+    });
+  return decodePairs(pairs, decode);
 }
 
 /**
@@ -48,23 +87,86 @@ export function parseJson(text: string): Parameters {
   // JSON.parse keeps the last of two equal names; the text then has more strings than its value.
   if ((text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(body))
     throw OAuthError.invalidRequest('a parameter is repeated');
-  const present = Object.entries(body)
-    .filter(([, value]) => value !== null && value !== '')
-    // Any other nested value is invalid, whatever it contains.
-    .map(([name, value]) => [name, typeof value === 'object' && !isList(value) ? {} : value] as const);
-  return Object.assign(Object.create(null) as Parameters, Object.fromEntries(present));
+  const parameters = noParameters();
+  for (const [name, value] of Object.entries(body) as [string, unknown][])
+    if (value !== null && value !== '')
+      // Any other nested value is invalid, whatever it contains.
+      parameters[name] = typeof value === 'object' && !isList(value) ? {} : value;
+  return parameters;
 }
 
-function decode(text: string): string {
+/**
+ * Reads one parameter; undefined when it is absent. RFC 6749 3.1: "Parameters sent without a value MUST be treated as if
+ * they were omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and
+ * response parameters MUST NOT be included more than once." Only parameters that are read are checked. Text outside
+ * ASCII is allowed, because clients put it into `state`.
+ *
+ * @throws OAuthError invalid_request that names the parameter and never quotes its value
+ */
+export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {
+  const sent = parameters[name];
+  const values = Array.isArray(sent) ? (sent as unknown[]) : [sent];
+  const [value = ''] = values;
+  if (values.length > 1) throw invalid(name, 'is repeated');
+  if (value === UNDECODABLE) throw invalid(name, 'is not valid percent-encoded UTF-8');
+  if (typeof value !== 'string') throw invalid(name, 'must be a single string, not an array or an object');
+  if (value.length > LIMITS[name])
+    throw invalid(name, `is longer than ${LIMITS[name]} characters`, value.length);
+  // JSON can contain a lone surrogate (\ud800), which cannot be encoded in a redirect URI.
+  if (SURROGATE.test(value)) throw invalid(name, 'is not valid Unicode');
+  if (CONTROL.test(value)) throw invalid(name, 'holds a control character');
+  return value === '' ? undefined : value;
+}
+
+function invalid(name: string, problem: string, length?: number): OAuthError {
+  return OAuthError.invalidRequest(`the parameter '${name}' ${problem}`, {
+    detail: { check: 'parameters', parameter: name, ...(length !== undefined && { length }) },
+  });
+}
+
+/** @param decodeText returns a string, or UNDECODABLE for a value to keep as such */
+function decodePairs(
+  pairs: readonly string[],
+  decodeText: (encoded: string) => string | typeof UNDECODABLE,
+): Parameters {
+  const parameters = noParameters();
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeText(pair.slice(equals + 1));
+    // A name that cannot be decoded is unknown, and unknown parameters are ignored (RFC 6749 3.1).
+    if (name === UNDECODABLE) continue;
+    const bracket = name.indexOf('[');
+    if (bracket < 0) add(parameters, name, value);
+    else add(parameters, name.slice(0, bracket), {});
+  }
+  for (const name in parameters) if (parameters[name] === '') delete parameters[name];
+  return parameters;
+}
+
+function add(parameters: Parameters, name: string, value: unknown): void {
+  const before = parameters[name];
+  if (before === undefined) parameters[name] = value;
+  else if (Array.isArray(before)) before.push(value);
+  else parameters[name] = [before, value];
+}
+
+/** Without a prototype, so that no name finds a member of Object. */
+function noParameters(): Parameters {
+  return Object.create(null) as Parameters;
+}
+
+function decode(text: string): string | typeof UNDECODABLE {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8');
+    return UNDECODABLE;
   }
 }
 
 const isList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /** Counts names and values. Iterative, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {

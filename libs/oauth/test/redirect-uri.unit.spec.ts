@@ -1,7 +1,7 @@
 import { assert, constantFrom, oneof, property, string, webUrl } from 'fast-check';
-import { checkRedirectUri } from '#oauth/redirect-uri.js';
+import { registrationProblem } from '#oauth/redirect-uri.js';
 
-describe('checkRedirectUri', () => {
+describe('registrationProblem', () => {
   // @deviation D16
   it.each([
     // @rfc 8252 7.2
@@ -17,16 +17,16 @@ describe('checkRedirectUri', () => {
     'http://[::1]:8080/callback',
     `https://app.example.com/${'x'.repeat(1_976)}`,
   ])('accepts %s for both types of client', (uri) => {
-    expect(checkRedirectUri(uri, 'confidential')).toBeNull();
-    expect(checkRedirectUri(uri, 'public')).toBeNull();
+    expect(registrationProblem(uri, 'confidential')).toBeNull();
+    expect(registrationProblem(uri, 'public')).toBeNull();
   });
 
   // @rfc 8252 7.1
   it.each(['com.example.app:/callback', 'com.example.app://callback', 'com.example.my-app:/oauth?x=1'])(
     'accepts %s for public clients only (RFC 8252 7.1)',
     (uri) => {
-      expect(checkRedirectUri(uri, 'public')).toBeNull();
-      expect(checkRedirectUri(uri, 'confidential')).toMatch(/public clients/);
+      expect(registrationProblem(uri, 'public')).toBeNull();
+      expect(registrationProblem(uri, 'confidential')).toMatch(/public clients/);
     },
   );
 
@@ -98,8 +98,8 @@ describe('checkRedirectUri', () => {
     ['https://app.example.com/%zz', /hexadecimal/],
     [`https://app.example.com/${'x'.repeat(1_977)}`, /longer than 2000/],
   ])('refuses %j even of a public client, and says why', (uri, problem) => {
-    expect(checkRedirectUri(uri, 'public')).toMatch(problem);
-    expect(checkRedirectUri(uri, 'confidential')).not.toBeNull();
+    expect(registrationProblem(uri, 'public')).toMatch(problem);
+    expect(registrationProblem(uri, 'confidential')).not.toBeNull();
   });
 
   // @rfc 6749 3.1.2.1 @rfc 9700 2.6
@@ -114,7 +114,7 @@ describe('checkRedirectUri', () => {
           webUrl(),
         ),
         (uri) => {
-          if (checkRedirectUri(uri, 'public') !== null) return;
+          if (registrationProblem(uri, 'public') !== null) return;
           const { href, hash, username, protocol, hostname } = new URL(uri);
           expect([uri, `${uri}/`]).toContain(href);
           expect([hash, username]).toEqual(['', '']);

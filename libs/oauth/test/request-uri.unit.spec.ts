@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
+import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
-import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
-import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
-import { LIMITS } from '#oauth/authorization/limits.js';
-import { RequestParameters } from '#oauth/authorization/request-parameters.js';
+import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
@@ -30,14 +28,14 @@ export class AuthorizationRequestService {
    * @throws OAuthError, which is a RedirectableError as soon as the redirect URI is known to be the client's
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
-    const parameters = RequestParameters.fromQuery(query);
+    const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
     const context = await this.contexts.find(clientId, session?.userId ?? null);
     const client = registered(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null);
     const scopes = requestedScopes(request.scope, client, user ? context.decisions : []);
-    return { ...request, pushedId, user, scopes, grantsOfDay: context.grantsOfDay };
+    return { ...request, client, pushedId, user, scopes, grantsOfDay: context.grantsOfDay };
   }
 
   /** For the login page: null if the request is invalid. The authorization endpoint then shows the error. */
@@ -51,11 +49,11 @@ export class AuthorizationRequestService {
   }
 
   private async check(
-    parameters: RequestParameters,
+    parameters: Parameters,
     client: Client,
     loggedIn: boolean,
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
-    const requestUri = parameters.get('request_uri', LIMITS.redirect_uri);
+    const requestUri = readParameter(parameters, 'request_uri');
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
       const { apis } = this.configuration;
@@ -71,8 +69,8 @@ export class AuthorizationRequestService {
   }
 }
 
-function clientIdOf(parameters: RequestParameters): string {
-  const clientId = parameters.get('client_id', LIMITS.client_id);
+function clientIdOf(parameters: Parameters): string {
+  const clientId = readParameter(parameters, 'client_id');
   if (clientId !== undefined) return clientId;
   throw OAuthError.invalidRequest("the parameter 'client_id' is missing", { detail: { check: 'client' } });
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
-import type { ReturnAddress } from '#oauth/authorization/authorization-request.js';
-import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
+import { type ReturnAddress, RedirectableError } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ConsentService } from '../consent/consent.service.js';

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { RedirectableError } from '#oauth/authorization/redirectable.error.js';
+import { RedirectableError } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { rawQuery, withQuery } from '../addresses.js';

@@ -1,9 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Client } from '#database/client/client.js';
 import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.store.js';
-import { readPushedParameters } from '#oauth/authorization/pushed-parameters.js';
-import type { RequestParameters } from '#oauth/authorization/request-parameters.js';
-import { pushedRequestId } from '#oauth/authorization/request-uri.js';
+import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
+import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 
@@ -27,7 +26,7 @@ export class PushedRequestService {
     requestUri: string,
     client: Client,
     loggedIn: boolean,
-  ): Promise<{ id: string; parameters: RequestParameters }> {
+  ): Promise<{ id: string; parameters: Parameters }> {
     const id = pushedRequestId(requestUri);
     if (id === null)
       throw refused('the request_uri is not one of this service', { request_uri: 'malformed' }, client);

@@ -1,9 +1,11 @@
+import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
+import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { allowedEarlier, allowedToFirstParty, type RequestedScope } from './requested-scope.js';
 
 /** An authorization request that passed every check, with its user. */
 export interface ValidatedRequest extends AuthorizationRequest {
+  readonly client: Client;
   /** The id of the pushed request (RFC 9126); null if the parameters came in the query. */
   readonly pushedId: string | null;
   /** The logged-in user; null if nobody is logged in, or the session is no longer valid. */

@@ -1,5 +1,5 @@
-import type { ClientType } from '#database/client/client.js';
-import { checkRedirectUri } from '#oauth/redirect-uri.js';
+import type { ClientType } from '#oauth/client.js';
+import { registrationProblem } from '#oauth/redirect-uri.js';
 import { DEFAULT_SCOPE, SCOPES } from '#oauth/scope.js';
 import { quoted, Rule } from '../command-line/input.js';
 
@@ -89,7 +89,8 @@ export function nameProblems(name: unknown, purpose: string): string[] {
 /** @param flag the option that gave the URIs */
 export function redirectUriProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
   return uris.flatMap((uri, index) => {
-    const problem = uris.indexOf(uri) < index ? 'is given twice: give it once' : checkRedirectUri(uri, type);
+    const problem =
+      uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, type);
     return problem ? [`${flag} ${quoted(uri)} ${problem}`] : [];
   });
 }

@@ -1,4 +1,5 @@
-import type { ClientLogo, ClientType, ClientWithSecrets } from '#database/client/client.js';
+import type { ClientType } from '#oauth/client.js';
+import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
 import type {
   ChangedRegistration,
   ClientRegistration,

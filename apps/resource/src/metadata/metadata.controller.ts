@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Module } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 

@@ -1,4 +1,12 @@
 import { OAuthError } from '#oauth/oauth-error.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { Parameter } from '#oauth/parameters.pipe.js';
+
+/** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
+export class ClientDto {
+  @Parameter({ max: LIMITS.client_id, required: false }) client_id?: string;
+  @Parameter({ max: LIMITS.client_secret, required: false }) client_secret?: string;
+}
 
 export interface ClientCredentials {
   readonly clientId: string;
@@ -7,21 +15,17 @@ export interface ClientCredentials {
   readonly method: 'basic' | 'body';
 }
 
-interface Body {
-  readonly client_id?: string;
-  readonly client_secret?: string;
-}
-
-export const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
+const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
 
 /**
- * The client's identity and secret, from the body or from HTTP Basic and never from both: a client must not use
- * more than one method in a request (RFC 6749 2.3).
+ * Reads the client's identifier and secret from the body or from HTTP Basic. A client must not use more than one method in
+ * a request (RFC 6749 2.3).
  *
+ * @param authorization value of the Authorization header
  * @throws OAuthError invalid_request or invalid_client
  */
-export function readCredentials(authorization: string | undefined, body: Body): ClientCredentials {
-  const basic = /^basic(?: +(.*))?$/i.exec(authorization ?? '');
+export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
+  const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
   if (!basic) {
     if (body.client_id === undefined) throw OAuthError.invalidRequest("the parameter 'client_id' is missing");
     return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
@@ -38,6 +42,18 @@ export function readCredentials(authorization: string | undefined, body: Body): 
     );
   }
   return { clientId, clientSecret, method: 'basic' };
+}
+
+/** The refusal of credentials, with a challenge where the client used HTTP Basic (RFC 6749 5.2). */
+export function invalidClient(
+  { clientId, method }: ClientCredentials,
+  description: string,
+  check: string,
+): OAuthError {
+  return OAuthError.invalidClient(description, {
+    detail: { check, client_id: clientId },
+    headers: method === 'basic' ? BASIC_CHALLENGE : {},
+  });
 }
 
 /** RFC 6749 2.3.1: identifier and secret are form-encoded before they are joined by a colon (RFC 7617). */

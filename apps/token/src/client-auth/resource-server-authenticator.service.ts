@@ -1,42 +1,46 @@
 import { Injectable } from '@nestjs/common';
-import { verifyClientSecret } from '#oauth/client-credentials.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#introspection/contract.js';
+import { isClientId } from '#oauth/client.js';
+import { verifyClientSecret } from '#oauth/client-credentials.js';
+import { addLogContext } from '#platform/logging/log-context.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
-import { OAuthError } from '#oauth/oauth-error.js';
-import { BASIC_CHALLENGE, type ClientCredentials } from './client-credentials.js';
+import type { ClientRequest } from './client-authenticator.service.js';
+import { type ClientDto, invalidClient, readCredentials } from './client-credentials.js';
 
-const KEPT_MS = 30_000;
-const KEPT_SERVERS = 1_000;
-const ID = /^rs_[!-~]{1,250}$/;
+const CACHED_MS = 30_000;
+const CACHED_SERVERS = 1_000;
 
-/** Authenticates those who may ask about tokens: resource servers that the operator registered (RFC 7662 2.1). */
+/** Authenticates resource servers that the operator registered: only they may introspect tokens (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
   private readonly servers: TrustedCache<ResourceServer | null>;
 
   constructor(store: ResourceServerStore, connection: NatsConnection) {
     this.servers = new TrustedCache<ResourceServer | null>(connection, {
-      max: KEPT_SERVERS,
+      max: CACHED_SERVERS,
       fetch: (id) => store.find(id),
       tags: (_server, id) => [tagOf.client(id)],
-      ttl: () => KEPT_MS,
+      ttl: () => CACHED_MS,
     });
   }
 
-  /** @throws OAuthError invalid_client; clients of the authorization endpoints are unknown here. */
-  async authenticate({ clientId, clientSecret, method }: ClientCredentials): Promise<ResourceServer> {
-    const server = ID.test(clientId) ? await this.servers.get(clientId) : null;
+  /** @throws OAuthError invalid_client; clients of the other endpoints are unknown here */
+  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
+    const credentials = readCredentials(headers.authorization, body);
+    const { clientId: id, clientSecret } = credentials;
+    const server = id.startsWith('rs_') && isClientId(id) ? await this.servers.get(id) : null;
     const hashes = server?.secrets.map(({ hash }) => hash) ?? [];
-    if (server && clientSecret !== undefined && verifyClientSecret(clientSecret, hashes)) return server;
-    throw OAuthError.invalidClient('only a registered resource server with its secret may ask about tokens', {
-      detail: {
-        check: server ? 'resource server secret matches' : 'resource server is registered',
-        client_id: clientId,
-      },
-      headers: method === 'basic' ? BASIC_CHALLENGE : {},
-    });
+    if (server && clientSecret !== undefined && verifyClientSecret(clientSecret, hashes)) {
+      addLogContext(raw, { resource_server: server.id });
+      return server;
+    }
+    throw invalidClient(
+      credentials,
+      'only a registered resource server with its secret may ask about tokens',
+      server ? 'resource server secret matches' : 'resource server is registered',
+    );
   }
 }

@@ -1,22 +1,21 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DpopProof } from '#oauth/dpop/dpop-proof.js';
-import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
+import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
-/** What the guard puts on a request. */
+/** What the guard adds to a request. */
 export interface ProvedRequest {
-  /** A good proof that is not used up yet; absent where none was sent. */
+  /** A valid proof that is not consumed yet; absent where none was sent. */
   proof?: DpopProof;
 }
 
 /**
- * Verifies the proof of a token request that has one (RFC 9449 5), and gives the nonce for the next where one is
- * required. Does no I/O: the proof is used up by `TokenRequest`, once it is known who asks.
+ * Verifies the proof of a request that has one (RFC 9449 5), and sends the nonce for the next one where nonces are
+ * required. Does no I/O: the proof is consumed after the client is authenticated.
  */
 @Injectable()
 export class DpopGuard implements CanActivate {
@@ -30,21 +29,28 @@ export class DpopGuard implements CanActivate {
     this.verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
   }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest & ProvedRequest>();
     const { dpop } = request.headers;
-    if (dpop === undefined) return true;
-    // 8.2: the nonce of an answer is the one for the next request, be the answer an error or not.
+    return dpop === undefined || this.prove(dpop, request, http.getResponse<FastifyReply>());
+  }
+
+  private async prove(
+    field: string | string[],
+    request: FastifyRequest & ProvedRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    // 8.2: an answer's nonce is for the next request, whether the answer is an error or not.
     const { nonce } = this.proofs;
-    if (nonce !== undefined) void http.getResponse<FastifyReply>().header('DPoP-Nonce', nonce);
-    const proof = await this.verified(dpop, request);
+    if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
+    const proof = await this.verify(field, request);
     if (!this.proofs.acceptsNonce(proof.nonce)) throw useNonce(proof);
     request.proof = proof;
     return true;
   }
 
-  private async verified(
+  private async verify(
     field: string | string[],
     { method, originalUrl }: FastifyRequest,
   ): Promise<DpopProof> {
@@ -63,7 +69,7 @@ export class DpopGuard implements CanActivate {
   }
 }
 
-/** 8: the answer to a proof without a nonce where one is needed, or with one that is not good any more. */
+/** 8: the answer to a proof without a nonce where one is required, or with an old one. */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
   const detail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
   return new OAuthError(

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { ProofStoreUnavailableError } from './proof-store-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** Remembers which proofs were used, for all copies of all apps (RFC 9449 11.1). */
+/** Remembers consumed proofs, for all replicas of all apps (RFC 9449 11.1). */
 @Injectable()
 export class ProofStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
   /**
-   * Uses a proof up. Of any number of calls with the same key and jti one is answered true.
+   * Consumes a proof. Of any number of calls with the same key and jti, exactly one returns true.
    *
-   * @param jkt thumbprint of the proof's key: its length is fixed, so that what is hashed has one reading
-   * @param ttl for how long to remember it, in milliseconds
-   * @throws ProofStoreUnavailableError: the proof may be used up, the request must be refused
+   * @param jkt thumbprint of the proof's key; its fixed length keeps the hashed text unambiguous
+   * @param ttl how long to remember the proof, in milliseconds
+   * @throws DependencyUnavailableError: the proof may be consumed, and the request must be refused
    */
   async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
     const id = createHash('sha256')
@@ -23,7 +23,7 @@ export class ProofStore {
     try {
       return (await this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX')) === 'OK';
     } catch (cause) {
-      throw new ProofStoreUnavailableError(cause);
+      throw new DependencyUnavailableError('redis', cause);
     }
   }
 }

@@ -1,16 +1,21 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
-import { readParameters } from '#oauth/read-parameters.js';
-import { readCredentials } from '../client-auth/client-credentials.js';
-import { TokenDto } from '../revocation/revoke.dto.js';
-import { TokenConfiguration } from '../token.configuration.js';
-import type { HttpRequest } from '../token/token-request.js';
-import { ClientDto } from '../token/token.dto.js';
+import type { ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client-credentials.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
+import { TokenConfiguration } from '../token.configuration.js';
 
-/** `POST /api/auth/oauth/introspect`: RFC 7662, for resource servers that cannot use the introspection library. */
+/** RFC 7662 2.1. The hint is not needed, because a token names its own kind. */
+class IntrospectDto extends ClientDto {
+  @Parameter({ max: LIMITS.token }) token: string;
+  @Parameter({ max: LIMITS.token_type_hint, required: false }) token_type_hint?: string;
+}
+
+/** RFC 7662, for resource servers that cannot use the introspection library. */
 @Controller(ENDPOINTS.introspect)
 export class IntrospectionController {
   constructor(
@@ -22,14 +27,12 @@ export class IntrospectionController {
   @Post()
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  async introspect(@Req() { headers, body, raw }: HttpRequest): Promise<object> {
-    const { token: text } = readParameters(TokenDto, body);
-    const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
-    const server = await this.authenticator.authenticate(credentials);
-    const result = await this.engine.introspectWithoutProof(text);
-    addLogContext(raw, { resource_server: server.id, grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: nothing but `active: false` for whatever is not good, so that nobody can probe. A refresh token is not
-    // good at an API: one that looks at `active` alone would take it for 90 days.
+  async introspect(@Body(ParametersPipe) dto: IntrospectDto, @Req() request: ClientRequest): Promise<object> {
+    await this.authenticator.authenticate(request, dto);
+    const result = await this.engine.introspectWithoutProof(dto.token);
+    addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
+    // 2.2: `active: false` is the only answer to any other token, so that nobody can probe. A refresh token is inactive
+    // too, because an API that checks `active` alone would accept it for 90 days.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     const { token, grant } = result;
     return {
@@ -40,7 +43,7 @@ export class IntrospectionController {
       scope: result.scope,
       exp: token.expiry,
       token_type: token.jkt === null ? 'Bearer' : 'DPoP',
-      // RFC 9449 6.2: the resource server must see a proof by this key
+      // RFC 9449 6.2: the resource server must demand a proof by this key.
       ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
     };
   }

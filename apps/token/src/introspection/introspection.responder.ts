@@ -1,17 +1,22 @@
 import { Controller, Logger } from '@nestjs/common';
 import { Ctx, MessagePattern, type NatsContext, Payload } from '@nestjs/microservices';
+import type { User } from '#database/user/user.js';
+import { UserStore } from '#database/user/user.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import {
+  type ConsumeProofReply,
+  type ConsumeProofRequest,
   type IntrospectionReply,
   type IntrospectionRequest,
-  type ConsumeProofReply,
+  type ProfileReply,
+  type ProfileRequest,
   SUBJECTS,
 } from '#introspection/contract.js';
 import { REFERENCE_HEADER } from '#platform/nats/nats-message.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
-/** Answers `oauth.token.introspect`: whether an access token is active, and for what. A forged token costs no Redis call. */
+/** Answers resource servers over NATS. */
 @Controller()
 export class IntrospectionResponder {
   private readonly logger = new Logger(IntrospectionResponder.name);
@@ -20,8 +25,10 @@ export class IntrospectionResponder {
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
     private readonly proofs: DpopProofService,
+    private readonly users: UserStore,
   ) {}
 
+  /** Whether an access token is active, and for what. A forged token costs no Redis call. */
   @MessagePattern(SUBJECTS.introspect)
   async introspect(
     @Payload() request: IntrospectionRequest,
@@ -30,7 +37,7 @@ export class IntrospectionResponder {
     const result = await this.engine.introspect(request.token, request.jkt ?? null);
     if (result.outcome === 'active' && result.token.kind === 'access') {
       const { grant, grantId, token } = result;
-      this.usage.note(grantId);
+      this.usage.recordGrant(grantId);
       return {
         active: true,
         grant_id: grantId,
@@ -38,7 +45,7 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: result.scope,
         exp: token.expiry,
-        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumeProof(request)) }),
+        ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumed(request)) }),
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
@@ -51,8 +58,39 @@ export class IntrospectionResponder {
     return { active: false };
   }
 
+  /** For resource servers that have the token in their cache, but do not know whether its proof is new. */
+  @MessagePattern(SUBJECTS.consumeProof)
+  async consumeProof(@Payload() request: ConsumeProofRequest): Promise<ConsumeProofReply> {
+    return this.proofs.consume(request);
+  }
+
+  @MessagePattern(SUBJECTS.profile)
+  async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
+    const user = await this.users.find(id);
+    return { user: user && profileOf(user) };
+  }
+
   /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
-  private async consumeProof({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
+  private async consumed({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }
+}
+
+/** The fields that other services may know, one by one, so that a new column of the table stays private. */
+function profileOf(user: User): Record<string, unknown> {
+  const { id, username, email, name, avatarUrl, bio } = user;
+  const { timeFormat, defaultScheduleId, weekStart, timeZone, organizationId } = user;
+  return {
+    id,
+    username,
+    email,
+    name,
+    avatarUrl,
+    bio,
+    timeFormat,
+    defaultScheduleId,
+    weekStart,
+    timeZone,
+    organizationId,
+  };
 }

@@ -1,9 +1,9 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { PROMPTS } from '#oauth/authorization/check-prompt.js';
+import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
 

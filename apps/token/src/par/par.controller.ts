@@ -1,13 +1,12 @@
+import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import type { Parameters } from '#oauth/parameters.js';
+import { ParametersPipe } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
-import { readParameters } from '#oauth/read-parameters.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
-import { readCredentials } from '../client-auth/client-credentials.js';
-import { DpopGuard } from '../dpop/dpop.guard.js';
+import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client-credentials.js';
+import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
-import type { HttpRequest } from '../token/token-request.js';
-import { ClientDto } from '../token/token.dto.js';
 import { ParService } from './par.service.js';
 
 /** RFC 9126 2.2. */
@@ -17,11 +16,16 @@ interface ParAnswer {
   readonly expires_in: number;
 }
 
-/** `POST /api/auth/oauth/par`: RFC 9126. A client sends the authorization request itself, and the browser only its name. */
+interface PushRequest extends ClientRequest, ProvedRequest {
+  /** Address of the caller, resolved through TRUSTED_PROXIES. */
+  readonly ip: string;
+}
+
+/** RFC 9126. The client sends the authorization request itself, and the browser only its name. */
 @Controller(ENDPOINTS.par)
 export class ParController {
   constructor(
-    private readonly authenticator: ClientAuthenticator,
+    private readonly clients: ClientAuthenticator,
     private readonly requests: ParService,
     private readonly proofs: DpopProofService,
   ) {}
@@ -30,17 +34,15 @@ export class ParController {
   @HttpCode(201)
   @Header('Pragma', 'no-cache')
   @UseGuards(DpopGuard)
-  async push(@Req() { headers, body, raw, ip, proof }: HttpRequest): Promise<ParAnswer> {
-    const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
-    addLogContext(raw, { client_id: credentials.clientId });
-    const client = await this.authenticator.authenticate(credentials);
-    const { requestUri, id, expiresIn } = await this.requests.push(
-      client,
-      body ?? {},
-      await this.proofs.keyOf(proof),
-      ip,
-    );
-    addLogContext(raw, { pushed_request: id });
+  async push(
+    @Body(ParametersPipe) credentials: ClientDto,
+    @Body() parameters: Parameters | undefined,
+    @Req() request: PushRequest,
+  ): Promise<ParAnswer> {
+    const client = await this.clients.authenticate(request, credentials);
+    const jkt = await this.proofs.provenKey(request.proof);
+    const { requestUri, id, expiresIn } = await this.requests.push(client, parameters ?? {}, jkt, request.ip);
+    addLogContext(request.raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };
   }
 }

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
-import { LIMITS } from '#oauth/authorization/limits.js';
-import { writePushedParameters } from '#oauth/authorization/pushed-parameters.js';
+import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import { type Parameters, readParameter } from '#oauth/parameters.js';
+import { writePushedParameters, generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { type PushLimit, type PushRefusal, PushedRequestStore } from '#grants/pushed-request.store.js';
-import { RequestParameters } from '#oauth/authorization/request-parameters.js';
-import { generateRequestUri, pushedRequestId } from '#oauth/authorization/request-uri.js';
 import type { Client } from '#database/client/client.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
@@ -58,10 +56,10 @@ export class ParService {
    * @param address of the caller
    * @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429
    */
-  async push(client: Client, body: object, jkt: string | null, address: string): Promise<Pushed> {
-    const parameters = RequestParameters.fromBody(withProvedKey(body, jkt));
+  async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
+    const parameters = withProvenKey(body, jkt);
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
-    if (parameters.get('request_uri', LIMITS.redirect_uri) !== undefined)
+    if (readParameter(parameters, 'request_uri') !== undefined)
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
         detail: { check: 'request_uri' },
       });
@@ -110,9 +108,9 @@ function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
  * authorization server MUST reject the request if the JWK Thumbprint in dpop_jkt does not match the public key in the
  * DPoP header."
  */
-function withProvedKey(body: object, jkt: string | null): object {
+function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   if (jkt === null) return body;
-  const named = 'dpop_jkt' in body ? body.dpop_jkt : undefined;
+  const named = body['dpop_jkt'];
   if (named !== undefined && named !== jkt)
     throw OAuthError.invalidRequest("the parameter 'dpop_jkt' is not the thumbprint of the proof's key", {
       detail: { check: 'dpop_jkt', proved: jkt },

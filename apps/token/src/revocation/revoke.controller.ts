@@ -1,35 +1,40 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { readParameters } from '#oauth/read-parameters.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
-import { readCredentials } from '../client-auth/client-credentials.js';
-import type { HttpRequest } from '../token/token-request.js';
-import { ClientDto } from '../token/token.dto.js';
-import { TokenDto } from './revoke.dto.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
+import { addLogContext } from '#platform/logging/log-context.js';
+import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { ClientDto } from '../client-auth/client-credentials.js';
 
-/** `POST /api/auth/oauth/revoke`: RFC 7009. Revoking any token revokes its grant (2.1 allows it). */
+/** RFC 7009 2.1. The hint is not needed, because a token names its own kind. */
+class RevokeDto extends ClientDto {
+  @Parameter({ max: LIMITS.token }) token: string;
+  @Parameter({ max: LIMITS.token_type_hint, required: false }) token_type_hint?: string;
+}
+
+/** RFC 7009. Revoking any token revokes its grant (2.1 allows it). */
 @Controller(ENDPOINTS.revoke)
 export class RevokeController {
   constructor(
-    private readonly authenticator: ClientAuthenticator,
+    private readonly clients: ClientAuthenticator,
     private readonly engine: GrantEngine,
   ) {}
 
   @Post()
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  async revoke(@Req() { headers, body, raw }: HttpRequest): Promise<Record<string, never>> {
-    const { token } = readParameters(TokenDto, body);
-    const credentials = readCredentials(headers.authorization, readParameters(ClientDto, body));
-    const { clientId } = await this.authenticator.authenticate(credentials);
-    const { outcome, grantId } = await this.engine.revokeByToken(token, clientId);
-    addLogContext(raw, { client_id: clientId, grant_id: grantId, outcome });
+  async revoke(
+    @Body(ParametersPipe) dto: RevokeDto,
+    @Req() request: ClientRequest,
+  ): Promise<Record<string, never>> {
+    const { clientId } = await this.clients.authenticate(request, dto);
+    const { outcome, grantId } = await this.engine.revokeByToken(dto.token, clientId);
+    addLogContext(request.raw, { grant_id: grantId, outcome });
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client') throw OAuthError.invalidGrant('the token was issued to another client');
-    // 2.2: what is not valid (any more) is as good as revoked
+    // 2.2: the server answers 200 for an invalid token too.
     return {};
   }
 }

@@ -1,18 +1,29 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { AuthGuard } from '@nestjs/passport';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
+import { Strategy } from 'passport-http-bearer';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { REFRESH_TOKEN_STRATEGY } from './refresh-token.strategy.js';
 
-export interface BearerRefreshRequest {
-  /** The refresh token of the Authorization header, if there was one. */
+const STRATEGY = 'oauth-refresh-token';
+
+/** What the guard adds to a request. */
+export interface BearerRequest {
+  /** The refresh token of the Authorization header, if there is one. */
   bearer?: string;
 }
 
-/** Reads a Bearer refresh token where there is one. Whether one is due is the controller's rule. */
+/** Takes any token from the Authorization header; the grant engine decides whether it is valid. */
 @Injectable()
-export class RefreshTokenGuard extends AuthGuard(REFRESH_TOKEN_STRATEGY) {
-  /** The header only: passport-http-bearer would take a token from the query, too. */
+export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
+  validate(refreshToken: string): string {
+    return refreshToken;
+  }
+}
+
+/** Reads a Bearer refresh token where there is one. The controller decides whether the request needs it. */
+@Injectable()
+export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
+  /** Only the header, because passport-http-bearer takes a token from the query too. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     return { headers: { authorization } };

@@ -1,49 +1,63 @@
+import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import type { Client } from '#database/client/client.js';
-import type { Granted } from '#grants/grant.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { readParameters } from '#oauth/read-parameters.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { ParametersPipe } from '#oauth/parameters.pipe.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
-import { refreshScope } from './refresh-scope.js';
-import { type HttpRequest, TokenRequest } from './token-request.js';
-import { CodeDto, GrantTypeDto, RefreshTokenDto, type TokenAnswer } from './token.dto.js';
-import { TokenService } from './token.service.js';
+import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
+import { RefreshTokenDto, type TokenAnswer, TokenDto } from './token.dto.js';
+import { type TokenRequest, TokenService } from './token.service.js';
 
-/** `POST /api/auth/oauth/token`: specification 4.2, RFC 6749 4.1.3 and 6. */
-@Controller(ENDPOINTS.token)
+/** The endpoints that issue tokens. */
+@Controller()
+@UseGuards(DpopGuard)
 export class TokenController {
-  constructor(
-    private readonly request: TokenRequest,
-    private readonly tokens: TokenService,
-  ) {}
+  constructor(private readonly tokens: TokenService) {}
 
-  @Post()
+  /** RFC 6749 4.1.3 and 6. */
+  @Post(ENDPOINTS.token)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  @UseGuards(DpopGuard)
-  async token(@Req() request: HttpRequest): Promise<TokenAnswer> {
-    const grant = this.grantOf(request.body);
-    return this.request.answer(request, grant);
-  }
-
-  private grantOf(body: unknown): (client: Client, jkt: string | null) => Promise<Granted> {
-    switch (readParameters(GrantTypeDto, body).grant_type) {
-      case 'authorization_code': {
-        const code = readParameters(CodeDto, body);
-        return (client, jkt) => this.tokens.exchange(client, code, jkt);
-      }
-      case 'refresh_token': {
-        const { refresh_token: refreshToken, scope } = readParameters(RefreshTokenDto, body);
-        if (refreshToken === undefined)
-          throw OAuthError.invalidRequest("the parameter 'refresh_token' is missing");
-        const renewal = { refreshToken, scope: refreshScope(scope) };
-        return (client, jkt) => this.tokens.refresh(client, renewal, jkt);
-      }
+  async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: TokenRequest): Promise<TokenAnswer> {
+    switch (dto.grant_type) {
+      case 'authorization_code':
+        return this.tokens.exchange(request, dto);
+      case 'refresh_token':
+        return this.tokens.refresh(request, dto, dto.refresh_token);
       default:
         throw OAuthError.unsupportedGrantType(
           "the parameter 'grant_type' must be authorization_code or refresh_token",
         );
     }
   }
+
+  /** The refresh endpoint of docs/specification.md: the refresh token comes as Bearer, or in the body. */
+  @Post(ENDPOINTS.refreshToken)
+  @HttpCode(200)
+  @Header('Pragma', 'no-cache')
+  @UseGuards(RefreshTokenGuard)
+  async refreshToken(
+    @Body(ParametersPipe) dto: RefreshTokenDto,
+    @Req() request: TokenRequest & BearerRequest,
+  ): Promise<TokenAnswer> {
+    if (dto.grant_type !== 'refresh_token')
+      throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
+    return this.tokens.refresh(request, dto, refreshTokenOf(request, dto));
+  }
+}
+
+/** RFC 6750 2: a request must not send a token by more than one method. */
+function refreshTokenOf({ bearer }: BearerRequest, { refresh_token: inBody }: RefreshTokenDto): string {
+  const token = bearer ?? inBody;
+  if (token === undefined)
+    throw OAuthError.invalidRequest(
+      'the refresh token is missing: send it as Authorization: Bearer <refresh token>, or as refresh_token in the body',
+    );
+  if (bearer !== undefined && inBody !== undefined)
+    throw OAuthError.invalidRequest(
+      'the refresh token was sent twice: in the Authorization header and in the body',
+    );
+  if (token.length > LIMITS.token)
+    throw OAuthError.invalidRequest(`the refresh token is longer than ${LIMITS.token} characters`);
+  return token;
 }

@@ -1,41 +1,33 @@
-import { Parameter } from '#oauth/parameter.decorator.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { Parameter, RepeatableParameter } from '#oauth/parameters.pipe.js';
+import { ClientDto } from '../client-auth/client-credentials.js';
 
-/** Longest accepted values. Codes and tokens have 88 characters, tokens bound to a key 112. */
-export const LIMITS = {
-  clientId: 255,
-  clientSecret: 255,
-  token: 512,
-  redirectUri: 2000,
-  grantType: 64,
-  verifier: 128,
-  scope: 1000,
-} as const;
-
-/** The grant types of the token endpoint (specification 5). */
+/** The grant types of the token endpoint. */
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
-/** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
-export class ClientDto {
-  @Parameter({ max: LIMITS.clientId, required: false }) client_id?: string;
-  @Parameter({ max: LIMITS.clientSecret, required: false }) client_secret?: string;
+const byCode = ({ grant_type: type }: TokenDto) => type === 'authorization_code';
+const byRefreshToken = ({ grant_type: type }: TokenDto) => type === 'refresh_token';
+
+/** `POST /api/auth/oauth/token`. */
+export class TokenDto extends ClientDto {
+  @Parameter({ max: LIMITS.grant_type }) grant_type: string;
+  /** RFC 6749 4.1.3, RFC 7636 4.5. */
+  @Parameter({ max: LIMITS.token, when: byCode }) code: string;
+  @Parameter({ max: LIMITS.redirect_uri, when: byCode }) redirect_uri: string;
+  @Parameter({ max: LIMITS.code_verifier, required: false, when: byCode }) code_verifier?: string;
+  /** RFC 6749 6. */
+  @Parameter({ max: LIMITS.token, when: byRefreshToken }) refresh_token: string;
+  @Parameter({ max: LIMITS.scope, required: false, when: byRefreshToken }) scope?: string;
+  /** RFC 8707 2.2. */
+  @RepeatableParameter() resource?: unknown;
 }
 
-/** What every token request has. */
-export class GrantTypeDto {
-  @Parameter({ max: LIMITS.grantType }) grant_type: string;
-}
-
-/** RFC 6749 4.1.3, RFC 7636 4.5. */
-export class CodeDto {
-  @Parameter({ max: LIMITS.token }) code: string;
-  @Parameter({ max: LIMITS.redirectUri }) redirect_uri: string;
-  @Parameter({ max: LIMITS.verifier, required: false }) code_verifier?: string;
-}
-
-/** RFC 6749 6; the token is absent where it came as Bearer. */
-export class RefreshTokenDto {
+/** `POST /api/auth/oauth/refreshToken`, where the refresh token may come as Bearer instead. */
+export class RefreshTokenDto extends ClientDto {
+  @Parameter({ max: LIMITS.grant_type }) grant_type: string;
   @Parameter({ max: LIMITS.token, required: false }) refresh_token?: string;
   @Parameter({ max: LIMITS.scope, required: false }) scope?: string;
+  @RepeatableParameter() resource?: unknown;
 }
 
 /** RFC 6749 5.1. */

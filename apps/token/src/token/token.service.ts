@@ -1,51 +1,112 @@
-import { Injectable } from '@nestjs/common';
-import type { Client } from '#database/client/client.js';
-import type { Granted, Refusal } from '#grants/grant.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { challengeOf } from '#oauth/pkce.js';
+import { checkResource } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { refusalError } from './refusal-error.js';
+import { challengeOf } from '#oauth/pkce.js';
+import { refreshScope } from '#oauth/scope.js';
+import { addLogContext } from '#platform/logging/log-context.js';
+import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import type { ProvedRequest } from '../dpop/dpop.guard.js';
+import { DpopProofService } from '../dpop/dpop-proof.service.js';
+import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
-import type { CodeDto } from './token.dto.js';
+import type { RefreshTokenDto, TokenAnswer, TokenDto } from './token.dto.js';
 
-/** Turns codes and refresh tokens into token pairs, for a client that is authenticated by now. */
+export type TokenRequest = ClientRequest & ProvedRequest;
+
+type Credential = 'code' | 'refresh token';
+
+/** Issues token pairs for codes and refresh tokens. */
 @Injectable()
 export class TokenService {
   constructor(
+    private readonly clients: ClientAuthenticator,
+    private readonly proofs: DpopProofService,
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
+    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
   ) {}
 
-  /** RFC 6749 4.1.3. @throws OAuthError invalid_grant, or invalid_request for a verifier that is none. */
-  async exchange(
-    client: Client,
-    { code, redirect_uri: redirectUri, code_verifier: verifier }: CodeDto,
-    jkt: string | null,
-  ): Promise<Granted> {
+  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, or invalid_request for a malformed verifier */
+  async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenAnswer> {
+    const { clientId, jkt } = await this.authenticate(request, dto);
+    const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
     // RFC 7636 4.1
     if (verifier !== undefined && challenge === null)
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
       );
-    return this.granted(
-      await this.engine.redeem(code, { clientId: client.clientId, redirectUri, challenge, jkt }),
-      'code',
-    );
+    const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt });
+    return this.answer(request, result, 'code');
   }
 
-  /** RFC 6749 6; both routes to a refresh end here. @throws OAuthError invalid_grant, or invalid_scope */
-  async refresh(
-    { clientId }: Client,
-    { refreshToken, scope }: { readonly refreshToken: string; readonly scope: string | null },
-    jkt: string | null,
-  ): Promise<Granted> {
-    return this.granted(await this.engine.refresh(refreshToken, { clientId, jkt, scope }), 'refresh token');
+  /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, or invalid_scope */
+  async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenAnswer> {
+    const scope = refreshScope(dto.scope);
+    const { clientId, jkt } = await this.authenticate(request, dto);
+    const result = await this.engine.refresh(refreshToken, { clientId, jkt, scope });
+    return this.answer(request, result, 'refresh token');
   }
 
-  private granted(result: Granted | Refusal, what: 'code' | 'refresh token'): Granted {
-    if (result.outcome !== 'granted') throw refusalError(result, what);
-    this.usage.note(result.grantId);
-    return result;
+  /** The client, and the key that it proved (RFC 9449); null without a proof. */
+  private async authenticate(
+    request: TokenRequest,
+    dto: TokenDto | RefreshTokenDto,
+  ): Promise<{ clientId: string; jkt: string | null }> {
+    const { clientId } = await this.clients.authenticate(request, dto);
+    // RFC 8707 2.2, for codes and refresh tokens.
+    checkResource(dto.resource, this.configuration.apis);
+    // After the client is authenticated, so that nobody else can fill Redis with proofs.
+    return { clientId, jkt: await this.proofs.provenKey(request.proof) };
   }
+
+  private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenAnswer {
+    if (result.outcome !== 'granted') throw refusalError(result, credential);
+    const { grantId, grant, pair } = result;
+    this.usage.recordGrant(grantId);
+    addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
+    return {
+      access_token: pair.accessToken,
+      refresh_token: pair.refreshToken,
+      token_type: pair.type,
+      expires_in: pair.expiresIn,
+      scope: pair.scope,
+    };
+  }
+}
+
+/** The public description of each refusal: what is wrong, never what is secret. `$credential` stands for what was presented. */
+const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
+  not_ours: 'this is not a code or token of this service',
+  wrong_kind: 'this is a token of another kind than is due here',
+  expired: 'the $credential has expired; ask the user to authorize again',
+  unknown: 'the $credential is not valid any more; ask the user to authorize again',
+  issued_before_failover: 'a server failed after the $credential was issued; ask the user to authorize again',
+  revoked: 'the $credential has been revoked; ask the user to authorize again',
+  other_client: 'the $credential was issued to another client',
+  key_mismatch:
+    'the $credential is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again',
+  key_unexpected:
+    'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
+  scope_exceeds: "the parameter 'scope' asks for more than the user granted",
+  redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
+  verifier_missing:
+    "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
+  verifier_unexpected:
+    "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
+  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is void now",
+  code_replayed: 'the code was used before; every token that came of it is revoked now',
+  refresh_token_reused:
+    'the refresh token was used before; every token of its grant is revoked now, ask the user to authorize again',
+};
+
+/** RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6). */
+function refusalError({ outcome, grantId, detail }: Refusal, credential: Credential): OAuthError {
+  const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
+  const description = DESCRIPTIONS[outcome].replace('$credential', credential);
+  return outcome === 'scope_exceeds'
+    ? OAuthError.invalidScope(description, options)
+    : OAuthError.invalidGrant(description, options);
 }

@@ -1,13 +1,15 @@
-import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { DailyUses } from './daily-uses.js';
 
 const FLUSH_MS = 30_000;
+const REMEMBERED = 100_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Writes the day of last use of grants and client secrets in the background, in batches, at most once a day per
- * thing and process: no token request waits for PostgreSQL because of it.
+ * Records the day of last use of grants and client secrets in the background, in batches, at most once a day per grant or
+ * secret and process: no token request waits for PostgreSQL because of it.
  */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
@@ -20,24 +22,71 @@ export class UsageRecorder implements BeforeApplicationShutdown {
     this.secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
   }
 
-  /** Notes that a grant is in use today (UTC). */
-  note(grantId: string): void {
-    this.grants.note(grantId);
+  /** Records that a grant is in use today (UTC). */
+  recordGrant(grantId: string): void {
+    this.grants.record(grantId);
   }
 
-  /** Notes that a client authenticated by a secret today (UTC). */
-  noteSecret(secretId: string): void {
-    this.secrets.note(secretId);
+  /** Records that a client authenticated with a secret today (UTC). */
+  recordSecret(secretId: string): void {
+    this.secrets.record(secretId);
   }
 
-  /** Writes what is waiting; what could not be written waits for the next time. */
+  /** Writes the uses that wait; after a failure they wait for the next time. */
   async flush(): Promise<void> {
     await Promise.all([this.grants.flush(), this.secrets.flush()]);
   }
 
-  /** Before the connections close; what is noted after this is a day's note lost, no more. */
+  /** Before the connections close. A use that is recorded later is lost, which costs one day's entry. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
   }
+}
+
+/** A day of use; `day` is a UTC date, YYYY-MM-DD. */
+interface DailyUse {
+  readonly id: string;
+  readonly day: string;
+}
+
+/** Collects days of use, once per day and id, until one statement writes them. */
+class DailyUses {
+  private readonly logger = new Logger(DailyUses.name);
+  /** Number of the day of the last recorded use, by id. */
+  private readonly recorded = new LRUCache<string, number>({ max: REMEMBERED });
+  private waiting = new Map<string, number>();
+
+  /**
+   * @param subject what is in use, for the log
+   * @param write writes a batch; it may get the same use more than once
+   */
+  constructor(
+    private readonly subject: string,
+    private readonly write: (uses: readonly DailyUse[]) => Promise<void>,
+  ) {}
+
+  record(id: string): void {
+    const day = Math.floor(Date.now() / DAY_MS);
+    if (this.recorded.get(id) === day) return;
+    this.recorded.set(id, day);
+    this.waiting.set(id, day);
+  }
+
+  async flush(): Promise<void> {
+    const batch = this.waiting;
+    if (batch.size === 0) return;
+    this.waiting = new Map();
+    try {
+      await this.write([...batch].map(([id, day]) => ({ id, day: dateOf(day) })));
+    } catch (error) {
+      this.waiting = new Map([...batch, ...this.waiting]);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.logger.warn(`the last use of ${batch.size} ${this.subject} was not written yet: ${reason}`);
+    }
+  }
+}
+
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -16,7 +16,7 @@ export type ProofCheck =
   | 'jti'
   | 'replay';
 
-/** A DPoP proof is missing or not good. The message is for the client and repeats nothing of what was sent. */
+/** A DPoP proof is missing or invalid. The message is for the client and repeats nothing of what was sent. */
 export class InvalidProofError extends Error {
   constructor(
     readonly check: ProofCheck,

@@ -1,7 +1,30 @@
-import { type DpopAlgorithm, keyShapeOf } from './dpop-algorithms.js';
 import { InvalidProofError } from './invalid-proof.error.js';
 
-/** The members of a public JWK that make its key and its thumbprint (RFC 7638 3.2, RFC 8037 2), and no others. */
+interface KeyShape {
+  readonly kty: string;
+  readonly crv?: string;
+}
+
+/** Key type and curve of each algorithm (RFC 7518 3.1, RFC 8037, RFC 9864). */
+const KEY_SHAPES = {
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  Ed25519: { kty: 'OKP', crv: 'Ed25519' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+  PS256: { kty: 'RSA' },
+  RS256: { kty: 'RSA' },
+} as const satisfies Record<string, KeyShape>;
+
+export type DpopAlgorithm = keyof typeof KEY_SHAPES;
+
+/** The algorithms a proof may be signed with; metadata publishes them as `dpop_signing_alg_values_supported`. */
+export const DPOP_ALGORITHMS = Object.keys(KEY_SHAPES) as readonly DpopAlgorithm[];
+
+export function isDpopAlgorithm(alg: unknown): alg is DpopAlgorithm {
+  return typeof alg === 'string' && Object.hasOwn(KEY_SHAPES, alg);
+}
+
+/** The members of a public JWK that its key and its thumbprint consist of (RFC 7638 3.2, RFC 8037 2), and no others. */
 export type PublicKey =
   | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }
   | { readonly kty: string; readonly n: string; readonly e: string };
@@ -10,9 +33,9 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
 /** Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), a larger one costs us more than its sender. */
+/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), a larger one costs the server more than the sender. */
 const MODULUS = { min: 342, max: 683 };
-/** 65537, which every library makes; a large exponent is as costly as a large modulus. */
+/** 65537, which every library uses; a large exponent costs as much as a large modulus. */
 const EXPONENT = 'AQAB';
 
 /** The public key of a proof's `jwk`, for the algorithm of its `alg`. @throws InvalidProofError */
@@ -21,9 +44,12 @@ export function readPublicKey(jwk: unknown, alg: DpopAlgorithm): PublicKey {
     throw new InvalidProofError('jwk', 'its header must have the public key as jwk');
   // RFC 9449 4.3, 7: "The jwk JOSE Header Parameter does not contain a private key."
   if (PRIVATE_MEMBERS.some((member) => member in jwk))
-    throw new InvalidProofError('jwk', 'its jwk holds a private key, which is not private any more');
+    throw new InvalidProofError(
+      'jwk',
+      'its jwk contains a private key: send the public key only, and replace this one',
+    );
   const members = jwk as Readonly<Record<string, unknown>>;
-  const { kty, crv } = keyShapeOf(alg);
+  const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
   if (members['kty'] !== kty || (crv !== undefined && members['crv'] !== crv))
     throw new InvalidProofError('jwk', `its jwk is not a key for ${alg}`);
   if (crv === undefined) return rsaKey(members, kty);

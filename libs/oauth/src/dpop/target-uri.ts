@@ -1,4 +1,4 @@
-/** RFC 3986's characters only: URL classes would silently mend backslashes, spaces, tabs and missing slashes. */
+/** Only characters of RFC 3986, because the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
 const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
@@ -7,7 +7,7 @@ const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
  * The URI of a request as `htu` must name it: "ignoring any query and fragment parts" and after "syntax-based and
  * scheme-based normalization" (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3).
  *
- * @returns null for what is not an http or https URI
+ * @returns null when it is not an http or https URI
  */
 export function targetUri(uri: string): string | null {
   if (!HTTP_URI.test(uri) || !URI_CHARACTERS.test(uri) || BAD_ESCAPE.test(uri) || !URL.canParse(uri))
@@ -17,17 +17,17 @@ export function targetUri(uri: string): string | null {
   return `${protocol}//${host}${pathname.replaceAll(/%[0-9a-f]{2}/gi, normalizeEscape)}`;
 }
 
-/** RFC 3986 6.2.2.1 and 6.2.2.2: escapes in upper case, and none of an unreserved character. */
+/** RFC 3986 6.2.2.1 and 6.2.2.2: upper-case escapes, and none for unreserved characters. */
 function normalizeEscape(escape: string): string {
   const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
   return /[\w\-.~]/.test(character) ? character : escape.toUpperCase();
 }
 
 /**
- * The public URI of a request: the address under which the app is published, and the path that was asked for.
- * What the request says of its host is never looked at, because who sends it chooses that.
+ * The public URI of a request: the address at which the app is published, and the requested path. The request's own Host
+ * is ignored, because the sender chooses it.
  *
- * @param address public base address, with no slash at its end
+ * @param address public base address, without a trailing slash
  * @param path the request's path, with or without its query
  */
 export function publicUri(address: string, path: string): string {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-algorithms.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { publicUri, targetUri } from '#oauth/dpop/target-uri.js';
 import { DpopKey } from '#testing/dpop-key.js';

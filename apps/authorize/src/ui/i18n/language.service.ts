@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { match } from '@formatjs/intl-localematcher';
 import { Injectable } from '@nestjs/common';
 import Negotiator from 'negotiator';
-import { LIMITS } from '#oauth/authorization/limits.js';
+import { LIMITS } from '#oauth/parameters.js';
 import { isLocale, type Locale, LOCALES } from '#oauth/locale.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
-import type { AuthorizationRequest } from '#oauth/authorization/authorization-request.js';
-import { checkAuthorizationRequest } from '#oauth/authorization/check-authorization-request.js';
-import { PROMPTS } from '#oauth/authorization/check-prompt.js';
-import { LIMITS } from '#oauth/authorization/limits.js';
-import { readPushedParameters, writePushedParameters } from '#oauth/authorization/pushed-parameters.js';
-import { RequestParameters } from '#oauth/authorization/request-parameters.js';
-import type { Client } from '#database/client/client.js';
+import {
+  type AuthorizationRequest,
+  checkAuthorizationRequest,
+  PROMPTS,
+} from '#oauth/authorization-request.js';
+import type { OAuthClient } from '#oauth/client.js';
+import { LIMITS, type Parameters } from '#oauth/parameters.js';
+import { readPushedParameters, writePushedParameters } from '#oauth/pushed-request.js';
 import { SCOPES } from '#oauth/scope.js';
 
 const scopes = [...SCOPES.keys()];
 const redirectUri = 'https://app.example.com/callback?tenant=7';
-const client = { clientId: 'sc_a', type: 'public', redirectUris: [redirectUri], scopes } as unknown as Client;
+const client: OAuthClient = { clientId: 'sc_a', type: 'public', redirectUris: [redirectUri], scopes };
 
 const text = (maxLength: number) =>
   fc.string({ unit: 'binary', minLength: 1, maxLength }).filter((value) => !/\p{Cc}|\p{Cs}/u.test(value));
@@ -39,7 +40,7 @@ const body = fc.record(
   { requiredKeys: ['redirect_uri', 'state', 'code_challenge', 'code_challenge_method'] },
 );
 
-const checked = (parameters: RequestParameters): AuthorizationRequest =>
+const checked = (parameters: Parameters): AuthorizationRequest =>
   checkAuthorizationRequest(parameters, client, { apis: [] });
 
 describe('pushed parameters', () => {
@@ -50,7 +51,7 @@ describe('pushed parameters', () => {
           ({ prompt = '', scope = '' }) => prompt.length <= LIMITS.prompt && scope.length <= LIMITS.scope,
         ),
         (sent) => {
-          const request = checked(RequestParameters.fromBody(sent));
+          const request = checked(sent);
           const stored = writePushedParameters(request);
           expect(checked(readPushedParameters(stored))).toEqual(request);
           expect(Object.keys(JSON.parse(stored) as object)).not.toEqual(

@@ -1,0 +1,65 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DatabaseHealth } from '#database/connection/database-health.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { GrantsModule } from '#grants/grants.module.js';
+import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
+import { INVALIDATIONS } from '#introspection/contract.js';
+import { Readiness } from '#platform/health/readiness.js';
+import { NatsModule } from '#platform/nats/nats.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
+
+/** What this app does to grants; the authorize app creates them. */
+const TRANSITIONS = [
+  'redeemed',
+  'refreshed',
+  'retried',
+  'restored',
+  'revoked',
+  'code_replayed',
+  'refresh_token_reused',
+  'verifier_mismatch',
+] as const;
+
+/** What every feature uses: the configuration, the stores, the connections and the grants. */
+@Module({})
+export class InfrastructureModule {
+  constructor(readiness: Readiness, database: DatabaseHealth) {
+    readiness.register('postgres', () => database.ping());
+    readiness.register('migrations', () => database.migrated());
+  }
+
+  static forRoot(configuration: TokenConfiguration): DynamicModule {
+    const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
+    const connections = [
+      DatabaseModule.forRoot({
+        databaseUrl: DATABASE_URL,
+        schema: DATABASE_SCHEMA,
+        timeoutMs: dependencyTimeoutMs,
+      }),
+      RedisModule.forRoot(REDIS_URL, dependencyTimeoutMs),
+      NatsModule.forRoot({
+        natsUrl: NATS_URL,
+        name: 'token',
+        timeoutMs: dependencyTimeoutMs,
+        invalidations: INVALIDATIONS,
+      }),
+    ];
+    return {
+      module: InfrastructureModule,
+      global: true,
+      imports: [
+        ...connections,
+        GrantsModule.forRoot({
+          imports: connections,
+          tokenKeys: configuration.TOKEN_KEYS,
+          lifetimes: lifetimesOf(configuration),
+          publisher: { provide: RevocationPublisher, useClass: NatsRevocationPublisher },
+          transitions: TRANSITIONS,
+        }),
+      ],
+      providers: [{ provide: TokenConfiguration, useValue: configuration }],
+      exports: [TokenConfiguration, GrantsModule, DatabaseModule, RedisModule, NatsModule],
+    };
+  }
+}

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { ClientAuthModule } from '../client-auth/client-auth.module.js';
+import { RevocationReconciler } from './revocation-reconciler.service.js';
+import { RevocationResponder } from './revocation.responder.js';
+import { RevokeController } from './revoke.controller.js';
+
+@Module({
+  imports: [ClientAuthModule],
+  controllers: [RevokeController, RevocationResponder],
+  providers: [RevocationReconciler],
+})
+export class RevocationModule {}

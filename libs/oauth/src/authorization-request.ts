@@ -1,0 +1,271 @@
+import type { OAuthClient } from './client.js';
+import { OAuthError } from './oauth-error.js';
+import { LIMITS, type Parameters, readParameter } from './parameters.js';
+import { isChallenge } from './pkce.js';
+import { isRegistered } from './redirect-uri.js';
+import { DEFAULT_SCOPE, SCOPES, scopeTokens } from './scope.js';
+
+/** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order in which the metadata lists them. */
+export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
+
+export type Prompt = (typeof PROMPTS)[number];
+
+/** Where the response goes, and what must come back with it. */
+export interface ReturnAddress {
+  /** A registered redirect URI of the client, as the request wrote it. */
+  readonly redirectUri: string;
+  /** Null when the request had none that could be returned. */
+  readonly state: string | null;
+}
+
+/** An authorization request (RFC 6749 4.1.1, RFC 7636 4.3) that passed every check. */
+export interface AuthorizationRequest extends ReturnAddress {
+  readonly state: string;
+  /** Space-separated, never empty. */
+  readonly scope: string;
+  /** S256 challenge; null when a confidential client sent none. */
+  readonly challenge: string | null;
+  /** Thumbprint of the key that the code must be redeemed with (`dpop_jkt`, RFC 9449 10); null when none is named. */
+  readonly jkt: string | null;
+  /** What to ask the user although it may be known, or that nothing may be asked (OpenID Connect Core 3.1.2.1). */
+  readonly prompt: ReadonlySet<Prompt>;
+  /** The user that the client expects; only ever shown in the login form. */
+  readonly loginHint: string | null;
+  /** Languages that the client asks for, space-separated. */
+  readonly uiLocales: string | null;
+}
+
+/** An error that goes to the client by redirect, because the redirect URI is known to be the client's. */
+export class RedirectableError extends OAuthError {
+  constructor(
+    { code, status, description, detail, cause }: OAuthError,
+    readonly returnTo: ReturnAddress,
+    clientId: string,
+  ) {
+    super(code, status, description, { detail: { client_id: clientId, ...detail }, cause });
+    this.name = 'RedirectableError';
+  }
+}
+
+/**
+ * Validates an authorization request. The authorize endpoint and the PAR endpoint share these checks (RFC 9126 2.1,
+ * step 3). Their order matters:
+ *
+ * 1. the redirect URI, because no error may be redirected before it is known to be the client's;
+ * 2. whether the request had to be pushed, because a client that corrects any other value would still end here;
+ * 3. the state, so that every later error carries it;
+ * 4. the values, the ones that decide what the others mean first.
+ *
+ * @param options pushRequired: refuse the request, because it should have been pushed; apis: origins that the
+ * `resource` parameter may name
+ * @throws OAuthError; a RedirectableError from the second check on
+ */
+export function checkAuthorizationRequest(
+  parameters: Parameters,
+  client: OAuthClient,
+  {
+    pushRequired = false,
+    apis = [],
+  }: { readonly pushRequired?: boolean; readonly apis?: readonly string[] } = {},
+): AuthorizationRequest {
+  const redirectUri = checkRedirectUri(parameters, client);
+  try {
+    if (pushRequired) throw mustBePushed();
+    const state = checkState(parameters);
+    checkResponseType(parameters);
+    checkResponseMode(parameters);
+    const challenge = checkPkce(parameters, client);
+    const jkt = checkDpopKey(parameters);
+    const scope = checkScope(parameters, client);
+    checkResource(parameters['resource'], apis);
+    const prompt = checkPrompt(parameters);
+    const loginHint = readParameter(parameters, 'login_hint') ?? null;
+    const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
+    return { redirectUri, state, scope, challenge, jkt, prompt, loginHint, uiLocales };
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    throw new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
+  }
+}
+
+/** RFC 6749 3.1.2.3, RFC 9700 2.1: one of the registered redirect URIs. */
+function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
+  const detail = { check: 'redirect_uri', client_id: client.clientId, registered: client.redirectUris };
+  const redirectUri = readParameter(parameters, 'redirect_uri');
+  if (redirectUri === undefined)
+    throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
+  if (!isRegistered(redirectUri, client))
+    throw OAuthError.invalidRequest(
+      'the redirect_uri must be one that is registered for this application, character by character',
+      { detail: { ...detail, redirect_uri: redirectUri } },
+    );
+  return redirectUri;
+}
+
+/** RFC 9126 5 and 6: a client or server that requires pushed requests gets any other refused. */
+function mustBePushed(): OAuthError {
+  return OAuthError.invalidRequest(
+    'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
+    { detail: { check: 'pushed' } },
+  );
+}
+
+/**
+ * `state` is required here (docs/specification.md). RFC 6749 A.5 makes it of printable ASCII. Known deviation: any text
+ * without control characters is returned as it came, because some clients put more into it.
+ */
+function checkState(parameters: Parameters): string {
+  const state = readParameter(parameters, 'state');
+  if (state !== undefined) return state;
+  throw OAuthError.invalidRequest(
+    "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true",
+    { detail: { check: 'state' } },
+  );
+}
+
+/** RFC 6749 4.1.2.1: an error carries the state of the request, if it is a valid one. */
+function stateToReturn(parameters: Parameters): string | null {
+  try {
+    return checkState(parameters);
+  } catch {
+    return null;
+  }
+}
+
+/** RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: absent means code, because the specification has no response_type. */
+function checkResponseType(parameters: Parameters): void {
+  const responseType = readParameter(parameters, 'response_type');
+  if (responseType === undefined || responseType === 'code') return;
+  throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {
+    detail: { check: 'response_type', response_type: responseType },
+  });
+}
+
+/**
+ * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default for the response type code. Ignoring
+ * another mode would send the response where the client does not look for it.
+ */
+function checkResponseMode(parameters: Parameters): void {
+  const responseMode = readParameter(parameters, 'response_mode');
+  if (responseMode === undefined || responseMode === 'query') return;
+  throw OAuthError.invalidRequest('the only response_mode is query: send that or none', {
+    detail: { check: 'response_mode', response_mode: responseMode },
+  });
+}
+
+/**
+ * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
+ *
+ * @returns the S256 challenge; null when a confidential client sent none
+ */
+function checkPkce(parameters: Parameters, { type }: OAuthClient): string | null {
+  const challenge = readParameter(parameters, 'code_challenge');
+  const method = readParameter(parameters, 'code_challenge_method');
+  const refused = (description: string) =>
+    OAuthError.invalidRequest(description, {
+      detail: { check: 'pkce', ...(method !== undefined && { code_challenge_method: method }) },
+    });
+  if (challenge === undefined) {
+    if (method !== undefined) throw refused('code_challenge_method came without code_challenge');
+    // RFC 7636 4.4.1: "error_description … SHOULD explain the nature of error, e.g., code challenge required."
+    if (type === 'public')
+      throw refused('code challenge required: send code_challenge and code_challenge_method=S256');
+    return null;
+  }
+  // RFC 7636 4.3: code_challenge_method "defaults to plain if not present in the request".
+  if (method === undefined)
+    throw refused('code_challenge_method is missing, which means plain: send code_challenge_method=S256');
+  // RFC 7636 4.4.1: the server that does not support a transformation answers invalid_request.
+  if (method !== 'S256')
+    throw refused('transform algorithm not supported: the only code_challenge_method is S256');
+  if (!isChallenge(challenge))
+    throw refused('the code_challenge is not an S256 challenge: base64url of 32 bytes without padding');
+  return challenge;
+}
+
+/** SHA-256 in base64url (RFC 7638 3): 43 characters, of which the last carries four bits. */
+const THUMBPRINT = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
+/**
+ * RFC 9449 10: "When a token request is received, the authorization server computes the JWK Thumbprint of the proof
+ * of possession public key in the DPoP proof and verifies that it matches the dpop_jkt parameter value in the
+ * authorization request." A value that can never match is refused here, before the user is asked.
+ *
+ * @returns the thumbprint; null when the request names none
+ */
+function checkDpopKey(parameters: Parameters): string | null {
+  const jkt = readParameter(parameters, 'dpop_jkt');
+  if (jkt === undefined) return null;
+  if (THUMBPRINT.test(jkt)) return jkt;
+  throw OAuthError.invalidRequest(
+    "the parameter 'dpop_jkt' is not a SHA-256 JWK thumbprint: base64url of 32 bytes without padding",
+    { detail: { check: 'dpop_jkt' } },
+  );
+}
+
+/**
+ * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request
+ * using a pre-defined default value or fail". The default is profile:read, or everything that the client is registered
+ * for where that is not among it.
+ *
+ * @returns space-separated scope tokens, each once, in the order of the request
+ */
+function checkScope(parameters: Parameters, { scopes: registered }: OAuthClient): string {
+  const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
+  if (requested.length === 0)
+    return registered.includes(DEFAULT_SCOPE) ? DEFAULT_SCOPE : registered.join(' ');
+  const detail = { check: 'scope', registered, requested };
+  if (!requested.every((token) => SCOPES.has(token)))
+    throw OAuthError.invalidScope(`the scopes are: ${[...SCOPES.keys()].join(' ')}`, { detail });
+  if (!requested.every((token) => registered.includes(token)))
+    throw OAuthError.invalidScope(`this application may ask for: ${registered.join(' ')}`, { detail });
+  return requested.join(' ');
+}
+
+/**
+ * Checks the `resource` parameter of authorization and token requests. RFC 8707 2: each value "MUST be an absolute URI
+ * […] MUST NOT include a fragment component", and the parameter may be repeated. Access tokens have no audience yet, so
+ * `resource` does not restrict them. Unknown resources are refused, so that no client relies on a restriction that does
+ * not exist.
+ *
+ * @param sent one value or a list of values, unvalidated
+ * @param apis origins of the APIs that accept access tokens
+ * @throws OAuthError invalid_target
+ */
+export function checkResource(sent: unknown, apis: readonly string[]): void {
+  if (sent === undefined) return;
+  const values = (Array.isArray(sent) ? (sent as unknown[]) : [sent]).filter((value) => value !== '');
+  if (values.every((value) => isAddressOf(apis, value))) return;
+  const known =
+    apis.length > 0 ? `below one of: ${apis.join(' ')}` : 'but no API is configured: leave it out';
+  throw new OAuthError(
+    'invalid_target',
+    400,
+    `the parameter 'resource' must be an absolute URI without a fragment, ${known}`,
+    {
+      detail: { check: 'resource', resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5) },
+    },
+  );
+}
+
+function isAddressOf(apis: readonly string[], value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > LIMITS.resource) return false;
+  if (!/^[!-~]+$/.test(value) || value.includes('#') || !URL.canParse(value)) return false;
+  const { href } = new URL(value);
+  return apis.some((origin) => href.startsWith(`${origin}/`));
+}
+
+/**
+ * OpenID Connect Core 3.1.2.1: a "space-delimited, case-sensitive list"; "If this parameter contains none with any
+ * other value, an error is returned".
+ */
+function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
+  const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
+  const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
+  const detail = { check: 'prompt', prompt: requested };
+  if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
+    throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
+  if (prompts.has('none') && prompts.size > 1)
+    throw OAuthError.invalidRequest('prompt=none allows no other prompt beside it', { detail });
+  return prompts;
+}

@@ -1,0 +1,75 @@
+import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import type { OAuthClient } from '#oauth/client.js';
+import { parseQuery } from '#oauth/parameters.js';
+import { DpopKey } from '#testing/dpop-key.js';
+
+const client: OAuthClient = {
+  clientId: 'sc_a',
+  type: 'confidential',
+  redirectUris: ['https://app.example.com/callback'],
+  scopes: ['profile:read'],
+};
+
+function check(query: string): AuthorizationRequest {
+  const redirectUri = encodeURIComponent('https://app.example.com/callback');
+  return checkAuthorizationRequest(parseQuery(`redirect_uri=${redirectUri}&state=s&${query}`), client);
+}
+
+describe('scope (RFC 6749 3.3)', () => {
+  it('tells the operator which scopes are registered and which were requested', () => {
+    expect(() => check('scope=bookings:read+nope')).toThrow(
+      expect.objectContaining({
+        code: 'invalid_scope',
+        detail: {
+          check: 'scope',
+          client_id: 'sc_a',
+          registered: ['profile:read'],
+          requested: ['bookings:read', 'nope'],
+        },
+      }),
+    );
+  });
+});
+
+describe('dpop_jkt (RFC 9449 10)', () => {
+  it('is the thumbprint of a key, or absent', async () => {
+    const { jkt } = await DpopKey.generate();
+    expect(check(`dpop_jkt=${jkt}`).jkt).toBe(jkt);
+    expect(check('').jkt).toBeNull();
+    expect(check('dpop_jkt=').jkt).toBeNull();
+  });
+
+  it.each([
+    'x',
+    'A'.repeat(42),
+    'A'.repeat(44),
+    `${'A'.repeat(43)}%3D`,
+    `${'A'.repeat(42)}B`,
+    `${'A'.repeat(42)}%2B`,
+    'A'.repeat(300),
+  ])('is refused as anything else: %s', (jkt) => {
+    expect(() => check(`dpop_jkt=${jkt}`)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', status: 400 }),
+    );
+  });
+});
+
+describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
+  it.each([
+    ['', []],
+    ['prompt=', []],
+    ['prompt=none', ['none']],
+    ['prompt=consent%20login', ['login', 'consent']],
+    ['prompt=login+login++consent', ['login', 'consent']],
+    ['prompt=select_account', ['select_account']],
+  ])('%j means %j', (query, prompts) => expect([...check(query).prompt]).toEqual(prompts));
+
+  it.each(['prompt=none%20login', 'prompt=consent+none'])('refuses none beside another: %j', (query) =>
+    expect(() => check(query)).toThrow('prompt=none allows no other prompt'),
+  );
+
+  it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
+    'refuses a value that the standard does not define: %j',
+    (query) => expect(() => check(query)).toThrow('the values of prompt are: none login consent'),
+  );
+});

@@ -1,0 +1,43 @@
+import { parseForm } from '#oauth/parameters.js';
+import { Parameter, ParametersPipe, RepeatableParameter } from '#oauth/parameters.pipe.js';
+
+class Base {
+  @Parameter({ max: 5, required: false }) client_id?: string;
+}
+
+class Dto extends Base {
+  @Parameter({ max: 10 }) grant_type: string;
+  @Parameter({ max: 5, when: ({ grant_type: type }: Dto) => type === 'code' }) code: string;
+  @RepeatableParameter() resource?: unknown;
+}
+
+const pipe = new ParametersPipe();
+const read = (form: string) => pipe.transform(parseForm(form), { type: 'body', metatype: Dto });
+
+describe('@Body(ParametersPipe) dto', () => {
+  it('has the declared parameters, inherited ones included, and no others', () => {
+    const dto = read('grant_type=code&code=c&client_id=i&resource=r&resource=s&other=x');
+    expect(dto).toBeInstanceOf(Dto);
+    expect({ ...dto }).toEqual({ grant_type: 'code', code: 'c', client_id: 'i', resource: ['r', 's'] });
+  });
+
+  it('ignores a parameter that this request does not have', () => {
+    expect({ ...read('grant_type=other&code=too-long&code=again') }).toMatchObject({
+      grant_type: 'other',
+      code: undefined,
+    });
+  });
+
+  it('is refused with every problem at once, in the order of declaration', () => {
+    expect(() => read('grant_type=code&client_id=i&client_id=j')).toThrow(
+      "invalid_request: the parameter 'code' is missing; the parameter 'client_id' must be a single string, and not be repeated",
+    );
+    expect(() => read('grant_type=code&code=123456')).toThrow(
+      "the parameter 'code' is longer than 5 characters",
+    );
+    expect(() => read('grant_type=%C3%A9')).toThrow('holds a character that is not printable ASCII');
+    expect(() => pipe.transform(undefined, { type: 'body', metatype: Dto })).toThrow(
+      "the parameter 'grant_type' is missing",
+    );
+  });
+});
