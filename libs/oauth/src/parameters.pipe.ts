@@ -47,7 +47,7 @@ export function Parameter({ max, required = true, when }: ParameterRules): Prope
 
 /** Declares a parameter that may be repeated, and whose values the endpoint checks. */
 export function RepeatableParameter(): PropertyDecorator {
-  return ValidateBy({ name: 'repeatable parameter', validator: { validate: () => true } });
+  return ValidateBy({ name: 'repeatable parameter', constraints: [], validator: { validate: () => true } });
 }
 
 /**
@@ -65,7 +65,7 @@ export class ParametersPipe implements PipeTransform<Parameters | undefined, obj
       if (condition && !condition(dto as never)) continue;
       const value = parameters?.[property];
       dto[property] = value;
-      if (constraint.validate(value) === true) continue;
+      if (constraint.validate(value)) continue;
       const context = { property, value } as ValidationArguments;
       problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
     }
@@ -94,7 +94,7 @@ function rulesOf(dto: Type): readonly PropertyRule[] {
     const storage = getMetadataStorage();
     rules = storage
       .getTargetValidationMetadatas(dto, '', true, false)
-      .flatMap(({ propertyName: property, constraintCls, constraints: [condition] = [] }) =>
+      .flatMap(({ propertyName: property, constraintCls, constraints: [condition] }) =>
         storage.getTargetValidatorConstraints(constraintCls).map(({ instance }) => ({
           property,
           condition: condition as Condition | undefined,
