@@ -3,7 +3,7 @@ import type { OAuthError } from '#oauth/oauth-error.js';
 /** Who can fix an error; nobody if it passes by itself. */
 export type Party = 'you' | 'application' | 'us' | 'nobody';
 
-/** What the page advises the user to do: `error.advice.…` in i18n/error.messages.ts. */
+/** What the page advises the user to do: its text is error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
   | 'start_at_application'
   | 'tell_makers'
@@ -26,7 +26,7 @@ interface Remedy {
 /**
  * Every kind of error page: who can fix the error, and how. To add an error page:
  * 1. add a kind here;
- * 2. add its title and text to i18n/error-kind.messages.ts (`error.<kind>.title` and `.what`);
+ * 2. add its title and text to i18n/error-kind.messages.ts (error.<kind>.title and error.<kind>.what);
  * 3. map the failed check to it in KIND_BY_CHECK.
  */
 export const ERROR_KINDS = {
