@@ -15,12 +15,13 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** One pass of a process over what was applied in the last hour. @returns how many revocations Redis did not know */
-async function pass({ announceAll = false, since = -HOUR } = {}): Promise<number> {
+async function pass({
+  announceAll = false,
+  since = -HOUR,
+  isObsolete = (): boolean => false,
+} = {}): Promise<number> {
   const now = await world.records.databaseTime();
-  let changed = 0;
-  for await (const page of world.records.revocationsToApply(now + since, now))
-    changed += await world.revocations.reapply(page, announceAll);
-  return changed;
+  return world.revocations.reconcile({ since: now + since, until: now, announceAll, isObsolete });
 }
 
 /** Revoked in PostgreSQL alone, one each second. @returns their ids, newest first */
@@ -122,6 +123,12 @@ it('two at once apply and mark everything, and neither waits for the other for e
   const changed = await Promise.all([pass(), pass(), pass()]);
   expect(changed.reduce((sum, one) => sum + one, 0)).toBe(MANY);
   expect(await world.isMarked(ids.at(-1) ?? '')).toBe(true);
+});
+
+it('ends when Redis connects anew: the next pass begins with the newest', async () => {
+  const ids = await recordMany();
+  expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
+  expect(await appliedWhile(pass)).toEqual(ids.map((id) => `grant:${id}`));
 });
 
 it('is held up by nothing that fails: a part of Redis may be away', async () => {

@@ -13,6 +13,16 @@ export interface RevocationResult {
   readonly announced: boolean;
 }
 
+/** Times are milliseconds of the database's clock. */
+export interface ReconcilerPass {
+  readonly since: number;
+  readonly until: number;
+  /** Broadcast also what was applied before. */
+  readonly announceAll: boolean;
+  /** Checked before each page: true ends the pass. */
+  readonly isObsolete: () => boolean;
+}
+
 /** Grants whose revocation is applied at once; each is one command in Redis. */
 const BATCH = 500;
 
@@ -76,6 +86,28 @@ export class RevocationService {
     if (announced) this.markInBackground(ids.filter((id) => !failed.has(id)));
     if (failure) throw new UnfinishedRevocationError(failure);
     return { grants: ids.length, announced };
+  }
+
+  /**
+   * One pass of a reconciler: applies what is not applied yet, and again what was applied in a time. Goes on after a failure,
+   * because a part of Redis may be away.
+   *
+   * @returns how many revocations this Redis did not know
+   * @throws the first failure, after everything was tried
+   */
+  async reconcile({ since, until, announceAll, isObsolete }: ReconcilerPass): Promise<number> {
+    let changed = 0;
+    let failure: Error | undefined;
+    for await (const page of this.records.revocationsToApply(since, until)) {
+      if (isObsolete()) return changed;
+      try {
+        changed += await this.reapply(page, announceAll);
+      } catch (error) {
+        failure ??= error as Error;
+      }
+    }
+    if (failure) throw failure;
+    return changed;
   }
 
   /**

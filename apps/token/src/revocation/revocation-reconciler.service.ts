@@ -89,7 +89,13 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
     try {
       const began = await this.records.databaseTime();
       this.watermark ??= began;
-      const changed = await this.apply(this.watermark - this.lookback, began);
+      const changed = await this.revocations.reconcile({
+        since: this.watermark - this.lookback,
+        until: began,
+        announceAll: this.announceAll,
+        // After a loss the next pass begins with the newest again.
+        isObsolete: () => losses !== this.losses,
+      });
       // A Redis that is away may lose what it has: the watermark waits for it.
       await this.redis.check();
       if (losses !== this.losses) return 0;
@@ -106,22 +112,5 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
       this.isFailing = true;
       return this.intervals.retry;
     }
-  }
-
-  /** Goes on after a page that fails, because a part of Redis may be away; ends early after a loss. */
-  private async apply(since: number, until: number): Promise<number> {
-    const losses = this.losses;
-    let changed = 0;
-    let failure: unknown;
-    for await (const page of this.records.revocationsToApply(since, until)) {
-      if (losses !== this.losses) return changed;
-      try {
-        changed += await this.revocations.reapply(page, this.announceAll);
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-    if (failure) throw failure as Error;
-    return changed;
   }
 }
