@@ -78,7 +78,7 @@ module.exports = {
       {
         path: '^(apps|libs)/[^/]+/src',
         pathNot:
-          '^libs/database/src/.*(\\.store|\\.statement|\\.entity|\\.module|connection/.*|migrations/.*)\\.ts$|^libs/testing/',
+          '^libs/database/src/.*(\\.store|\\.statements|\\.entity|\\.module|connection/.*|migrations/.*)\\.ts$|^libs/testing/',
       },
       { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
     ),
