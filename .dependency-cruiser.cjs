@@ -33,7 +33,7 @@ module.exports = {
       { path: '^libs/oauth/src' },
       { path: '^libs/(?!oauth/)|node_modules/(ioredis|typeorm|pg|@nats-io)/' },
     ),
-    later(
+    only(
       'platform-alone',
       'what every process shares knows no domain',
       { path: '^libs/platform/src' },

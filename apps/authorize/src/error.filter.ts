@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
-import { hasRoute, refineNotFound } from '#platform/http/allowed-methods.js';
+import { hasRoute, refineNotFound } from '#platform/http/refused-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/log-context.js';
 import { rawQuery, withQuery } from './addresses.js';

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refineNotFound } from '#platform/http/allowed-methods.js';
+import { refineNotFound } from '#platform/http/refused-request.js';
 import { addErrorToLog } from '#platform/logging/log-context.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 

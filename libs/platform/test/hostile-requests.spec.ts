@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBareService } from './bare-service.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { refineNotFound } from '#platform/http/allowed-methods.js';
+import { refineNotFound } from '#platform/http/refused-request.js';
 import { referenceOf } from '#platform/logging/log-context.js';
 
 @Controller('thing')

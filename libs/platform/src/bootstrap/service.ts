@@ -10,7 +10,6 @@ import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
 import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
-import { allowCrossOrigin } from '../http/cors.js';
 import { closeConnectionsGracefully, readBodyBeforeClose } from '../http/graceful-shutdown.js';
 import {
   answerMalformedRequests,
@@ -18,11 +17,11 @@ import {
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
 import { refuseAfterStall, requireHost } from '../http/request-guards.js';
-import { type ResponseHeaders, setResponseHeaders } from '../http/response-headers.js';
+import { allowCrossOrigin, type ResponseHeaders, setResponseHeaders } from '../http/response-headers.js';
 import { assignReference } from '../logging/log-context.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { logRequests } from '../logging/request-log.js';
-import { measureCalls } from '../telemetry/call-metrics.js';
+import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, Metrics } from '../telemetry/metrics.js';
 import { measureRequests } from '../telemetry/request-metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';

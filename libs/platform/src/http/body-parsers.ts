@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RefusedRequestError } from './refused-request.error.js';
+import { RefusedRequestError } from './refused-request.js';
 
 /** Parsers of request bodies by media type. Bodies are UTF-8; a parser's error becomes the answer. */
 export type BodyParsers = Readonly<Record<string, (text: string) => unknown>>;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RefusedRequestError } from './refused-request.error.js';
+import { RefusedRequestError } from './refused-request.js';
 
 /**
  * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks a
