@@ -80,7 +80,7 @@ function render(): string {
 <!-- Written by \`npm run standards\` from docs/standards.yaml and the tags of the tests. Do not edit. -->
 
 The rules of each standard, in our own words, and the tests that hold them. The rules are the MUST and SHOULD of an
-authorization server or resource server with the authorization code flow. D1, D2 … are [deviations](#deviations).
+authorization server or resource server with the authorization code flow. D1, D2 and so on are [deviations](#deviations).
 
 ${standards.join('\n')}
 ## Client libraries
