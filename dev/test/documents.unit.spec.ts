@@ -41,6 +41,13 @@ describe.each(DOCUMENTS)('%s', (file) => {
   });
 });
 
+it('docs/dependencies.md has every production dependency and no other', () => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
+  const rows = [...read('docs/dependencies.md').matchAll(/^\| (`.*?`) \|/gm)];
+  const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
+  expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+});
+
 it('every alert links to its part of the runbook', () => {
   const { spec } = parse(read('k8s/monitoring/alerts.yaml')) as {
     spec: { groups: { rules: { annotations: { runbook?: string } }[] }[] };
