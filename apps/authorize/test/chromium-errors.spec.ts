@@ -167,7 +167,7 @@ describe.each([
     await page.getByRole('alert').waitFor();
     // Sends the form again.
     await page.reload();
-    expect(await page.getByRole('alert').textContent()).toContain('not right');
+    expect(await page.getByRole('alert').textContent()).toContain('is wrong');
     await logIn(page);
     await allowButton(page).waitFor();
     await page.reload();

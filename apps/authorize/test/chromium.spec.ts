@@ -250,7 +250,7 @@ it('a wrong password leaves the focus in the password field, which the message d
   const password = page.locator('input[type=password]:focus');
   await password.waitFor();
   expect(await password.getAttribute('aria-describedby')).toBe('problem');
-  expect(await page.getByRole('alert').textContent()).toContain('not right');
+  expect(await page.getByRole('alert').textContent()).toContain('is wrong');
   expect(await page.getByLabel('E-mail or user name').inputValue()).toBe(user.email);
   await page.context().close();
 });

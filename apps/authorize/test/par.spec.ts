@@ -87,7 +87,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const toLogin = await browser.get(address(requestUri));
     expect(toLogin.headers['location']).toMatch(/^\/auth\/login\?/);
     const login = await browser.follow(toLogin);
-    expect(login.text).toContain('To go on, confirm that it is you, <bdi>');
+    expect(login.text).toContain('To continue, confirm that it is you, <bdi>');
     const page = await browser.follow(
       await browser.submit(login, { username: user.email, password: PASSWORD }),
     );

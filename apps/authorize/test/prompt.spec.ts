@@ -53,7 +53,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request()), request());
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
     expect(login.status).toBe(200);
-    expect(login.text).toContain('To go on, confirm that it is you, <bdi>Ada Lovelace</bdi>.');
+    expect(login.text).toContain('To continue, confirm that it is you, <bdi>Ada Lovelace</bdi>.');
     expect(login.text).toContain(`value="${now.user.email}"`);
     const before = browser.cookies.get('session');
     const answer = await logIn(browser, login);
@@ -99,7 +99,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   it('survives reloads of the consent page, until it is answered', async () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(request()));
-    expect(login.text).not.toContain('To go on, confirm');
+    expect(login.text).not.toContain('To continue, confirm');
     const page = await browser.follow(await logIn(browser, login));
     expectConsentPage(page);
     expectConsentPage(await browser.get(request()));
