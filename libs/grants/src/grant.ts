@@ -10,7 +10,7 @@ export function grantId(handle: Buffer): string {
 }
 
 /** What a user allowed: which client, for which user, which scope. */
-export interface Authorization {
+interface Authorization {
   readonly clientId: string;
   readonly userId: number;
   /** Space-separated scope tokens (RFC 6749 3.3). */

@@ -36,7 +36,7 @@ export interface IntrospectionRequest {
 /** As in RFC 7662 2.2: the reply does not tell an expired or revoked token from one that never existed. */
 export type IntrospectionReply = { readonly active: false } | ActiveIntrospection;
 
-export interface ActiveIntrospection {
+interface ActiveIntrospection {
   readonly active: true;
   readonly grant_id: string;
   readonly client_id: string;
@@ -93,7 +93,7 @@ export interface ClientChanged {
   readonly client_id: string;
 }
 
-export interface UserChanged {
+interface UserChanged {
   readonly user_id: number;
 }
 

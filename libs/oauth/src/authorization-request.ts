@@ -8,7 +8,7 @@ import { DEFAULT_SCOPE, SCOPES, scopeTokens } from './scope.js';
 /** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order in which the metadata lists them. */
 export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
-export type Prompt = (typeof PROMPTS)[number];
+type Prompt = (typeof PROMPTS)[number];
 
 /** Where the response goes, and what must come back with it. */
 export interface ReturnAddress {

@@ -35,7 +35,7 @@ export const LIMITS = {
 const MAX_QUERY_PARAMETERS = 200;
 
 /** The value of a query parameter that is not valid percent-encoded UTF-8. */
-export const UNDECODABLE: unique symbol = Symbol('undecodable');
+const UNDECODABLE: unique symbol = Symbol('undecodable');
 
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;

@@ -23,7 +23,7 @@ export type FormPurpose =
 export type FormFields = Readonly<Record<string, unknown>>;
 
 /** Name of the hidden field. */
-export const CSRF_FIELD = 'csrf_token';
+const CSRF_FIELD = 'csrf_token';
 
 const PURPOSE = Symbol('purpose of the form');
 
@@ -37,7 +37,7 @@ export function ProtectForm(purpose: FormPurpose): MethodDecorator {
  * session cookie. Throws an OAuthError with status 403, or 400 for a form with repeated fields, which no page sends.
  */
 @Injectable()
-export class CsrfGuard implements CanActivate {
+class CsrfGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly cookies: SessionCookie,

@@ -17,7 +17,7 @@ import { type Profile, ProfileService } from './profile.service.js';
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope('profile:read')
-export class MeController {
+class MeController {
   constructor(
     private readonly profiles: ProfileService,
     private readonly refusals: Refusals,

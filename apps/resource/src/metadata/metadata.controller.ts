@@ -8,7 +8,7 @@ export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.
 
 /** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
 @Controller()
-export class MetadataController {
+class MetadataController {
   constructor(@Inject(ResourceConfiguration) private readonly configuration: ResourceConfiguration) {}
 
   @Get(ENDPOINTS.protectedResourceMetadata)

@@ -12,7 +12,7 @@ export interface ClientSecretRecord {
 }
 
 /** Why secrets were left as they are. */
-export type SecretRefusal =
+type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
   /** RFC 6749 2.1: a public client has no secrets. */
   | { readonly outcome: 'public_client' }

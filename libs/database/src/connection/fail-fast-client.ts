@@ -3,7 +3,7 @@ import { Client, type ClientConfig } from 'pg';
 import { isReadOnlyServer } from './errors.js';
 
 /** What telemetry learns of a statement: its operation and table, never its text or its values. */
-export interface Statement {
+interface Statement {
   /** Its first word, in capitals. */
   readonly operation: string;
   /** The first table it names; absent if it names none. */
@@ -52,7 +52,7 @@ function published(query: Query, parameters: unknown[]): unknown {
 }
 
 /** Our statements are constant texts, so that the descriptions are few. */
-export function describeStatement(text: string): Statement {
+function describeStatement(text: string): Statement {
   const [operation = 'OTHER'] = /[A-Za-z]+/.exec(text) ?? [];
   const [, table] = /\b(?:from|into|update)\s+"?(\w+)/i.exec(text) ?? [];
   return { operation: operation.toUpperCase(), ...(table !== undefined && { table }) };

@@ -14,8 +14,8 @@ import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADE
 
 const HEARTBEAT_MS = 1_000;
 /** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
-export const TRUST_MS = 5_000;
-export const REQUEST_TIMEOUT_MS = 2_000;
+const TRUST_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 2_000;
 
 /** Requests while they run, for metrics and traces: subject and headers, never the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(

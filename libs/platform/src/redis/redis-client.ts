@@ -66,7 +66,7 @@ const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
  * A fail-fast client of a Redis Cluster: a command succeeds or fails within its timeout, whatever the nodes do. It is sent again
  * only when a node says that it did not execute it (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
  */
-export class FailFastCluster extends Cluster {
+class FailFastCluster extends Cluster {
   private ended = false;
 
   /** @param commandTimeout milliseconds */

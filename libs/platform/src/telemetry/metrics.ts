@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Readiness } from '../health/readiness.js';
 
 /** Seconds; from an answer out of memory to the timeouts of dependencies. */
-export const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
  * What this process counts and measures, for Prometheus. Labels have few values: never a client, a user, a path as it was

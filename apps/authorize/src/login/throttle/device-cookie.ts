@@ -5,10 +5,10 @@ import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
 
 /** How many days a device stays known after a login. */
-export const DEVICE_DAYS = 180;
+const DEVICE_DAYS = 180;
 
 /** How many accounts one browser can be known to: few people share a browser. */
-export const DEVICE_ACCOUNTS = 3;
+const DEVICE_ACCOUNTS = 3;
 
 /** A device on which the account logged in earlier. */
 export interface KnownDevice {

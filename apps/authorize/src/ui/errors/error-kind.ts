@@ -1,7 +1,7 @@
 import type { OAuthError } from '#oauth/oauth-error.js';
 
 /** Who can fix an error; nobody if it passes by itself. */
-export type Party = 'you' | 'application' | 'us' | 'nobody';
+type Party = 'you' | 'application' | 'us' | 'nobody';
 
 /** What the page advises the user to do: its text is error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
