@@ -27,7 +27,7 @@ module.exports = {
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     // Layers, from the bottom: oauth and platform; database and introspection; grants; apps.
-    later(
+    only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
       { path: '^libs/oauth/src' },

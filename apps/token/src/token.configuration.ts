@@ -20,9 +20,9 @@ const YEAR = 366 * 24 * 60 * 60;
 export class TokenConfiguration extends ServiceConfiguration {
   override PORT = 3002;
   override INTERNAL_PORT = 9002;
-  /** {auth_url}: where the authorize app is reached. */
+  /** {auth_url}: address of the authorize app. */
   @OriginVariable() AUTH_URL: string;
-  /** {base_url}: the issuer, and where this app is reached. */
+  /** {base_url}: the issuer, and the address of this app. */
   @OriginVariable() BASE_URL: string;
   /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
   @OriginVariable({ optional: true }) API_URL = '';
@@ -32,10 +32,10 @@ export class TokenConfiguration extends ServiceConfiguration {
   @SchemaVariable() DATABASE_SCHEMA = '';
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** What the authorize app's variable of that name says, for the metadata (RFC 9126 5). */
+  /** The same value as in the authorize app, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   @KeysVariable() TOKEN_KEYS: string;
-  /** Seconds, as all that follow. */
+  /** This and the following durations are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
   /** Seconds that the user has to log in after a push (RFC 9126 2.2: 5 to 600 s). */
   @NumberVariable(5, 600) PAR_LIFETIME = 600;
@@ -43,9 +43,9 @@ export class TokenConfiguration extends ServiceConfiguration {
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
-  /** For how long after it was made a DPoP proof is taken (RFC 9449 11.1). */
+  /** How long after its creation a DPoP proof is accepted (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every resource; else none is given. */
+  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every API. If optional, none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
   override get publicUrl(): string {

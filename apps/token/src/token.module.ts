@@ -8,7 +8,7 @@ import { natsOptions } from '#platform/nats/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { InfrastructureModule } from './infrastructure.module.js';
 import { IntrospectionEndpointModule } from './introspection/introspection.module.js';
-import { MetadataModule } from './metadata/metadata.module.js';
+import { MetadataModule } from './metadata/metadata.controller.js';
 import { OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -22,7 +22,7 @@ function base32(bytes: Buffer): string {
   return Array.from(bytes, (byte) => BASE32[byte & 31]).join('');
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
+const sha256 = (text: string): Buffer => digestOf('sha256', text, 'buffer');
 
 /**
  * A new client secret: `scs_`, by which secret scanners find leaks, and base64url of 32 random bytes. Only the

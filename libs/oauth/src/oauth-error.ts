@@ -58,7 +58,7 @@ export class OAuthError extends Error {
     return new OAuthError('invalid_client', 401, description, options);
   }
 
-  /** The code or refresh token is not good (any more), or not for this client (RFC 6749 5.2). */
+  /** The code or refresh token is invalid, expired, revoked, or of another client (RFC 6749 5.2). */
   static invalidGrant(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_grant', 400, description, options);
   }
@@ -74,7 +74,7 @@ export class OAuthError extends Error {
 
   /** A dependency did not answer; the request may be repeated. */
   static unavailable(options?: OAuthErrorOptions): OAuthError {
-    const description = 'the service cannot answer just now, repeat the request in a moment';
+    const description = 'the service is temporarily unavailable: repeat the request in a moment';
     return new OAuthError('temporarily_unavailable', 503, description, {
       ...options,
       headers: { 'Retry-After': '1', ...options?.headers },
@@ -85,7 +85,7 @@ export class OAuthError extends Error {
     return new OAuthError(
       'server_error',
       500,
-      'the service failed on this request; pass on the error_reference',
+      'the service failed on this request: report the error_reference to its operator',
       options,
     );
   }

@@ -33,7 +33,7 @@ export function Parameter({ max, required = true, when }: ParameterRules): Prope
     // RFC 6749 3.2: "Request and response parameters MUST NOT be included more than once."
     if (typeof value !== 'string') return 'must be a single string, and not be repeated';
     if (value.length > max) return `is longer than ${max} characters`;
-    return PRINTABLE.test(value) ? null : 'holds a character that is not printable ASCII';
+    return PRINTABLE.test(value) ? null : 'contains a character that is not printable ASCII';
   };
   return ValidateBy({
     name: 'parameter',

@@ -114,7 +114,7 @@ export function readParameter(parameters: Parameters, name: keyof typeof LIMITS)
     throw invalid(name, `is longer than ${LIMITS[name]} characters`, value.length);
   // JSON can contain a lone surrogate (\ud800), which cannot be encoded in a redirect URI.
   if (SURROGATE.test(value)) throw invalid(name, 'is not valid Unicode');
-  if (CONTROL.test(value)) throw invalid(name, 'holds a control character');
+  if (CONTROL.test(value)) throw invalid(name, 'contains a control character');
   return value === '' ? undefined : value;
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { Parameters } from './parameters.js';
 
@@ -23,7 +23,7 @@ export function generateRequestUri(random: (size: number) => Buffer = randomByte
  */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
-  return REFERENCE.test(reference) ? createHash('sha256').update(reference).digest('base64url') : null;
+  return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;
 }
 
 /** The parameter behind each field of a request. */

@@ -35,7 +35,7 @@ describe('@Body(ParametersPipe) dto', () => {
     expect(() => read('grant_type=code&code=123456')).toThrow(
       "the parameter 'code' is longer than 5 characters",
     );
-    expect(() => read('grant_type=%C3%A9')).toThrow('holds a character that is not printable ASCII');
+    expect(() => read('grant_type=%C3%A9')).toThrow('contains a character that is not printable ASCII');
     expect(() => pipe.transform(undefined, { type: 'body', metatype: Dto })).toThrow(
       "the parameter 'grant_type' is missing",
     );

@@ -50,7 +50,7 @@ describe('a query', () => {
     ['state=%ff', 'is not valid percent-encoded UTF-8'],
     ['state=a&state=', 'is repeated'],
     ['state[a]=b', 'must be a single string'],
-    ['state=%00', 'holds a control character'],
+    ['state=%00', 'contains a control character'],
     [`state=${'x'.repeat(1_025)}`, 'is longer than 1024 characters'],
   ])('fails only when the bad parameter is read: %j', (query, problem) => {
     const parameters = parseQuery(`${query}&scope=s&%ff=x`);

@@ -52,6 +52,12 @@ describe("Nest's log", () => {
   });
 });
 
+it('has the fields of an object on the line itself', () => {
+  const { lines, logger } = recorded();
+  logger.warn({ subject: 'oauth.token.introspect', msg: 'refused' }, 'NATS');
+  expect(lines).toEqual([['warn', { context: 'NATS', subject: 'oauth.token.introspect', msg: 'refused' }]]);
+});
+
 describe('a log line', () => {
   it.each(['sac_', 'sat_', 'srt_', 'scs_'])('has no credential, wherever it stands: %s', (prefix) => {
     const secret = `${prefix}${'s3cret-_'.repeat(5)}`;

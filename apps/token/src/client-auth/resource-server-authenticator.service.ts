@@ -39,7 +39,7 @@ export class ResourceServerAuthenticator {
     }
     throw invalidClient(
       credentials,
-      'only a registered resource server with its secret may ask about tokens',
+      'only a registered resource server may introspect tokens: send its id and secret',
       server ? 'resource server secret matches' : 'resource server is registered',
     );
   }

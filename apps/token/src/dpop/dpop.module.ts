@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { DpopGuard } from './dpop.guard.js';
 import { DpopProofService } from './dpop-proof.service.js';
 import { ProofStore } from './proof.store.js';
 
-@Module({ providers: [ProofStore, DpopProofService, DpopGuard], exports: [DpopProofService, DpopGuard] })
+@Module({ providers: [ProofStore, DpopProofService], exports: [DpopProofService] })
 export class DpopModule {}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -17,9 +17,7 @@ export class ProofStore {
    * @throws DependencyUnavailableError: the proof may be consumed, and the request must be refused
    */
   async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
-    const id = createHash('sha256')
-      .update(jkt + jti)
-      .digest('base64url');
+    const id = hash('sha256', jkt + jti, 'base64url');
     try {
       return (await this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX')) === 'OK';
     } catch (cause) {

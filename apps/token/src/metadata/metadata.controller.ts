@@ -1,5 +1,5 @@
+import { Controller, Get, Inject, Module } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { Controller, Get, Inject } from '@nestjs/common';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
@@ -9,7 +9,7 @@ import { GRANT_TYPES } from '../token/token.dto.js';
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
-/** `GET /.well-known/oauth-authorization-server`: RFC 8414, RFC 9207 3. The issuer is {base_url}. */
+/** RFC 8414, RFC 9207 3. The issuer is {base_url}. */
 @Controller(ENDPOINTS.authorizationServerMetadata)
 export class MetadataController {
   constructor(@Inject(TokenConfiguration) private readonly configuration: TokenConfiguration) {}
@@ -43,3 +43,6 @@ export class MetadataController {
     };
   }
 }
+
+@Module({ controllers: [MetadataController] })
+export class MetadataModule {}

@@ -80,9 +80,9 @@ export class TokenService {
 /** The public description of each refusal: what is wrong, never what is secret. `$credential` stands for what was presented. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   not_ours: 'this is not a code or token of this service',
-  wrong_kind: 'this is a token of another kind than is due here',
+  wrong_kind: 'this is a token of another kind: send a $credential',
   expired: 'the $credential has expired; ask the user to authorize again',
-  unknown: 'the $credential is not valid any more; ask the user to authorize again',
+  unknown: 'the $credential is no longer valid; ask the user to authorize again',
   issued_before_failover: 'a server failed after the $credential was issued; ask the user to authorize again',
   revoked: 'the $credential has been revoked; ask the user to authorize again',
   other_client: 'the $credential was issued to another client',
@@ -91,15 +91,15 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   key_unexpected:
     'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
-  redirect_uri_mismatch: "the parameter 'redirect_uri' is not the one of the authorization request",
+  redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
   verifier_unexpected:
     "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
-  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is void now",
-  code_replayed: 'the code was used before; every token that came of it is revoked now',
+  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is now void",
+  code_replayed: 'the code was used before; every token issued for it is now revoked',
   refresh_token_reused:
-    'the refresh token was used before; every token of its grant is revoked now, ask the user to authorize again',
+    'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
 /** RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6). */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isClientId } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
 import type { Client } from './client.js';
 import type { User } from '../user/user.js';
@@ -68,7 +69,7 @@ export class AuthorizationContextStore {
   /** @param userId of the session; null when nobody is logged in */
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
-    const known = /^[!-~]{1,255}$/.test(clientId) ? clientId : null;
+    const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('a SELECT of one row answered with none');
     const { client, user, grantsOfDay } = row;

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import type { ClientLogo, ClientType } from './client.js';
+import type { ClientType } from '#oauth/client.js';
+import type { ClientLogo } from './client.js';
 
 /** What of a client the operator can change later. */
 export interface ClientRegistration {

@@ -1,5 +1,6 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
-import type { ClientType, LogoMediaType } from './client.js';
+import type { ClientType } from '#oauth/client.js';
+import type { LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
 export class ClientSecretEntity {

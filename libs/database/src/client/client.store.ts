@@ -4,14 +4,15 @@ import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { generateClientId } from '#oauth/client-credentials.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import { type ClientLogo, type ClientType, type ClientWithSecrets, DuplicateClientError } from './client.js';
+import { type ClientType, isClientId } from '#oauth/client.js';
+import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from './client.js';
 import { DEFAULT_SCOPE } from '#oauth/scope.js';
 import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewClient {
   name: string;
   type: ClientType;
-  /** Each one passed `checkRedirectUri`. */
+  /** Each one passed `registrationProblem`. */
   redirectUris: readonly string[];
   /** What it may ask users for; profile:read when absent. */
   scopes?: readonly string[];
@@ -35,8 +36,7 @@ export class ClientStore {
 
   /** The client with its live secrets, by one query; null when it is unknown. */
   async find(clientId: string): Promise<ClientWithSecrets | null> {
-    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
-    if (!/^[!-~]{1,255}$/.test(clientId)) return null;
+    if (!isClientId(clientId)) return null;
     const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
     return found && toClient(found);
   }

@@ -1,17 +1,10 @@
-/** RFC 6749 2.1: a public client cannot keep a secret and has none. */
-export type ClientType = 'confidential' | 'public';
+import type { OAuthClient } from '#oauth/client.js';
 
 /** A registered third-party application. */
-export interface Client {
-  readonly clientId: string;
+export interface Client extends OAuthClient {
   readonly name: string;
-  readonly type: ClientType;
-  /** Compared with a request's redirect_uri character by character. */
-  readonly redirectUris: readonly string[];
   /** Whether its authorization requests must be pushed (RFC 9126 6, require_pushed_authorization_requests). */
   readonly requirePar: boolean;
-  /** What it may ask users for, never empty; in the operator's order. */
-  readonly scopes: readonly string[];
   /** Those of `scopes` that users may decline and still let it in. */
   readonly optionalScopes: readonly string[];
   /** An application of the product itself: users are not asked for consent. */

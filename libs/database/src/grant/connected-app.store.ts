@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ClientType } from '../client/client.js';
+import { type ClientType, isClientId } from '#oauth/client.js';
 import { SCOPES, scopeTokens } from '#oauth/scope.js';
 
 /** An application that a user has connected: all live grants of one client together. */
@@ -42,7 +42,7 @@ export class ConnectedAppStore {
   /** By one query; null when the user has no live grant of this client. */
   async find(userId: number, clientId: string): Promise<ConnectedApp | null> {
     // As in ClientStore.find: PostgreSQL refuses a NUL.
-    if (!/^[!-~]{1,255}$/.test(clientId)) return null;
+    if (!isClientId(clientId)) return null;
     const [found = null] = await this.connected(userId, clientId);
     return found;
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   calculateJwkThumbprint,
   compactVerify,
@@ -101,7 +101,7 @@ export class DpopVerifier {
       throw new InvalidProofError('htu', 'the claim htu is not the address of this request');
     // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app checks the value.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
-      throw new InvalidProofError('nonce', 'the claim nonce is not one of this server');
+      throw new InvalidProofError('nonce', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT, as determined by either the iat claim or a server managed timestamp via the
     // nonce claim, is within an acceptable window."
     const expiresAt = (iat + lifetime) * 1000;
@@ -110,7 +110,7 @@ export class DpopVerifier {
       throw new InvalidProofError('iat', 'the claim iat is in the future: set the clock');
     // 12: "If presented to a protected resource in conjunction with an access token, ensure that the value of the ath
     // claim equals the hash of that access token."
-    if (accessToken !== undefined && ath !== createHash('sha256').update(accessToken).digest('base64url'))
+    if (accessToken !== undefined && ath !== hash('sha256', accessToken, 'base64url'))
       throw new InvalidProofError('ath', 'the claim ath is not the SHA-256 of the access token');
     return { jti, nonce, expiresAt };
   }

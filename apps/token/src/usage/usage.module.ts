@@ -1,5 +1,0 @@
-import { Module } from '@nestjs/common';
-import { UsageRecorder } from './usage-recorder.service.js';
-
-@Module({ providers: [UsageRecorder], exports: [UsageRecorder] })
-export class UsageModule {}
