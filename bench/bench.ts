@@ -15,10 +15,10 @@ import { writeReport } from './write-report.js';
 
 const USAGE = `npm run bench [-- --write]
 
-Measures what each kind of request costs, and from that how large an installation has to be: some minutes, in
-which nothing else should run on the machine.
+Measures what each request costs, and computes the size of an installation. It takes some minutes, in which nothing
+else should run on the machine.
 
-  --write   puts it into docs/sizing.md as well
+  --write   also writes the figures to docs/sizing.md
   --help    shows this
 `;
 

@@ -41,10 +41,10 @@ export function reportOf({ figures, storage, atRest, sizes, loadBefore }: Report
   const model = cpus()[0]?.model.trim() ?? arch();
   return `
 Measured ${new Date().toISOString().slice(0, 10)} on ${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, load before
-the start ${loadBefore.toFixed(1)}: one copy of each app and server and the load itself share these cores.
+the start ${loadBefore.toFixed(1)}: one replica of each app and server and the load generator share these cores.
 
 ${table(
-  ['request', 'a second', 'p50 alone', 'p50 busy', 'p99 busy', ...PROCESSES, 'Redis, SQL, NATS'],
+  ['request', 'per second', 'p50 alone', 'p50 busy', 'p99 busy', ...PROCESSES, 'Redis, SQL, NATS'],
   all.map(({ name, alone, busy, cpu: used, calls }) => [
     name,
     number(busy.perSecond),
@@ -56,20 +56,20 @@ ${table(
   ]),
 )}
 
-Times in milliseconds, _busy_ on ${CONNECTIONS} connections; under each process its CPU milliseconds a request; then round trips a request.
+Times in milliseconds, _busy_ on ${CONNECTIONS} connections; under each process its CPU milliseconds per request; then round trips per request.
 
 ${table(
-  ['in the same run', 'ratio'],
+  ['compared', 'ratio'],
   ratios.map(([what, ratio]) => [what, ratio.toFixed(2)]),
 )}
 
 ${table(
-  ['memory of a copy', 'at rest', 'after the load'],
+  ['memory of a replica', 'at rest', 'after the load'],
   ['authorize', 'token', 'resource'].map((app) => [app, bytes(atRest[app] ?? 0), bytes(last[app] ?? 0)]),
 )}
 
 ${table(
-  ['what is kept', 'bytes'],
+  ['stored', 'bytes'],
   [
     ['a live grant, in Redis', number(storage.grantInRedis)],
     ['a login session, in Redis', number(storage.sessionInRedis)],
@@ -77,14 +77,14 @@ ${table(
   ],
 )}
 
-From these, for users who are each connected to one application that refreshes ${DAY.refreshes} times and calls the API ${DAY.apiCalls} times a day, always with
-a token that the copy has not seen; ${DAY.logins * 100} of 100 log in and click _Allow_ each day; the peak is three times the mean:
+Derived from these figures: each user is connected to one application that refreshes ${DAY.refreshes} times and calls the API ${DAY.apiCalls} times a day, always with
+a token that the replica has not cached; ${DAY.logins * 100} of 100 users log in and click _Allow_ each day; the peak is three times the mean:
 
 ${table(
   [
     'users',
-    'logins a day',
-    'requests a second at peak',
+    'logins per day',
+    'peak requests per second',
     'authorize',
     'token',
     'resource',
@@ -103,6 +103,6 @@ ${table(
   ]),
 )}
 
-Under the apps: replicas of one core at 70 %, three at least.
+Under the apps: replicas with one core at 70 %, at least three.
 `;
 }
