@@ -11,7 +11,7 @@ const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
 /** RFC 8414, RFC 9207 3. The issuer is {base_url}. */
 @Controller(ENDPOINTS.authorizationServerMetadata)
-export class MetadataController {
+class MetadataController {
   constructor(@Inject(TokenConfiguration) private readonly configuration: TokenConfiguration) {}
 
   @Get()
