@@ -1,5 +1,5 @@
 import type autocannon from 'autocannon';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import type { Case } from '../load.js';
 import type { Product } from '../product.js';

@@ -4,7 +4,7 @@ import { csrfToken, type FormPurpose } from '../../apps/authorize/src/session/cs
 import { type Answer, header } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { World } from './world.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { DpopKey } from '#testing/dpop-key.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { connect, databaseDataSource } from '#database/connection/data-source.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { migrate } from '#database/connection/migrate.js';
 import { hashPassword } from '#database/user/password.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';

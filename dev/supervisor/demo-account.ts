@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { generateClientId, generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { keptSecret } from '#testing/backing/kept-secret.js';
 import type { Settings } from './settings.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifyClientSecret } from '#oauth/client-credentials.js';
+import { verifyClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { pendingMigrations } from '#database/connection/migrate.js';

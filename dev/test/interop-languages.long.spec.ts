@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';

@@ -10,7 +10,7 @@ import * as openid from 'openid-client';
 import { Passport } from 'passport';
 import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { hashPassword } from '#database/user/password.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'supertest';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { authorizeAddress, handedBack, PASSWORD, startAuthorizeApp } from './authorize-app.js';
 import {

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { startTokenApp, type TokenApp } from './token-app.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 

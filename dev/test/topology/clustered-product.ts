@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { migrate } from '#database/connection/migrate.js';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UserStore } from '#database/user/user.store.js';

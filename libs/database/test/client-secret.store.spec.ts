@@ -1,4 +1,4 @@
-import { generateClientSecret, matchClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
 import { ClientSecretStore, type SecretOutcome } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';

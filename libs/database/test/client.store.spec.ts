@@ -1,5 +1,5 @@
 import { ClientStore } from '#database/client/client.store.js';
-import { generateClientId, generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { DuplicateClientError } from '#database/client/client.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { generateClientSecret, verifyClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret, verifyClientSecret } from '#oauth/client.js';
 import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { cpuTime } from '#testing/cpu-time.js';
 

@@ -1,4 +1,4 @@
-import { generateClientSecret, verifyClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret, verifyClientSecret } from '#oauth/client.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';
 

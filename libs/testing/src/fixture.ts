@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';

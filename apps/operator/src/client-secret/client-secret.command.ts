@@ -1,5 +1,5 @@
 import type { ClientSecretRecord, SecretOutcome } from '#database/client/client-secret.store.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { unknownClient } from '../client/client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation, OperatorCommand } from '../command-line/operator-command.js';

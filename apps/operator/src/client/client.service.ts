@@ -1,11 +1,10 @@
-import type { ClientType } from '#oauth/client.js';
+import { type ClientType, generateClientSecret } from '#oauth/client.js';
 import type { ClientLogo, ClientWithSecrets } from '#database/client/client.js';
 import type {
   ChangedRegistration,
   ClientRegistration,
   Deletion,
 } from '#database/client/client-registration.store.js';
-import { generateClientSecret } from '#oauth/client-credentials.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
 import { withStores } from '../connections/database.connection.js';

@@ -1,4 +1,4 @@
-import { generateClientSecret } from '#oauth/client-credentials.js';
+import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { nameProblems } from '../client/client.dto.js';
 import { InputError, quoted, Rule, validated } from '../command-line/input.js';

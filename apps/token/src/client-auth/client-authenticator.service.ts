@@ -3,14 +3,21 @@ import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import { tagOf } from '#introspection/contract.js';
-import { isClientId } from '#oauth/client.js';
-import { matchClientSecret } from '#oauth/client-credentials.js';
+import { isClientId, matchClientSecret } from '#oauth/client.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { LIMITS } from '#oauth/parameters.js';
+import { Parameter } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
-import { type ClientDto, invalidClient, readCredentials } from './client-credentials.js';
+
+/** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
+export class ClientDto {
+  @Parameter({ max: LIMITS.client_id, required: false }) client_id?: string;
+  @Parameter({ max: LIMITS.client_secret, required: false }) client_secret?: string;
+}
 
 /** The parts of a request that authentication reads. */
 export interface ClientRequest {
@@ -71,4 +78,70 @@ export class ClientAuthenticator {
     this.usage.recordSecret(secretId);
     return client;
   }
+}
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** With Basic a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
+  readonly method: 'basic' | 'body';
+}
+
+const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
+
+/**
+ * Reads the client's identifier and secret from the body or from HTTP Basic. A client must not use more than one method in
+ * a request (RFC 6749 2.3).
+ *
+ * @param authorization value of the Authorization header
+ * @throws OAuthError invalid_request or invalid_client
+ */
+export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
+  const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
+  if (!basic) {
+    if (body.client_id === undefined) throw OAuthError.invalidRequest("the parameter 'client_id' is missing");
+    return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
+  }
+  if (body.client_secret !== undefined) {
+    throw OAuthError.invalidRequest(
+      "send the client's credentials in the Authorization header or in the body, not in both",
+    );
+  }
+  const [clientId, clientSecret] = readBasic(basic[1] ?? '');
+  if (body.client_id !== undefined && body.client_id !== clientId) {
+    throw OAuthError.invalidRequest(
+      "the parameter 'client_id' is not the client of the Authorization header",
+    );
+  }
+  return { clientId, clientSecret, method: 'basic' };
+}
+
+/** The refusal of credentials, with a challenge where the client used HTTP Basic (RFC 6749 5.2). */
+export function invalidClient(
+  { clientId, method }: ClientCredentials,
+  description: string,
+  check: string,
+): OAuthError {
+  return OAuthError.invalidClient(description, {
+    detail: { check, client_id: clientId },
+    headers: method === 'basic' ? BASIC_CHALLENGE : {},
+  });
+}
+
+/** RFC 6749 2.3.1: identifier and secret are form-encoded before they are joined by a colon (RFC 7617). */
+function readBasic(encoded: string): [id: string, secret: string | undefined] {
+  const [id = '', ...rest] = /^[A-Za-z0-9+/_-]+=*$/.test(encoded)
+    ? Buffer.from(encoded, 'base64').toString('utf8').split(':')
+    : [];
+  try {
+    const [clientId = '', clientSecret = ''] = [id, rest.join(':')].map((part) =>
+      decodeURIComponent(part.replaceAll('+', ' ')),
+    );
+    if (clientId !== '' && rest.length > 0) return [clientId, clientSecret === '' ? undefined : clientSecret];
+  } catch {
+    // Not percent-encoded UTF-8: the same refusal.
+  }
+  const description =
+    'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';
+  throw OAuthError.invalidClient(description, { headers: BASIC_CHALLENGE });
 }

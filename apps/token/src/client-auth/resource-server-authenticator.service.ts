@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#introspection/contract.js';
-import { isClientId } from '#oauth/client.js';
-import { verifyClientSecret } from '#oauth/client-credentials.js';
+import { isClientId, verifyClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
-import type { ClientRequest } from './client-authenticator.service.js';
-import { type ClientDto, invalidClient, readCredentials } from './client-credentials.js';
+import {
+  type ClientRequest,
+  type ClientDto,
+  invalidClient,
+  readCredentials,
+} from './client-authenticator.service.js';
 
 const CACHED_MS = 30_000;
 const CACHED_SERVERS = 1_000;

@@ -42,11 +42,10 @@ export class DpopProofService {
   /**
    * Consumes the proof of a request.
    *
-   * @returns thumbprint of the proven key; null without a proof
+   * @returns thumbprint of the proven key
    * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
    */
-  async provenKey(proof: DpopProof | undefined): Promise<string | null> {
-    if (!proof) return null;
+  async provenKey(proof: DpopProof): Promise<string> {
     const { jkt, jti, nonce, expiresAt } = proof;
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     if ((await this.consume(request)).outcome === 'consumed') return jkt;

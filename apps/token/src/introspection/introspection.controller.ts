@@ -4,8 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS } from '#oauth/parameters.js';
 import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
-import type { ClientRequest } from '../client-auth/client-authenticator.service.js';
-import { ClientDto } from '../client-auth/client-credentials.js';
+import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 

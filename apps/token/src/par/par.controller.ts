@@ -3,8 +3,11 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { ParametersPipe } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
-import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
-import { ClientDto } from '../client-auth/client-credentials.js';
+import {
+  ClientAuthenticator,
+  type ClientRequest,
+  ClientDto,
+} from '../client-auth/client-authenticator.service.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { ParService } from './par.service.js';
@@ -40,7 +43,7 @@ export class ParController {
     @Req() request: PushRequest,
   ): Promise<ParAnswer> {
     const client = await this.clients.authenticate(request, credentials);
-    const jkt = await this.proofs.provenKey(request.proof);
+    const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
     const { requestUri, id, expiresIn } = await this.requests.push(client, parameters ?? {}, jkt, request.ip);
     addLogContext(request.raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };

@@ -5,8 +5,11 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';
 import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
 import { addLogContext } from '#platform/logging/log-context.js';
-import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
-import { ClientDto } from '../client-auth/client-credentials.js';
+import {
+  ClientAuthenticator,
+  type ClientRequest,
+  ClientDto,
+} from '../client-auth/client-authenticator.service.js';
 
 /** RFC 7009 2.1. The hint is not needed, because a token names its own kind. */
 class RevokeDto extends ClientDto {

@@ -1,6 +1,6 @@
 import { LIMITS } from '#oauth/parameters.js';
 import { Parameter, RepeatableParameter } from '#oauth/parameters.pipe.js';
-import { ClientDto } from '../client-auth/client-credentials.js';
+import { ClientDto } from '../client-auth/client-authenticator.service.js';
 
 /** The grant types of the token endpoint. */
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;

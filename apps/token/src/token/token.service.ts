@@ -20,13 +20,17 @@ type Credential = 'code' | 'refresh token';
 /** Issues token pairs for codes and refresh tokens. */
 @Injectable()
 export class TokenService {
+  private readonly apis: readonly string[];
+
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly proofs: DpopProofService,
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
-    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
-  ) {}
+    @Inject(TokenConfiguration) configuration: TokenConfiguration,
+  ) {
+    this.apis = configuration.apis;
+  }
 
   /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, or invalid_request for a malformed verifier */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenAnswer> {
@@ -57,9 +61,9 @@ export class TokenService {
   ): Promise<{ clientId: string; jkt: string | null }> {
     const { clientId } = await this.clients.authenticate(request, dto);
     // RFC 8707 2.2, for codes and refresh tokens.
-    checkResource(dto.resource, this.configuration.apis);
+    if (dto.resource !== undefined) checkResource(dto.resource, this.apis);
     // After the client is authenticated, so that nobody else can fill Redis with proofs.
-    return { clientId, jkt: await this.proofs.provenKey(request.proof) };
+    return { clientId, jkt: request.proof ? await this.proofs.provenKey(request.proof) : null };
   }
 
   private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenAnswer {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
-import { generateClientId } from '#oauth/client-credentials.js';
+import { generateClientId, type ClientType, isClientId } from '#oauth/client.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import { type ClientType, isClientId } from '#oauth/client.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from './client.js';
 import { DEFAULT_SCOPE } from '#oauth/scope.js';
 import { violatedConstraint } from '../connection/errors.js';

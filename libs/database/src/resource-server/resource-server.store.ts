@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
-import { generateResourceServerId } from '#oauth/client-credentials.js';
+import { generateResourceServerId } from '#oauth/client.js';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
 
 /** The APIs that may introspect tokens over HTTP. Revoked accounts are nowhere to be found. */
