@@ -47,7 +47,7 @@ describe('the account page', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
-    expect(page.text).toContain('Logs you out here first');
+    expect(page.text).toContain('This logs you out first');
     const before = new Map(browser.cookies);
     const answer = await browser.submit(page, {}, '/auth/logout');
     expect(answer.headers['location']).toBe('/auth/login?done');
