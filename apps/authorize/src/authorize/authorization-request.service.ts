@@ -14,11 +14,15 @@ import { PushedRequestService } from './pushed-request.service.js';
 /** Validates authorization requests; the GET and the POST of a request pass the same checks. */
 @Injectable()
 export class AuthorizationRequestService {
+  private readonly apis: readonly string[];
+
   constructor(
     private readonly contexts: AuthorizationContextStore,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
-  ) {}
+  ) {
+    this.apis = configuration.apis;
+  }
 
   /**
    * Costs one query, for client, user and earlier consent together; a pushed request also costs one Redis script.
@@ -56,9 +60,8 @@ export class AuthorizationRequestService {
     const requestUri = readParameter(parameters, 'request_uri');
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
-      const { apis } = this.configuration;
       return {
-        request: checkAuthorizationRequest(parameters, client, { pushRequired, apis }),
+        request: checkAuthorizationRequest(parameters, client, { pushRequired, apis: this.apis }),
         pushedId: null,
       };
     }

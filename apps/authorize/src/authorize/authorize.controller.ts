@@ -21,6 +21,8 @@ import { type Approval, AuthorizationResponse } from './authorization-response.j
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
+  private readonly avatarOrigins: readonly string[];
+
   constructor(
     private readonly requests: AuthorizationRequestService,
     private readonly responses: AuthorizationResponse,
@@ -28,7 +30,9 @@ export class AuthorizeController {
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
     private readonly configuration: AuthorizeConfiguration,
-  ) {}
+  ) {
+    this.avatarOrigins = configuration.avatarOrigins;
+  }
 
   @Get()
   async authorize(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -96,8 +100,8 @@ export class AuthorizeController {
       uiLocales,
       user: form.user,
     });
-    const { PRODUCT_NAME: product, avatarOrigins } = this.configuration;
-    return consentPage({ ...form, translator, product, avatarOrigins });
+    const { PRODUCT_NAME: product } = this.configuration;
+    return consentPage({ ...form, translator, product, avatarOrigins: this.avatarOrigins });
   }
 
   /** Deletes a session that is no longer valid first: with it the login page would redirect back here in a loop. */
