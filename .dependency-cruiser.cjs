@@ -89,7 +89,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^dist' },
+    exclude: { path: '^(dist|bench/peers)' },
     tsPreCompilationDeps: true,
     parser: 'swc',
     webpackConfig: { fileName: '.dependency-cruiser.resolve.cjs' },

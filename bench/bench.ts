@@ -1,8 +1,12 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
+import { compare, pin } from './compare/compare.js';
+import { installPeers, startPeers } from './compare/contestants.js';
+import { chart, tables } from './compare/report.js';
 import type { Case } from './load.js';
 import { type Figures, measure } from './measure.js';
 import { newPerson, type Person } from './person.js';
@@ -11,14 +15,15 @@ import { type Report, reportOf } from './report.js';
 import { sizesFrom } from './sizing.js';
 import { grantBytes, redisBytes, sessionBytes } from './storage.js';
 import { usageOf } from './usage.js';
-import { writeReport } from './write-report.js';
+import { writePeers, writeReport } from './write-report.js';
 
-const USAGE = `npm run bench [-- --write]
+const USAGE = `npm run bench [-- --peers] [-- --write]
 
 Measures what each request costs, and computes the size of an installation. It takes some minutes, in which nothing
 else should run on the machine.
 
-  --write   also writes the figures to docs/sizing.md
+  --peers   compares the product with oidc-provider and with two floors instead; writes dist/bench/peers.json and peers.svg
+  --write   also writes the figures to docs/sizing.md, with --peers to docs/performance.md
   --help    shows this
 `;
 
@@ -74,8 +79,9 @@ async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
 }
 
 /** @throws Error that names what is no option */
-function options(): { write?: boolean | undefined; help?: boolean | undefined } {
-  return parseArgs({ options: { write: { type: 'boolean' }, help: { type: 'boolean' } } }).values;
+function options(): Partial<Record<'write' | 'peers' | 'help', boolean | undefined>> {
+  const flag = { type: 'boolean' } as const;
+  return parseArgs({ options: { write: flag, peers: flag, help: flag } }).values;
 }
 
 async function bench(write: boolean): Promise<void> {
@@ -89,9 +95,32 @@ async function bench(write: boolean): Promise<void> {
   }
 }
 
+/** Compares the product with its peers on the same servers. */
+async function benchPeers(write: boolean): Promise<void> {
+  await installPeers();
+  const product = await startProduct();
+  const contestants = await startPeers(product, product.redisUrl, product.folder);
+  try {
+    if (!(await pin()))
+      process.stderr.write('servers and load share cores: taskset or a second core is missing\n');
+    const results = await compare(contestants, (done, next) =>
+      process.stderr.write(`${Math.round(done * 100)} % ${next}\n`),
+    );
+    process.stdout.write(`${tables(results)}\n`);
+    await mkdir('dist/bench', { recursive: true });
+    await writeFile('dist/bench/peers.json', `${JSON.stringify(results, null, 2)}\n`);
+    await writeFile('dist/bench/peers.svg', chart(results));
+    if (write) await writePeers(tables(results), chart(results));
+  } finally {
+    await Promise.all(contestants.map((contestant) => contestant.stop()));
+    await product.close();
+  }
+}
+
 try {
-  const { write = false, help = false } = options();
+  const { write = false, peers = false, help = false } = options();
   if (help) process.stdout.write(USAGE);
+  else if (peers) await benchPeers(write);
   else await bench(write);
 } catch (error) {
   const { code = '', message } = error as { code?: string; message: string };

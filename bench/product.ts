@@ -15,6 +15,9 @@ export interface Product {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly apiUrl: string;
+  readonly redisUrl: string;
+  /** A temporary folder, deleted at the end: logs of the processes. */
+  readonly folder: string;
   readonly fixture: Fixture;
   readonly apps: readonly App[];
   close(): Promise<void>;
@@ -58,6 +61,8 @@ export async function startProduct(): Promise<Product> {
     authUrl,
     baseUrl,
     apiUrl,
+    redisUrl: services.redisUrl,
+    folder,
     fixture,
     apps,
     async close() {

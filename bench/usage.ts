@@ -44,13 +44,22 @@ async function serverTimes(): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
   for (const { pid, command } of await descendantsOf(process.pid)) {
     const server = Object.entries(SERVERS).find(([, pattern]) => pattern.test(command))?.[0];
-    const stat = server && (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined));
-    if (!server || !stat) continue;
-    // After the name, which may hold anything: utime and stime are fields 14 and 15 (proc_pid_stat(5)).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    times[server] = (times[server] ?? 0) + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    if (server) times[server] = (times[server] ?? 0) + (await cpuOf([pid]));
   }
   return times;
+}
+
+/** CPU time that processes have used since they started, in milliseconds; one that is gone counts as 0. */
+export async function cpuOf(pids: readonly number[]): Promise<number> {
+  let ticks = 0;
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+    if (!stat) continue;
+    // After the name, which may hold anything: utime and stime are fields 14 and 15 (proc_pid_stat(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks * TICK_MS;
 }
 
 /** What was used between two looks, for each of so many requests. */

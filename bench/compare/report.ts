@@ -1,0 +1,74 @@
+import type { Comparison } from './compare.js';
+import { type Route, ROUTES } from './contestants.js';
+
+const PRODUCT = 'this product';
+const TITLES: Readonly<Record<Route, string>> = {
+  exchange: 'Code for tokens',
+  refresh: 'Refresh',
+  resource: 'Protected resource, known token',
+};
+
+/** The comparison as Markdown tables, one a route. */
+export function tables(results: readonly Comparison[]): string {
+  return ROUTES.map((route) => {
+    const rows = results.filter((result) => result.route === route);
+    const ours = rows.find(({ contestant }) => contestant === PRODUCT);
+    return [
+      `**${TITLES[route]}**`,
+      '',
+      '| server | requests/s | p50 (32 connections) | p99 | p50 (one connection) | CPU s per 1,000 | this product in requests/s | in CPU |',
+      '|---|---|---|---|---|---|---|---|',
+      ...rows.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu }) =>
+        [
+          '',
+          contestant,
+          Math.round(perSecond).toLocaleString('en'),
+          `${p50.toFixed(2)} ms`,
+          `${p99.toFixed(2)} ms`,
+          `${unloadedP50.toFixed(2)} ms`,
+          (cpu * 1).toFixed(3),
+          ours ? `${(ours.perSecond / perSecond).toFixed(2)} ×` : '',
+          ours ? `${(ours.cpu / cpu).toFixed(2)} ×` : '',
+          '',
+        ]
+          .join(' | ')
+          .trim(),
+      ),
+    ].join('\n');
+  }).join('\n\n');
+}
+
+const BAR = { height: 22, gap: 8, left: 200, width: 420, right: 110 } as const;
+
+/** Requests per second of each route as an SVG chart with its own background, readable in light and dark pages. */
+export function chart(results: readonly Comparison[]): string {
+  const parts: string[] = [];
+  let y = 12;
+  for (const route of ROUTES) {
+    const rows = results.filter((result) => result.route === route);
+    const most = Math.max(...rows.map(({ perSecond }) => perSecond));
+    y += 16;
+    parts.push(`<text x="12" y="${y}" font-weight="600">${TITLES[route]}, requests per second</text>`);
+    y += 12;
+    for (const { contestant, perSecond } of rows) {
+      const width = Math.max(1, Math.round((perSecond / most) * BAR.width));
+      const fill = contestant === PRODUCT ? '#1d4ed8' : '#9aa3b2';
+      const middle = y + BAR.height / 2 + 4;
+      parts.push(
+        `<text x="${BAR.left - 10}" y="${middle}" text-anchor="end">${contestant}</text>`,
+        `<rect x="${BAR.left}" y="${y}" width="${width}" height="${BAR.height}" rx="3" fill="${fill}"/>`,
+        `<text x="${BAR.left + width + 8}" y="${middle}">${Math.round(perSecond).toLocaleString('en')}</text>`,
+      );
+      y += BAR.height + BAR.gap;
+    }
+    y += 10;
+  }
+  const width = BAR.left + BAR.width + BAR.right;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" role="img" aria-label="Requests per second of this product and its peers" font-family="system-ui, sans-serif" font-size="13" fill="#1b1f27">`,
+    `<rect width="100%" height="100%" rx="6" fill="#ffffff"/>`,
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,125 @@
+// oidc-provider on Redis with opaque tokens: codes are exchanged, refresh tokens rotate, and a resource route looks the access token
+// up in a cache of 30 s, as this product's does.
+import { Provider } from 'oidc-provider';
+import { Redis } from 'ioredis';
+import { listening, PROFILE } from './peer.mjs';
+
+const { PORT, REDIS_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI } = process.env;
+const redis = new Redis(REDIS_URL, { keyPrefix: 'oidc:' });
+
+/** The storage that oidc-provider asks for, one key a model; models that can be used once are hashes. */
+class RedisAdapter {
+  constructor(name) {
+    this.name = name;
+    this.isConsumable = name === 'AuthorizationCode' || name === 'RefreshToken';
+  }
+
+  key(id) {
+    return `${this.name}:${id}`;
+  }
+
+  async upsert(id, payload, expiresIn) {
+    const key = this.key(id);
+    const store = redis.multi();
+    if (this.isConsumable) store.hset(key, { payload: JSON.stringify(payload) });
+    else store.set(key, JSON.stringify(payload));
+    if (expiresIn) store.expire(key, expiresIn);
+    if (payload.grantId && this.name !== 'Grant') {
+      const members = `grant:${payload.grantId}`;
+      store.rpush(members, key);
+      store.expire(members, 3600);
+    }
+    await store.exec();
+  }
+
+  async find(id) {
+    if (!this.isConsumable) {
+      const text = await redis.get(this.key(id));
+      return text ? JSON.parse(text) : undefined;
+    }
+    const { payload, ...rest } = await redis.hgetall(this.key(id));
+    return payload ? { ...JSON.parse(payload), ...rest } : undefined;
+  }
+
+  async consume(id) {
+    await redis.hset(this.key(id), 'consumed', Math.floor(Date.now() / 1000));
+  }
+
+  async destroy(id) {
+    await redis.del(this.key(id));
+  }
+
+  async revokeByGrantId(grantId) {
+    const members = `grant:${grantId}`;
+    const keys = await redis.lrange(members, 0, -1);
+    await redis.del(...keys, members);
+  }
+
+  async findByUid() {}
+  async findByUserCode() {}
+}
+
+const provider = new Provider(`http://127.0.0.1:${PORT}`, {
+  adapter: RedisAdapter,
+  clients: [
+    {
+      client_id: CLIENT_ID,
+      client_secret: CLIENT_SECRET,
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+  ],
+  scopes: ['profile', 'offline_access'],
+  features: { devInteractions: { enabled: false } },
+  pkce: { required: () => false },
+  rotateRefreshToken: true,
+  issueRefreshToken: async () => true,
+  ttl: { AccessToken: 1800, AuthorizationCode: 600, Grant: 3600, RefreshToken: 3600 },
+  findAccount: async (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
+});
+
+/** A code as the consent page would make it. */
+async function code() {
+  const client = await provider.Client.find(CLIENT_ID);
+  const grant = new provider.Grant({ accountId: '1', clientId: CLIENT_ID });
+  grant.addOIDCScope('profile offline_access');
+  const grantId = await grant.save(3600);
+  const values = {
+    accountId: '1',
+    client,
+    grantId,
+    redirectUri: REDIRECT_URI,
+    scope: 'profile offline_access',
+  };
+  return new provider.AuthorizationCode({
+    ...values,
+    gty: 'authorization_code',
+    expiresWithSession: false,
+  }).save();
+}
+
+const CACHE_MS = 30_000;
+const cache = new Map();
+
+async function activeToken(value) {
+  const known = cache.get(value);
+  if (known && known.until > Date.now()) return known.token;
+  const token = await provider.AccessToken.find(value);
+  if (token) cache.set(value, { token, until: Date.now() + CACHE_MS });
+  return token;
+}
+
+provider.use(async (context, next) => {
+  if (context.path === '/codes') {
+    const codes = [];
+    while (codes.length < Number(context.query.count)) codes.push(await code());
+    context.body = codes;
+  } else if (context.path === '/me') {
+    const token = await activeToken((context.get('authorization') ?? '').slice('Bearer '.length));
+    if (token?.isValid) context.body = PROFILE;
+    else context.status = 401;
+  } else await next();
+});
+provider.listen(Number(PORT), '127.0.0.1', listening);
