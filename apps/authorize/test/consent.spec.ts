@@ -1,6 +1,5 @@
 import { KeyRing } from '#grants/key-ring.js';
-import { grantId } from '#grants/grant.js';
-import { TokenCodec } from '#grants/token-codec.js';
+import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
 import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.controller.js';

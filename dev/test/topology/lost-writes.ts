@@ -1,6 +1,5 @@
-import { grantId } from '#grants/grant.js';
+import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { TokenCodec } from '#grants/token-codec.js';
 import type { RedisCluster } from '#testing/topology/redis-cluster.js';
 import type { RedisNode } from '#testing/topology/redis-node.js';
 import { until } from '#testing/topology/until.js';

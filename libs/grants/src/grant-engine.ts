@@ -5,7 +5,6 @@ import {
   type ActiveToken,
   type CountTransition,
   type Granted,
-  grantId,
   type KeyRefusal,
   type Redemption,
   type Refusal,
@@ -16,7 +15,7 @@ import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js'
 import type { TokenKind } from './key-ring.js';
 import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
-import { type AuthenticToken, type Token, TokenCodec } from './token-codec.js';
+import { type AuthenticToken, grantId, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
 
 /** Injection token of a clock: `() => number`, milliseconds since the epoch. */
@@ -43,6 +42,9 @@ const RESTORE_ATTEMPTS = 4;
  */
 @Injectable()
 export class GrantEngine {
+  /** Seconds that Redis keeps a grant after each transition. */
+  private readonly ttl: number;
+
   constructor(
     private readonly store: GrantStore,
     private readonly codec: TokenCodec,
@@ -52,7 +54,9 @@ export class GrantEngine {
     @Inject(LIFETIMES) private readonly lifetimes: Lifetimes,
     @Inject(GRANT_CLOCK) private readonly clock: () => number,
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
-  ) {}
+  ) {
+    this.ttl = grantTtl(lifetimes);
+  }
 
   /**
    * Exchanges a code for the first pair (RFC 6749 4.1.3). A replayed code revokes the grant (RFC 6749 4.1.2), and so does a
@@ -61,14 +65,16 @@ export class GrantEngine {
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
+    const id = grantId(token.handle);
     // An expired code goes to the store as well: it may be a replay of one that was redeemed in time.
-    const times = { now: this.clock(), expired: this.isExpired(token), ttl: grantTtl(this.lifetimes) };
-    const transition = await this.store.redeem(grantId(token.handle), redemption, times);
+    const times = { now: this.clock(), expired: this.isExpired(token), ttl: this.ttl };
+    const transition = await this.store.redeem(id, redemption, times);
     // A pending grant lives in Redis as long as its code; a code restores no grant.
     if (transition.outcome === 'unknown') return { ...transition, outcome: 'expired' };
-    if (transition.outcome !== 'active') return this.refuse(transition, grantId(token.handle));
+    if (transition.outcome !== 'active') return this.refuse(transition, id);
     this.count('redeemed');
-    return this.grant(token.handle, transition.grant, null, times.now);
+    const pair = this.issuer.pair(token.handle, transition.grant, null, times.now);
+    return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
   }
 
   /**
@@ -86,15 +92,16 @@ export class GrantEngine {
     let now = 0;
     const rotate = () => {
       now = this.clock();
-      const times = { now, window: this.lifetimes.retryWindow * 1000, ttl: grantTtl(this.lifetimes) };
+      const times = { now, window: this.lifetimes.retryWindow * 1000, ttl: this.ttl };
       return this.store.refresh(id, renewal, presented, times);
     };
-    const transition = await (proved && !keyRefusal ? this.restoreAndRetry(proved, rotate) : rotate());
+    const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, id);
     // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
     this.count(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
-    return this.grant(token.handle, transition.grant, renewal.scope, now);
+    const pair = this.issuer.pair(token.handle, transition.grant, renewal.scope, now);
+    return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
   }
 
   /**
@@ -108,8 +115,8 @@ export class GrantEngine {
     const id = grantId(token.handle);
     if (this.isExpired(token)) return { outcome: 'expired', grantId: id };
     const issuedAt = this.issuer.issuedAt(token);
-    const read = () => this.store.introspect(id, token, issuedAt, grantTtl(this.lifetimes));
-    const transition = await this.restoreAndRetry(token, read);
+    const read = () => this.store.introspect(id, token, issuedAt, this.ttl);
+    const transition = await this.restoreAndRetry(id, token, read);
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     return { outcome: 'active', grantId: id, grant, token, scope: maskedScope(grant.scope, token.scopeMask) };
@@ -161,8 +168,11 @@ export class GrantEngine {
    * @param token decoded with a proof of its key, if bound: the restored grant gets exactly this binding
    * @throws DependencyUnavailableError when Redis keeps losing the grant: clients retry, and nobody is logged out
    */
-  private async restoreAndRetry(token: Token, run: () => Promise<Transition>): Promise<Transition> {
-    const id = grantId(token.handle);
+  private async restoreAndRetry(
+    id: string,
+    token: Token,
+    run: () => Promise<Transition>,
+  ): Promise<Transition> {
     for (let attempt = 0; attempt < RESTORE_ATTEMPTS; attempt++) {
       const transition = await run();
       if (transition.outcome !== 'unknown') return transition;
@@ -175,16 +185,10 @@ export class GrantEngine {
       const { generation, jkt } = token;
       const rotatedAt = this.issuer.issuedAt(token);
       const lost = { clientId, userId, scope, generation, rotatedAt, jkt };
-      await this.store.restore(id, lost, marker, grantTtl(this.lifetimes));
+      await this.store.restore(id, lost, marker, this.ttl);
       this.count('restored');
     }
     throw new DependencyUnavailableError('redis', 'it loses grants faster than they are restored');
-  }
-
-  /** @param now when Redis was asked, so that a new access token has its whole lifetime */
-  private grant(handle: Buffer, grant: Granted['grant'], scope: string | null, now: number): Granted {
-    const pair = this.issuer.pair(handle, grant, scope, now);
-    return { outcome: 'granted', grantId: grantId(handle), grant, pair };
   }
 
   private async refuse(refusal: Refusal, id: string): Promise<Refusal> {

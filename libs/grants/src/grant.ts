@@ -1,13 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { Token } from './token-codec.js';
-
-/**
- * The id of a grant in Redis and PostgreSQL: base64url of SHA-256(handle), 43 characters. It may be stored and logged, because
- * no token can be made from it.
- */
-export function grantId(handle: Buffer): string {
-  return createHash('sha256').update(handle).digest('base64url');
-}
 
 /** What a user allowed: which client, for which user, which scope. */
 interface Authorization {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
 /** The fields of an authentic token. This service issued it, but its bearer may have stolen it. */
@@ -23,6 +23,14 @@ export interface AuthenticToken {
 export interface Token extends Omit<AuthenticToken, 'bound'> {
   /** Thumbprint (RFC 7638) of the key it is bound to; null for a bearer token. */
   readonly jkt: string | null;
+}
+
+/**
+ * The id of a grant in Redis and PostgreSQL: base64url of SHA-256(handle), 43 characters. It may be stored and logged, because
+ * no token can be made from it.
+ */
+export function grantId(handle: Buffer): string {
+  return hash('sha256', handle, 'base64url');
 }
 
 const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 'sat_', refresh: 'srt_' };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type ActiveGrant, grantId, type TokenPair } from './grant.js';
+import type { ActiveGrant, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
-import { HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
+import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
 /** Computes the tokens of a grant. It stores nothing; only the handle of a new code is random. */
 export class TokenIssuer {

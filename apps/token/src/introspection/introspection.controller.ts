@@ -1,8 +1,7 @@
 import { Body, Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { LIMITS } from '#oauth/parameters.js';
-import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
+import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';

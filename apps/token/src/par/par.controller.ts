@@ -1,7 +1,6 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Parameters } from '#oauth/parameters.js';
-import { ParametersPipe } from '#oauth/parameters.pipe.js';
+import { type Parameters, ParametersPipe } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import {
   ClientAuthenticator,

@@ -2,8 +2,7 @@ import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS } from '#oauth/parameters.js';
-import { Parameter, ParametersPipe } from '#oauth/parameters.pipe.js';
+import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/log-context.js';
 import {
   ClientAuthenticator,

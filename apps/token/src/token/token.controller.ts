@@ -1,8 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { LIMITS } from '#oauth/parameters.js';
-import { ParametersPipe } from '#oauth/parameters.pipe.js';
+import { LIMITS, ParametersPipe } from '#oauth/parameters.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
 import { RefreshTokenDto, type TokenAnswer, TokenDto } from './token.dto.js';

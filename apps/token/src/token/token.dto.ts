@@ -1,5 +1,4 @@
-import { LIMITS } from '#oauth/parameters.js';
-import { Parameter, RepeatableParameter } from '#oauth/parameters.pipe.js';
+import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ClientDto } from '../client-auth/client-authenticator.service.js';
 
 /** The grant types of the token endpoint. */

@@ -1,5 +1,4 @@
-import { parseForm } from '#oauth/parameters.js';
-import { Parameter, ParametersPipe, RepeatableParameter } from '#oauth/parameters.pipe.js';
+import { parseForm, Parameter, ParametersPipe, RepeatableParameter } from '#oauth/parameters.js';
 
 class Base {
   @Parameter({ max: 5, required: false }) client_id?: string;
