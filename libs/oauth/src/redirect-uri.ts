@@ -12,6 +12,8 @@ const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
  * Whether the redirect URI of a request is one that the client registered. RFC 9700 2.1: "authorization servers MUST
  * utilize exact string matching except for port numbers in localhost redirection URIs of native apps". Normalizing either
  * side would open a gap between what was registered and where the browser goes.
+ *
+ * The token request's redirect URI is compared with that of the authorization request, in REDEEM (libs/grants/src/grant.scripts.ts).
  */
 export function isRegistered(
   redirectUri: string,

@@ -1,6 +1,9 @@
 import { OAuthError } from './oauth-error.js';
 
-/** The scopes that an application can request, each with its English description. The consent page translates it. */
+/**
+ * The scopes that an application can request, each with its English description. To add one, also add the message
+ * `scope.<name>` to apps/authorize/src/ui/i18n/consent.messages.ts, and a row to docs/api.md.
+ */
 export const SCOPES: ReadonlyMap<string, string> = new Map([
   [
     'profile:read',

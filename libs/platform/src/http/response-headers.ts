@@ -25,7 +25,7 @@ const HTTPS_HEADERS: ResponseHeaders = { 'Strict-Transport-Security': 'max-age=3
  * Sets the same headers on every response, from one constant table: @fastify/helmet computes them anew for each request, which
  * costs more than the rest of a small one.
  *
- * @param own the app's headers, which replace those of the same name; a handler may replace each
+ * @param own the app's headers, which replace those of the same name (authorize: page-headers.ts); a handler may replace each
  */
 export function setResponseHeaders(
   fastify: FastifyInstance,

@@ -26,7 +26,7 @@ interface Remedy {
 /**
  * Every kind of error page: who can fix the error, and how. To add an error page:
  * 1. add a kind here;
- * 2. add its title and text to i18n/error-kind.messages.ts (error.<kind>.title and error.<kind>.what);
+ * 2. add its title and text in every language to i18n/error-kind.messages.ts (error.<kind>.title and error.<kind>.what);
  * 3. map the failed check to it in KIND_BY_CHECK.
  */
 export const ERROR_KINDS = {
