@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
 import { hasRoute, refineNotFound } from '#platform/http/refused-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './addresses.js';
 import { AuthorizationResponse } from './authorize/authorization-response.js';
 import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';

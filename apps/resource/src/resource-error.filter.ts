@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refineNotFound } from '#platform/http/refused-request.js';
-import { addErrorToLog } from '#platform/logging/log-context.js';
+import { addErrorToLog } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */

@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { refineNotFound } from '#platform/http/refused-request.js';
-import { addErrorToLog, referenceOf } from '#platform/logging/log-context.js';
+import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 
 /** Answers every error in the shape of RFC 6749 5.2, with the reference under which the log says more. */
 @Catch()

@@ -71,7 +71,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect((await post(TOKEN, refresh, await key.proof('POST', TOKEN))).status).toBe(200);
   });
 
-  it('takes a bound refresh token as Bearer at refreshToken (specification, Refresh request), with its proof', async () => {
+  it('takes a bound refresh token as Bearer at refreshToken (specification 4.3), with its proof', async () => {
     const { refresh_token } = await bound();
     const answer = await post(REFRESH, { grant_type: 'refresh_token', ...app.ours })
       .set('Authorization', `Bearer ${refresh_token}`)

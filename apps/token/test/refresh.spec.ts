@@ -12,7 +12,7 @@ const refresh = (token: string, who: TestClient = app.ours) =>
 
 describe('POST /api/auth/oauth/refreshToken', () => {
   // @deviation D7
-  it('exchanges a Bearer refresh token for a new pair (specification, Refresh request)', async () => {
+  it('exchanges a Bearer refresh token for a new pair (specification 4.3)', async () => {
     const first = await app.pair();
     const answer = await refresh(first.refresh_token);
     expect(answer.status).toBe(200);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STALL_MS } from '#platform/http/request-guards.js';
+import { STALL_MS } from '#platform/http/request-hooks.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 

@@ -9,7 +9,7 @@ const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', r
 
 describe('POST /api/auth/oauth/token', () => {
   // @rfc 6749 3.3 @rfc 6749 4.1.4 @rfc 6750 4 @rfc 7636 5
-  it('exchanges a code for a token pair (specification, Token request; RFC 6749 5.1)', async () => {
+  it('exchanges a code for a token pair (specification 4.2, RFC 6749 5.1)', async () => {
     const answer = await post(app.redemption(await app.ourCode()));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewPushedRequest, PushLimit } from '#grants/pushed-request.store.js';
-import { PushedRequestStore } from '#grants/pushed-request.store.js';
+import { type NewPushedRequest, PushedRequestStore, type PushLimit } from '#grants/pushed-request.store.js';
 import { type RedisClient, redisClient } from '#platform/redis/redis-client.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
 import { until } from '#testing/topology/until.js';

@@ -1,7 +1,6 @@
 // What an API imports.
-export { CurrentToken, RequireScope } from './decorators.js';
 export { IntrospectionModule } from './introspection.module.js';
 export type { IntrospectionOptions } from './introspection.options.js';
 export { Introspector, type TokenInfo } from './introspector.js';
 export { Refusals } from './refusals.js';
-export { TokenGuard } from './token.guard.js';
+export { CurrentToken, RequireScope, TokenGuard } from './token.guard.js';

@@ -1,11 +1,26 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
-import { REQUIRED_SCOPES } from './decorators.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
 import { Introspector, type TokenInfo } from './introspector.js';
 import { type ChallengedResponse, Refusals } from './refusals.js';
+
+/** The access token of the request, in a handler behind `TokenGuard`. */
+export const CurrentToken = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): TokenInfo =>
+    context.switchToHttp().getRequest<{ token: TokenInfo }>().token,
+);
+
+/** Metadata key of the scopes that a handler or controller requires. */
+const REQUIRED_SCOPES = 'introspection:required scopes';
+
+/**
+ * The scopes that a token needs for this handler, or for every handler of this controller; without them `TokenGuard`
+ * answers 403 `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace those of its controller.
+ */
+export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecorator =>
+  SetMetadata(REQUIRED_SCOPES, scopes);
 
 /** A request of Fastify or Express. */
 interface HttpRequest {

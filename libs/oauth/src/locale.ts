@@ -2,7 +2,3 @@
 export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 
 export type Locale = (typeof LOCALES)[number];
-
-export function isLocale(tag: string | null): tag is Locale {
-  return (LOCALES as readonly (string | null)[]).includes(tag);
-}

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBareService } from './bare-service.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { refineNotFound } from '#platform/http/refused-request.js';
-import { referenceOf } from '#platform/logging/log-context.js';
+import { referenceOf } from '#platform/logging/request-log.js';
 
 @Controller('thing')
 class ThingController {

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UNREAD_BODY_MS } from '#platform/http/graceful-shutdown.js';
+import { UNREAD_BODY_MS } from '#platform/http/request-hooks.js';
 import { createBareService } from './bare-service.js';
 
 @Controller('thing')

@@ -5,8 +5,7 @@ import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/aut
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import type { ValidatedRequest } from '../consent/interaction.js';
-import { requestedScopes } from '../consent/requested-scope.js';
+import { requestedScopes, type ValidatedRequest } from '../consent/interaction.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { PushedRequestService } from './pushed-request.service.js';

@@ -4,13 +4,18 @@ import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
-import { requiredInteraction, type ValidatedRequest } from '../consent/interaction.js';
-import { allowedByForm, allowedEarlier, listedSameRequired } from '../consent/requested-scope.js';
+import {
+  allowedByForm,
+  allowedEarlier,
+  listedSameRequired,
+  requiredInteraction,
+  type ValidatedRequest,
+} from '../consent/interaction.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';

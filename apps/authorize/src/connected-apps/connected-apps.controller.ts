@@ -10,7 +10,7 @@ import {
 import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { loginReturningTo, rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';

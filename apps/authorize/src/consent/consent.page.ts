@@ -7,14 +7,15 @@ import { html, type Html } from '../ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '../ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
-import { isLoopback, type ValidatedRequest } from './interaction.js';
 import {
   checkboxOf,
+  isLoopback,
   isUndecided,
-  REQUIRED_FIELD,
   type RequestedScope,
+  REQUIRED_FIELD,
   requiredScopes,
-} from './requested-scope.js';
+  type ValidatedRequest,
+} from './interaction.js';
 
 export interface ConsentForm {
   readonly translator: Translator;

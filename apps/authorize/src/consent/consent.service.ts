@@ -4,8 +4,7 @@ import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import type { ValidatedRequest } from './interaction.js';
-import { declinedScopes } from './requested-scope.js';
+import { declinedScopes, type ValidatedRequest } from './interaction.js';
 
 /**
  * The consent ended while the request was being answered: the user revoked it, or the user or the application was deleted.

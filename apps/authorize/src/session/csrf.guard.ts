@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { html, type Html } from '../ui/html.js';
-import { SessionCookie } from './session-cookie.js';
+import { SessionCookie } from './session.service.js';
 
 /** What a form does. The token of one form is not valid for another. */
 export type FormPurpose =

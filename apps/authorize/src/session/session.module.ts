@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CookieDiagnosis } from './cookie-diagnosis.service.js';
 import { FlashMessageStore } from './flash-message.store.js';
-import { SessionCookie } from './session-cookie.js';
-import { SessionService } from './session.service.js';
+import { SessionCookie, SessionService } from './session.service.js';
 import { SessionStore } from './session.store.js';
 
 /** Who is logged in, and that a form comes from our own page. */

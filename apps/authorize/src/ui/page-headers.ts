@@ -2,7 +2,7 @@ import { STYLESHEET_SOURCE } from './stylesheet.js';
 
 /**
  * The headers of every response of this app. They replace and complete those of every service
- * (libs/platform/src/http/response-headers.ts); a page adds its Content-Security-Policy. `docs/security.md` explains each. Some
+ * (libs/platform/src/http/request-hooks.ts); a page adds its Content-Security-Policy. `docs/security.md` explains each. Some
  * repeat the service's: the answer to a request that Node cannot parse has these alone.
  */
 export const PAGE_HEADERS = {

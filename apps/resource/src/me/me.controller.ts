@@ -9,7 +9,7 @@ import {
   type TokenInfo,
 } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { addLogContext, referenceOf } from '#platform/logging/log-context.js';
+import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { type Profile, ProfileService } from './profile.service.js';
 

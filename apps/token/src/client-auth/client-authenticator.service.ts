@@ -6,7 +6,7 @@ import { tagOf } from '#introspection/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';

@@ -3,7 +3,7 @@ import { ResourceServerStore } from '#database/resource-server/resource-server.s
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#introspection/contract.js';
 import { isClientId, verifyClientSecret } from '#oauth/client.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import {

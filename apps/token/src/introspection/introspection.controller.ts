@@ -2,7 +2,7 @@ import { Body, Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/c
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';

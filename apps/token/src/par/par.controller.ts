@@ -1,7 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Parameters, ParametersPipe } from '#oauth/parameters.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
   type ClientRequest,

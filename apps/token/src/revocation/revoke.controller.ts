@@ -3,7 +3,7 @@ import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
   type ClientRequest,

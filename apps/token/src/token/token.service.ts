@@ -5,7 +5,7 @@ import { checkResource } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { challengeOf } from '#oauth/pkce.js';
 import { refreshScope } from '#oauth/scope.js';
-import { addLogContext } from '#platform/logging/log-context.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';

@@ -10,20 +10,26 @@ import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
 import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
-import { closeConnectionsGracefully, readBodyBeforeClose } from '../http/graceful-shutdown.js';
 import {
   answerMalformedRequests,
   type MalformedRequestAnswer,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
-import { refuseAfterStall, requireHost } from '../http/request-guards.js';
-import { allowCrossOrigin, type ResponseHeaders, setResponseHeaders } from '../http/response-headers.js';
-import { assignReference } from '../logging/log-context.js';
+import {
+  allowCrossOrigin,
+  closeConnectionsGracefully,
+  readBodyBeforeClose,
+  refuseAfterStall,
+  requestTarget,
+  requireHost,
+  type ResponseHeaders,
+  setResponseHeaders,
+  unparsedQuery,
+} from '../http/request-hooks.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
-import { logRequests } from '../logging/request-log.js';
+import { assignReference, logRequests } from '../logging/request-log.js';
 import { measureCalls } from '../telemetry/calls.js';
-import { measureDependencies, Metrics } from '../telemetry/metrics.js';
-import { measureRequests } from '../telemetry/request-metrics.js';
+import { measureDependencies, measureRequests, Metrics } from '../telemetry/metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { type Instruments, PlatformModule } from './platform.module.js';
@@ -151,33 +157,11 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
       // `requireHost` refuses requests without Host: Node's own response has no body and is not logged.
       requireHostHeader: false,
     },
-    rewriteUrl,
-    routerOptions: { querystringParser: () => ({}) },
+    rewriteUrl: requestTarget,
+    routerOptions: { querystringParser: unparsedQuery },
     // No middleware is used. Its engine would run for each request.
     skipMiddie: true,
   });
-}
-
-/** A path that does not exist. */
-const NO_PATH = '/%25';
-
-/**
- * The path and query of a request target, which may be in absolute form (RFC 9112 3.2.2). For a target that is no path, or that
- * cannot be decoded, the router's own answer would quote it; these get a path that does not exist: 404.
- */
-function rewriteUrl({ url = '/' }: { readonly url?: string | undefined }): string {
-  const target = url.startsWith('/')
-    ? url
-    : url.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
-  if (!target.startsWith('/')) return NO_PATH;
-  const [path = ''] = target.split('?', 1);
-  if (!path.includes('%')) return target;
-  try {
-    decodeURI(path);
-    return target;
-  } catch {
-    return NO_PATH;
-  }
 }
 
 function fastifyOf(app: NestFastifyApplication): FastifyInstance {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { UNREAD_BODY_MS } from './graceful-shutdown.js';
+import { UNREAD_BODY_MS } from './request-hooks.js';
 
 /** Not HTTP; not complete in time (RFC 9110 15.5.9); or the header section is too long (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;

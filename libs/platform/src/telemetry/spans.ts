@@ -15,9 +15,9 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
-import { addLogContext, referenceOf } from '../logging/log-context.js';
+import { addLogContext, referenceOf } from '../logging/request-log.js';
 import { type Call, type Carrier, INCOMING, onCalls, OUTGOING } from './calls.js';
-import { errorOf, routeOf } from './request-metrics.js';
+import { errorOf, routeOf } from './metrics.js';
 
 /**
  * A span for each request, named by its route template: paths and queries carry codes and typing errors. A caller's

@@ -3,7 +3,7 @@ import { match } from '@formatjs/intl-localematcher';
 import { Injectable } from '@nestjs/common';
 import Negotiator from 'negotiator';
 import { LIMITS } from '#oauth/parameters.js';
-import { isLocale, type Locale, LOCALES } from '#oauth/locale.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';
 
@@ -153,4 +153,8 @@ export function dateLocale(locale: Locale, acceptLanguage?: string): string {
     if (language.toLowerCase() === locale) return `${locale}-${region.toUpperCase()}`;
   }
   return locale;
+}
+
+export function isLocale(tag: string | null): tag is Locale {
+  return (LOCALES as readonly (string | null)[]).includes(tag);
 }

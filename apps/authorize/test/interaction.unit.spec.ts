@@ -6,7 +6,7 @@ import {
   checkboxOf,
   isUndecided,
   requestedScopes,
-} from '../src/consent/requested-scope.js';
+} from '../src/consent/interaction.js';
 
 const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
 
