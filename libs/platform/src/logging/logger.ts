@@ -63,9 +63,8 @@ export class NestLogger implements LoggerService {
       ...(typeof stack === 'string' && { stack }),
     };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message });
-    else if (typeof message === 'string') this.logger[level](fields, message);
     // An object is the fields of the line; its `msg` is the message.
     else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
-    else this.logger[level](fields, String(message));
+    else this.logger[level](fields, `${message as string}`);
   }
 }
