@@ -3,11 +3,11 @@ import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
 import { runCommand } from '#testing/backing/run-command.js';
 import { isolate } from '#testing/isolate.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
-import { AppModule } from '../../apps/authorize/src/app.module.js';
+import { AppModule as AuthorizeApp } from '../../apps/authorize/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
-import { ResourceModule } from '../../apps/resource/src/resource.module.js';
+import { AppModule as ResourceApp } from '../../apps/resource/src/app.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
-import { TokenModule } from '../../apps/token/src/token.module.js';
+import { AppModule as TokenApp } from '../../apps/token/src/app.module.js';
 import type { Actor } from '../fuzz/actor.js';
 import { Campaign } from '../fuzz/campaign.js';
 import { FUZZED_ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
@@ -69,9 +69,9 @@ describe('npm run fuzz', () => {
 });
 
 it.each<[string, DynamicModule]>([
-  ['authorize', AppModule.forRoot(new AuthorizeConfiguration())],
-  ['token', TokenModule.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
-  ['resource', ResourceModule.forRoot(new ResourceConfiguration())],
+  ['authorize', AuthorizeApp.forRoot(new AuthorizeConfiguration())],
+  ['token', TokenApp.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
+  ['resource', ResourceApp.forRoot(new ResourceConfiguration())],
 ])('every route of %s is fuzzed', (app, module) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));

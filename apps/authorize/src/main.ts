@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from './app.module.js';

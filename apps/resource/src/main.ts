@@ -1,6 +1,6 @@
 import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { resourceApp } from './app.module.js';
 import { ResourceConfiguration } from './resource.configuration.js';
-import { resourceApp } from './resource.module.js';
 
 main(async () => runService(resourceApp(loadConfiguration(ResourceConfiguration, process.env)), ['nats']));

@@ -8,7 +8,7 @@ import { DpopKey } from '#testing/dpop-key.js';
 import { openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
-import { resourceApp } from '../src/resource.module.js';
+import { resourceApp } from '../src/app.module.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
 
 const BASE_URL = 'https://base.example.com';

@@ -7,7 +7,7 @@ import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js'
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
-import { resourceApp } from '../src/resource.module.js';
+import { resourceApp } from '../src/app.module.js';
 
 export interface Pair {
   readonly access_token: string;

@@ -1,6 +1,6 @@
 import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { tokenApp } from './token.module.js';
+import { tokenApp } from './app.module.js';
 import { TokenConfiguration } from './token.configuration.js';
 
 main(async () =>

@@ -4,7 +4,7 @@ import { createService } from '#platform/bootstrap/service.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
-import { tokenApp } from '../src/token.module.js';
+import { tokenApp } from '../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../src/token.configuration.js';
 import { UsageRecorder } from '../src/usage/usage-recorder.service.js';
 

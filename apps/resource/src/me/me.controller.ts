@@ -1,23 +1,15 @@
-import { Controller, Get, Module, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  CurrentToken,
-  Introspector,
-  Refusals,
-  RequireScope,
-  TokenGuard,
-  type TokenInfo,
-} from '#introspection/index.js';
+import { CurrentToken, Refusals, RequireScope, TokenGuard, type TokenInfo } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { type Profile, ProfileService } from './profile.service.js';
 
 /** `GET /v2/me`: shows that an access token works, and the profile of its user (docs/specification.md). */
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope('profile:read')
-class MeController {
+export class MeController {
   constructor(
     private readonly profiles: ProfileService,
     private readonly refusals: Refusals,
@@ -34,12 +26,5 @@ class MeController {
     if (!profile)
       throw this.refusals.invalidToken(reply, 'the user of this access token does not exist any more');
     return { status: 'success', data: profile };
-  }
-}
-
-@Module({ controllers: [MeController], providers: [ProfileService] })
-export class MeModule {
-  constructor(introspector: Introspector, metrics: Metrics) {
-    introspector.observe(countLookups(metrics, 'tokens'));
   }
 }

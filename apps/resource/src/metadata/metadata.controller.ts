@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Module } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
@@ -8,8 +8,8 @@ export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.
 
 /** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
 @Controller()
-class MetadataController {
-  constructor(@Inject(ResourceConfiguration) private readonly configuration: ResourceConfiguration) {}
+export class MetadataController {
+  constructor(private readonly configuration: ResourceConfiguration) {}
 
   @Get(ENDPOINTS.protectedResourceMetadata)
   ofApi(): object {
@@ -35,6 +35,3 @@ class MetadataController {
     };
   }
 }
-
-@Module({ controllers: [MetadataController] })
-export class MetadataModule {}

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { UsageModule } from '../usage/usage-recorder.service.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { ClientAuthenticator } from './client-authenticator.service.js';
 import { ResourceServerAuthenticator } from './resource-server-authenticator.service.js';
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ConsumeProofReply, ConsumeProofRequest } from '#introspection/contract.js';
@@ -19,7 +19,7 @@ export class DpopProofService {
   private readonly required: boolean;
 
   constructor(
-    @Inject(TokenConfiguration) { TOKEN_KEYS, DPOP_NONCE }: TokenConfiguration,
+    { TOKEN_KEYS, DPOP_NONCE }: TokenConfiguration,
     private readonly store: ProofStore,
   ) {
     this.nonces = new DpopNonce(KeyRing.parse(TOKEN_KEYS).nonceKeys, Date.now);

@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
@@ -22,7 +22,7 @@ export class DpopGuard implements CanActivate {
   private readonly verifier: DpopVerifier;
 
   constructor(
-    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
+    private readonly configuration: TokenConfiguration,
     private readonly proofs: DpopProofService,
   ) {
     const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;

@@ -1,4 +1,4 @@
-import { Body, Controller, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
@@ -19,7 +19,7 @@ export class IntrospectionController {
   constructor(
     private readonly authenticator: ResourceServerAuthenticator,
     private readonly engine: GrantEngine,
-    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
+    private readonly configuration: TokenConfiguration,
   ) {}
 
   @Post()

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
 import { DpopModule } from '../dpop/dpop.module.js';
-import { UsageModule } from '../usage/usage-recorder.service.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { IntrospectionController } from './introspection.controller.js';
 import { IntrospectionResponder } from './introspection.responder.js';
 
@@ -9,4 +9,4 @@ import { IntrospectionResponder } from './introspection.responder.js';
   imports: [ClientAuthModule, DpopModule, UsageModule],
   controllers: [IntrospectionController, IntrospectionResponder],
 })
-export class IntrospectionEndpointModule {}
+export class IntrospectionModule {}

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Module } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
@@ -11,8 +11,8 @@ const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
 /** RFC 8414, RFC 9207 3. The issuer is {base_url}. */
 @Controller(ENDPOINTS.authorizationServerMetadata)
-class MetadataController {
-  constructor(@Inject(TokenConfiguration) private readonly configuration: TokenConfiguration) {}
+export class MetadataController {
+  constructor(private readonly configuration: TokenConfiguration) {}
 
   @Get()
   metadata(): object {
@@ -43,6 +43,3 @@ class MetadataController {
     };
   }
 }
-
-@Module({ controllers: [MetadataController] })
-export class MetadataModule {}

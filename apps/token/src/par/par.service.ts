@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { type Parameters, readParameter } from '#oauth/parameters.js';
 import { writePushedParameters, generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
@@ -44,7 +44,7 @@ export class ParService {
 
   constructor(
     private readonly store: PushedRequestStore,
-    @Inject(TokenConfiguration) private readonly configuration: TokenConfiguration,
+    private readonly configuration: TokenConfiguration,
   ) {
     this.key = KeyRing.parse(configuration.TOKEN_KEYS).throttleKey;
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { checkResource } from '#oauth/authorization-request.js';
@@ -27,7 +27,7 @@ export class TokenService {
     private readonly proofs: DpopProofService,
     private readonly engine: GrantEngine,
     private readonly usage: UsageRecorder,
-    @Inject(TokenConfiguration) configuration: TokenConfiguration,
+    configuration: TokenConfiguration,
   ) {
     this.apis = configuration.apis;
   }

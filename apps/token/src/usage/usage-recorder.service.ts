@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, Module } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
@@ -90,6 +90,3 @@ class DailyUses {
 function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
-
-@Module({ providers: [UsageRecorder], exports: [UsageRecorder] })
-export class UsageModule {}

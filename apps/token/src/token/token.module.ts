@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
 import { DpopModule } from '../dpop/dpop.module.js';
-import { UsageModule } from '../usage/usage-recorder.service.js';
+import { UsageModule } from '../usage/usage.module.js';
 import { RefreshTokenStrategy } from './refresh-token.guard.js';
 import { TokenController } from './token.controller.js';
 import { TokenService } from './token.service.js';
@@ -12,4 +12,4 @@ import { TokenService } from './token.service.js';
   controllers: [TokenController],
   providers: [TokenService, RefreshTokenStrategy],
 })
-export class TokenEndpointModule {}
+export class TokenModule {}

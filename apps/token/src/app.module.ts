@@ -6,26 +6,26 @@ import { parseForm, parseJson } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
-import { InfrastructureModule } from './infrastructure.module.js';
-import { IntrospectionEndpointModule } from './introspection/introspection.module.js';
-import { MetadataModule } from './metadata/metadata.controller.js';
+import { CoreModule } from './core.module.js';
+import { IntrospectionModule } from './introspection/introspection.module.js';
+import { MetadataModule } from './metadata/metadata.module.js';
 import { OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';
-import { TokenEndpointModule } from './token/token-endpoint.module.js';
+import { TokenModule } from './token/token.module.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
 /** The token app: the token endpoints over HTTP, introspection and profiles over NATS. */
 @Module({})
-export class TokenModule {
+export class AppModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     return {
-      module: TokenModule,
+      module: AppModule,
       imports: [
-        InfrastructureModule.forRoot(configuration),
-        TokenEndpointModule,
+        CoreModule.forRoot(configuration),
+        TokenModule,
         RevocationModule,
-        IntrospectionEndpointModule,
+        IntrospectionModule,
         ParModule,
         MetadataModule,
       ],
@@ -47,7 +47,7 @@ const BROWSER_ENDPOINTS = [
 export function tokenApp(configuration: TokenConfiguration): Service<TokenConfiguration> {
   return {
     name: 'token',
-    module: TokenModule.forRoot(configuration),
+    module: AppModule.forRoot(configuration),
     configuration,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     crossOriginPaths: BROWSER_ENDPOINTS,

@@ -23,7 +23,7 @@ const TRANSITIONS = [
 
 /** What every feature uses: the configuration, the stores, the connections and the grants. */
 @Module({})
-export class InfrastructureModule {
+export class CoreModule {
   constructor(readiness: Readiness, database: DatabaseHealth) {
     readiness.register('postgres', () => database.ping());
     readiness.register('migrations', () => database.migrated());
@@ -46,7 +46,7 @@ export class InfrastructureModule {
       }),
     ];
     return {
-      module: InfrastructureModule,
+      module: CoreModule,
       global: true,
       imports: [
         ...connections,

@@ -4,17 +4,18 @@ import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
-import { MeModule } from './me/me.controller.js';
-import { ME_METADATA_PATH, MetadataModule } from './metadata/metadata.controller.js';
+import { MeModule } from './me/me.module.js';
+import { ME_METADATA_PATH } from './metadata/metadata.controller.js';
+import { MetadataModule } from './metadata/metadata.module.js';
 import { ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
 /** The resource app: an API of the product, protected as any other API would be. */
 @Module({})
-export class ResourceModule {
+export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
     return {
-      module: ResourceModule,
+      module: AppModule,
       global: true,
       imports: [
         IntrospectionModule.forRoot({
@@ -42,7 +43,7 @@ export class ResourceModule {
 export function resourceApp(configuration: ResourceConfiguration): Service<ResourceConfiguration> {
   return {
     name: 'resource',
-    module: ResourceModule.forRoot(configuration),
+    module: AppModule.forRoot(configuration),
     configuration,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     crossOriginPaths: [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH],
