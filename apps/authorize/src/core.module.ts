@@ -1,10 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DatabaseHealth } from '#database/connection/database-health.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { Readiness } from '#platform/health/readiness.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
@@ -13,11 +11,6 @@ import { UiOptions } from './ui/page.responder.js';
 /** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
-  constructor(readiness: Readiness, database: DatabaseHealth) {
-    readiness.register('postgres', () => database.ping());
-    readiness.register('migrations', () => database.migrated());
-  }
-
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
     const { AUTH_URL, PRODUCT_NAME, dependencyTimeoutMs: timeoutMs } = configuration;
     const stores = [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { isolate, type Isolated } from '#testing/isolate.js';
-import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
+import { KeyRing } from '#grants/key-ring.js';
 import { LoginThrottle } from '../src/login/throttle/login-throttle.service.js';
 import { ThrottleStore } from '../src/login/throttle/throttle.store.js';
 
@@ -15,10 +15,7 @@ let throttle: LoginThrottle;
 beforeAll(async () => {
   services = await isolate();
   redis = new Redis(services.redisUrl);
-  const configuration = Object.assign(new AuthorizeConfiguration(), {
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
-  });
-  throttle = new LoginThrottle(configuration, new ThrottleStore(redis), () => now);
+  throttle = new LoginThrottle(new KeyRing([randomBytes(32)]), new ThrottleStore(redis), () => now);
 });
 
 beforeEach(() => redis.flushdb());

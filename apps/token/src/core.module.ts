@@ -1,10 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DatabaseHealth } from '#database/connection/database-health.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
-import { Readiness } from '#platform/health/readiness.js';
 import { NatsModule } from '#platform/nats/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
@@ -24,11 +22,6 @@ const TRANSITIONS = [
 /** What every feature uses: the configuration, the stores, the connections and the grants. */
 @Module({})
 export class CoreModule {
-  constructor(readiness: Readiness, database: DatabaseHealth) {
-    readiness.register('postgres', () => database.ping());
-    readiness.register('migrations', () => database.migrated());
-  }
-
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
     const connections = [

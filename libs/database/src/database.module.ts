@@ -1,5 +1,6 @@
-import { type DynamicModule, type FactoryProvider, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { Readiness } from '#platform/health/readiness.js';
 import { AuthorizationContextStore } from './client/authorization-context.store.js';
 import { ClientLogoStore } from './client/client-logo.store.js';
 import { ClientRegistrationStore } from './client/client-registration.store.js';
@@ -26,12 +27,6 @@ export interface DatabaseOptions {
   retryForMs?: number;
 }
 
-export interface DatabaseAsyncOptions {
-  imports?: NonNullable<DynamicModule['imports']>;
-  inject?: NonNullable<FactoryProvider['inject']>;
-  useFactory: (...dependencies: never[]) => DatabaseOptions | Promise<DatabaseOptions>;
-}
-
 const STORES = [
   ClientStore,
   ClientRegistrationStore,
@@ -45,42 +40,34 @@ const STORES = [
   ResourceServerStore,
   DatabaseHealth,
 ];
-const OPTIONS = Symbol('DatabaseOptions');
 
 /** Offers the stores over one connection pool; the data source itself stays inside. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
-  constructor(private readonly dataSource: DataSource) {}
-
-  static forRoot(options: DatabaseOptions): DynamicModule {
-    return DatabaseModule.forRootAsync({ useFactory: () => options });
+  constructor(
+    private readonly dataSource: DataSource,
+    health: DatabaseHealth,
+    // Absent in tests, which open a database without a process around it.
+    @Optional() readiness?: Readiness,
+  ) {
+    readiness?.register('postgres', () => health.ping());
+    readiness?.register('migrations', () => health.migrated());
   }
 
   /** @throws DependencyUnavailableError at start, when no connection is made in time */
-  static forRootAsync({ imports = [], inject = [], useFactory }: DatabaseAsyncOptions): DynamicModule {
+  static forRoot({
+    databaseUrl,
+    schema,
+    poolSize = REQUEST_LIMITS.poolSize,
+    timeoutMs = 2_000,
+    retryForMs = 60_000,
+  }: DatabaseOptions): DynamicModule {
+    const limits = { ...requestLimits(timeoutMs), poolSize };
+    const useFactory = () =>
+      connect(databaseDataSource(databaseUrl, limits, schema), databaseUrl, retryForMs);
     return {
       module: DatabaseModule,
-      imports,
-      providers: [
-        { provide: OPTIONS, inject, useFactory },
-        {
-          provide: DataSource,
-          inject: [OPTIONS],
-          useFactory: ({
-            databaseUrl,
-            schema,
-            poolSize = REQUEST_LIMITS.poolSize,
-            timeoutMs = 2_000,
-            retryForMs = 60_000,
-          }: DatabaseOptions) =>
-            connect(
-              databaseDataSource(databaseUrl, { ...requestLimits(timeoutMs), poolSize }, schema),
-              databaseUrl,
-              retryForMs,
-            ),
-        },
-        ...STORES,
-      ],
+      providers: [{ provide: DataSource, useFactory }, ...STORES],
       exports: STORES,
     };
   }

@@ -128,7 +128,7 @@ export class GrantEngine {
    */
   async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
     const token = this.codec.decodeWithoutKey(text);
-    return this.introspect(text, token?.bound ? await this.store.keyOf(grantId(token.handle)) : null);
+    return this.introspect(text, token?.bound ? await this.store.boundKey(grantId(token.handle)) : null);
   }
 
   /**

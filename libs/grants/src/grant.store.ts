@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type {
   ActiveGrant,
@@ -39,7 +39,6 @@ const SCRIPTS = {
   grantRevokeOfClient: REVOKE_OF_CLIENT,
 };
 type ScriptName = keyof typeof SCRIPTS;
-type Script = (...args: (string | number)[]) => Promise<unknown>;
 
 /** TTL in seconds of the marker of a missing grant; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
@@ -76,15 +75,14 @@ export interface RefreshTimes {
  */
 @Injectable()
 export class GrantStore {
-  private readonly scripts: Record<ScriptName, Script>;
+  private readonly runScript: RunScript<ScriptName>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
     @Optional() private readonly marker: () => string = randomUUID,
   ) {
-    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 1, lua });
-    this.scripts = redis as unknown as Record<ScriptName, Script>;
+    this.runScript = defineScripts(redis, SCRIPTS);
   }
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
@@ -148,8 +146,8 @@ export class GrantStore {
   }
 
   /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
-  async keyOf(id: string): Promise<string | null> {
-    const jkt = await this.answer(this.redis.hget(keyOf(id), 'jkt'));
+  async boundKey(id: string): Promise<string | null> {
+    const jkt = await replyTo(this.redis.hget(keyOf(id), 'jkt'));
     return jkt || null;
   }
 
@@ -198,15 +196,7 @@ export class GrantStore {
   }
 
   private run(script: ScriptName, id: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.answer(this.scripts[script](keyOf(id), ...args));
-  }
-
-  private async answer<T>(reply: Promise<T>): Promise<T> {
-    try {
-      return await reply;
-    } catch (cause) {
-      throw new DependencyUnavailableError('redis', cause);
-    }
+    return this.runScript(script, [keyOf(id)], ...args);
   }
 }
 

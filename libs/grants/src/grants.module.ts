@@ -29,7 +29,8 @@ const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, RevocationService, 
 @Module({})
 export class GrantsModule {
   static forRoot({ imports, tokenKeys, lifetimes, publisher, transitions }: GrantsOptions): DynamicModule {
-    const codec = new TokenCodec(KeyRing.parse(tokenKeys));
+    const keys = KeyRing.parse(tokenKeys);
+    const codec = new TokenCodec(keys);
     return {
       module: GrantsModule,
       imports,
@@ -41,12 +42,13 @@ export class GrantsModule {
           inject: [Metrics],
           useFactory: (metrics: Metrics) => countTransitions(metrics, transitions),
         },
+        { provide: KeyRing, useValue: keys },
         { provide: TokenCodec, useValue: codec },
         { provide: TokenIssuer, useValue: new TokenIssuer(codec, lifetimes) },
         publisher,
         ...STORES_AND_SERVICES,
       ],
-      exports: [TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
+      exports: [KeyRing, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
     };
   }
 }

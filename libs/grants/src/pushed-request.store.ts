@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** The stored parameters, as `writePushedParameters` wrote them, or why the transition was refused. */
@@ -125,8 +125,6 @@ end
 
 const SCRIPTS = { parPush: PUSH, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
-type Script = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
-
 /**
  * Pushed authorization requests in Redis (RFC 9126): `pushed ──open──► opened ──answer──► answered`, one hash per
  * request under the id that `pushedRequestId` makes, one script and one round trip per step. Only the client that
@@ -134,11 +132,10 @@ type Script = (keys: number, ...args: (string | number)[]) => Promise<unknown>;
  */
 @Injectable()
 export class PushedRequestStore {
-  private readonly scripts: Record<keyof typeof SCRIPTS, Script>;
+  private readonly run: RunScript<keyof typeof SCRIPTS>;
 
   constructor(@Inject(REDIS) redis: RedisClient) {
-    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua });
-    this.scripts = redis as unknown as Record<keyof typeof SCRIPTS, Script>;
+    this.run = defineScripts(redis, SCRIPTS);
   }
 
   /** Stores a request if every counter has room. @returns null when stored, otherwise the counter with the longest wait */
@@ -182,18 +179,6 @@ export class PushedRequestStore {
     const reply = await this.run(script, keysOf(id, clientId), id, clientId, lifetime * 1000);
     const [outcome, parameters = ''] = reply as string[];
     return { outcome, parameters } as PushedRequest;
-  }
-
-  private async run(
-    script: keyof typeof SCRIPTS,
-    keys: readonly string[],
-    ...args: (string | number)[]
-  ): Promise<unknown> {
-    try {
-      return await this.scripts[script](keys.length, ...keys, ...args);
-    } catch (cause) {
-      throw new DependencyUnavailableError('redis', cause);
-    }
   }
 }
 

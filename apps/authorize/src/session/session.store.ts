@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
@@ -30,47 +30,39 @@ return 1
  */
 @Injectable()
 export class SessionStore {
+  private readonly run: RunScript<'sessionReplace'>;
+
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: AuthorizeConfiguration,
   ) {
-    redis.defineCommand('sessionReplace', { numberOfKeys: 1, lua: REPLACE });
+    this.run = defineScripts(redis, { sessionReplace: REPLACE });
   }
 
   /** Reads a session and extends its lifetime, in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
-    const text = await answered(this.redis.getex(keyOf(cookie), 'EX', ttl));
+    const text = await replyTo(this.redis.getex(keyOf(cookie), 'EX', ttl));
     return text === null ? null : (JSON.parse(text) as Session);
   }
 
   async create(cookie: string, session: Session): Promise<void> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
-    await answered(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
+    await replyTo(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
   }
 
   /** Compares and replaces a session in one atomic step. @returns false if it has changed since it was read */
   async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
-    const redis = this.redis as RedisClient &
-      Record<'sessionReplace', (...args: string[]) => Promise<number>>;
     const texts = [before, after].map((session) => JSON.stringify(session));
-    return (await answered(redis.sessionReplace(keyOf(cookie), ...texts))) === 1;
+    return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
   }
 
   /** Deletes a session, if it exists. */
   async delete(cookie: string): Promise<void> {
-    await answered(this.redis.del(keyOf(cookie)));
+    await replyTo(this.redis.del(keyOf(cookie)));
   }
 }
 
 function keyOf(cookie: string): string {
   return `session:${createHash('sha256').update(cookie).digest('base64url')}`;
-}
-
-async function answered<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command;
-  } catch (cause) {
-    throw new DependencyUnavailableError('redis', cause);
-  }
 }

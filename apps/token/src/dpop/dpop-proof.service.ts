@@ -19,10 +19,11 @@ export class DpopProofService {
   private readonly required: boolean;
 
   constructor(
-    { TOKEN_KEYS, DPOP_NONCE }: TokenConfiguration,
+    { DPOP_NONCE }: TokenConfiguration,
+    keys: KeyRing,
     private readonly store: ProofStore,
   ) {
-    this.nonces = new DpopNonce(KeyRing.parse(TOKEN_KEYS).nonceKeys, Date.now);
+    this.nonces = new DpopNonce(keys.nonceKeys, Date.now);
     this.required = DPOP_NONCE === 'required';
   }
 

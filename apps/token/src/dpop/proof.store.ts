@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { replyTo } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 /** Remembers consumed proofs, for all replicas of all apps (RFC 9449 11.1). */
 @Injectable()
@@ -18,10 +18,6 @@ export class ProofStore {
    */
   async consume(jkt: string, jti: string, ttl: number): Promise<boolean> {
     const id = hash('sha256', jkt + jti, 'base64url');
-    try {
-      return (await this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX')) === 'OK';
-    } catch (cause) {
-      throw new DependencyUnavailableError('redis', cause);
-    }
+    return (await replyTo(this.redis.set(`dpop:${id}`, 1, 'PX', ttl, 'NX'))) === 'OK';
   }
 }

@@ -45,8 +45,9 @@ export class ParService {
   constructor(
     private readonly store: PushedRequestStore,
     private readonly configuration: TokenConfiguration,
+    keys: KeyRing,
   ) {
-    this.key = KeyRing.parse(configuration.TOKEN_KEYS).throttleKey;
+    this.key = keys.throttleKey;
   }
 
   /**

@@ -27,14 +27,14 @@ export class DeviceCookie {
   private readonly inHeader: RegExp;
   private readonly proofs: DeviceProofs;
 
-  constructor({ AUTH_URL, TOKEN_KEYS }: AuthorizeConfiguration, @Inject(CLOCK) clock: Clock) {
+  constructor({ AUTH_URL }: AuthorizeConfiguration, keys: KeyRing, @Inject(CLOCK) clock: Clock) {
     const secure = AUTH_URL.startsWith('https:');
     // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
     this.name = secure ? '__Host-device' : 'device';
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([\\w.-]{1,400}) *(?:;|$)`);
     const lifetime = DEVICE_DAYS * 24 * 60 * 60;
     this.attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetime}${secure ? '; Secure' : ''}`;
-    this.proofs = new DeviceProofs(KeyRing.parse(TOKEN_KEYS).deviceKeys, clock);
+    this.proofs = new DeviceProofs(keys.deviceKeys, clock);
   }
 
   /** The device, if it is known to the account of this login. No I/O. */

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
+import { CLOCK, type Clock } from '../../authorize.configuration.js';
 import type { KnownDevice } from './device-cookie.js';
 import { type Counters, type RefusingCounter, ThrottleStore } from './throttle.store.js';
 
@@ -30,11 +30,11 @@ export class LoginThrottle {
   private readonly key: Buffer;
 
   constructor(
-    { TOKEN_KEYS }: AuthorizeConfiguration,
+    keys: KeyRing,
     private readonly store: ThrottleStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.key = KeyRing.parse(TOKEN_KEYS).throttleKey;
+    this.key = keys.throttleKey;
   }
 
   /** Counts an attempt as failed before the password is verified; `succeeded` or `cancel` corrects that. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
+import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /** The number of failures allowed in any window, in milliseconds. */
@@ -101,11 +101,6 @@ redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -login.failures - 1)
 return {'unknown'}
 `;
 
-type CountAttempt = (
-  keys: number,
-  ...args: (string | number)[]
-) => Promise<[string, RefusingCounter, number]>;
-
 const LIMITS = [
   THROTTLE_LIMITS.addressAndLogin,
   THROTTLE_LIMITS.addressAndLoginUnderAttack,
@@ -121,11 +116,10 @@ const LIMITS = [
  */
 @Injectable()
 export class ThrottleStore {
-  private readonly runScript: CountAttempt;
+  private readonly run: RunScript<'throttleCount'>;
 
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {
-    redis.defineCommand('throttleTake', { lua: COUNT_ATTEMPT });
-    this.runScript = (redis as unknown as { throttleTake: CountAttempt }).throttleTake.bind(redis);
+    this.run = defineScripts(redis, { throttleCount: COUNT_ATTEMPT });
   }
 
   /** Counts an attempt before it is made, in one round trip: simultaneous attempts cannot exceed a limit. */
@@ -135,32 +129,23 @@ export class ThrottleStore {
     now: number,
   ): Promise<Verdict> {
     const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
-    const [outcome, counter, wait] = await answered(
-      this.runScript(names.length, ...names.map(keyOf), now, attempt, ...LIMITS),
-    );
+    const reply = await this.run('throttleCount', names.map(keyOf), now, attempt, ...LIMITS);
+    const [outcome, counter, wait] = reply as [string, RefusingCounter, number];
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }
 
   /** Removes an attempt from counters, in one round trip, where it still is. */
   async remove(counters: readonly string[], attempt: string): Promise<void> {
-    await answered(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
+    await replyTo(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
   }
 
   /** Removes every failure of a counter. */
   async clear(counter: string): Promise<void> {
-    await answered(this.redis.del(keyOf(counter)));
+    await replyTo(this.redis.del(keyOf(counter)));
   }
 }
 
 /** One hash tag for all: a script may only use keys of one slot of a Redis Cluster. */
 function keyOf(counter: string): string {
   return `{throttle}:${counter}`;
-}
-
-async function answered<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command;
-  } catch (cause) {
-    throw new DependencyUnavailableError('redis', cause);
-  }
 }
