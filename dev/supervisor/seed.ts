@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { verifyClientSecret } from '#oauth/client.js';
+import { matchClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -76,8 +76,7 @@ async function withStores(
 
 async function hasClient(clients: ClientStore, account: Account, settings: Settings): Promise<boolean> {
   const found = await clients.find(account.clientId);
-  const hashes = found?.secrets.map(({ hash }) => hash) ?? [];
-  if (found && !verifyClientSecret(account.clientSecret, hashes))
+  if (found && matchClientSecret(account.clientSecret, found.secrets) === null)
     throw conflict('demo application', settings);
   return Boolean(found);
 }

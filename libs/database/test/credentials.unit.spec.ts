@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { generateClientSecret, verifyClientSecret } from '#oauth/client.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
 import { hashPassword, verifyPassword } from '#database/user/password.js';
 import { cpuTime } from '#testing/cpu-time.js';
 
@@ -14,17 +14,20 @@ describe('client secrets', () => {
 
   it('are verified against every live one', () => {
     const [one, two, gone] = [generateClientSecret(), generateClientSecret(), generateClientSecret()];
-    const live = [one.hash, two.hash];
-    expect(verifyClientSecret(one.secret, live)).toBe(true);
-    expect(verifyClientSecret(two.secret, live)).toBe(true);
-    expect(verifyClientSecret(gone.secret, live)).toBe(false);
+    const live = [
+      { id: 'one', hash: one.hash },
+      { id: 'two', hash: two.hash },
+    ];
+    expect(matchClientSecret(one.secret, live)).toBe('one');
+    expect(matchClientSecret(two.secret, live)).toBe('two');
+    expect(matchClientSecret(gone.secret, live)).toBeNull();
   });
 
   it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
     'refuses %#, which is no secret of the client',
     (presented) => {
-      expect(verifyClientSecret(presented, [generateClientSecret().hash])).toBe(false);
-      expect(verifyClientSecret(presented, [])).toBe(false);
+      expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
+      expect(matchClientSecret(presented, [])).toBeNull();
     },
   );
 });

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
-import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
+import type { Metrics } from '#platform/telemetry/metrics.js';
 import type {
   ActiveGrant,
   CountTransition,
+  GrantTransition,
   KeyRefusal,
   PendingGrant,
   Redemption,
@@ -28,6 +30,19 @@ import type { Token } from './token-codec.js';
 /** Injection token of a CountTransition. */
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
 
+/**
+ * Counts transitions in a metric.
+ *
+ * @param transitions those that this process makes: each starts at 0, so that its first one is an increase
+ */
+export function countTransitions(metrics: Metrics, transitions: readonly GrantTransition[]): CountTransition {
+  const counter = metrics.counter('oauth_grant_transitions_total', 'Grants, by what happened to them', [
+    'transition',
+  ]);
+  for (const transition of transitions) counter.inc({ transition }, 0);
+  return (transition) => counter.inc({ transition });
+}
+
 const SCRIPTS = {
   grantCreate: CREATE,
   grantRedeem: REDEEM,
@@ -39,6 +54,7 @@ const SCRIPTS = {
   grantRevokeOfClient: REVOKE_OF_CLIENT,
 };
 type ScriptName = keyof typeof SCRIPTS;
+type Script = (...args: (string | number)[]) => Promise<unknown>;
 
 /** TTL in seconds of the marker of a missing grant; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
@@ -75,14 +91,15 @@ export interface RefreshTimes {
  */
 @Injectable()
 export class GrantStore {
-  private readonly runScript: RunScript<ScriptName>;
+  private readonly scripts: Record<ScriptName, Script>;
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     @Inject(COUNT_TRANSITION) @Optional() private readonly count: CountTransition = () => undefined,
     @Optional() private readonly marker: () => string = randomUUID,
   ) {
-    this.runScript = defineScripts(redis, SCRIPTS);
+    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 1, lua });
+    this.scripts = redis as unknown as Record<ScriptName, Script>;
   }
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
@@ -147,7 +164,7 @@ export class GrantStore {
 
   /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
   async boundKey(id: string): Promise<string | null> {
-    const jkt = await replyTo(this.redis.hget(keyOf(id), 'jkt'));
+    const jkt = await this.answer(this.redis.hget(keyOf(id), 'jkt'));
     return jkt || null;
   }
 
@@ -196,7 +213,15 @@ export class GrantStore {
   }
 
   private run(script: ScriptName, id: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.runScript(script, [keyOf(id)], ...args);
+    return this.answer(this.scripts[script](keyOf(id), ...args));
+  }
+
+  private async answer<T>(reply: Promise<T>): Promise<T> {
+    try {
+      return await reply;
+    } catch (cause) {
+      throw new DependencyUnavailableError('redis', cause);
+    }
   }
 }
 

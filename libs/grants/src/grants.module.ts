@@ -1,8 +1,8 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { countTransitions, Metrics } from '#platform/telemetry/metrics.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
-import { COUNT_TRANSITION, GrantStore } from './grant.store.js';
+import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';

@@ -70,14 +70,3 @@ export function matchClientSecret(
     null,
   );
 }
-
-/**
- * Whether the presented secret is one of the hashed ones. Every hash is compared, each in constant time: the
- * duration tells neither which one matched nor how nearly.
- *
- * @param hashes SHA-256 digests, 32 bytes each
- */
-export function verifyClientSecret(presented: string, hashes: readonly Buffer[]): boolean {
-  const digest = sha256(presented);
-  return hashes.reduce((matched, hash) => timingSafeEqual(digest, hash) || matched, false);
-}

@@ -1,5 +1,4 @@
-import type { ClientType } from '#oauth/client.js';
-import type { OAuthClient } from './client.js';
+import type { ClientType, OAuthClient } from './client.js';
 import { LIMITS } from './parameters.js';
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);

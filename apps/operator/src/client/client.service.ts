@@ -8,8 +8,7 @@ import type {
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
 import { withStores } from '../connections/database.connection.js';
-import { publishClientChanged } from '../connections/nats.connection.js';
-import { RevocationApplier } from '../grant/revocation-applier.js';
+import { applyRevocations, publishClientChanged } from '../connections/nats.connection.js';
 import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import {
   type ClientChangesDto,
@@ -79,7 +78,7 @@ export async function deleteClient(settings: ChangeSettings, clientId: string): 
   if (!deletion) throw unknownClient(clientId);
   // In this order: the broadcast stops new tokens, then existing tokens are revoked.
   await publishClientChanged(settings.NATS_URL, clientId);
-  await new RevocationApplier().apply(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
+  await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
   return deletion;
 }
 

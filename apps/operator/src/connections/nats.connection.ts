@@ -1,9 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { type ClientChanged, SUBJECTS } from '#introspection/contract.js';
+import {
+  type ApplyRevocationsReply,
+  type ApplyRevocationsRequest,
+  type ClientChanged,
+  SUBJECTS,
+} from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { warn } from '../command-line/output.js';
 
 const TIMEOUT_MS = 2_000;
+/** Long enough for a client that every user has allowed. */
+const REVOCATION_TIMEOUT_MS = 60_000;
 
 /**
  * Connects to NATS for the length of `work`, in one attempt. Rejects if NATS does not answer or `work` takes too long: a
@@ -11,7 +19,7 @@ const TIMEOUT_MS = 2_000;
  *
  * @param limitMs how long `work` may take, in milliseconds
  */
-export async function withNats<T>(
+async function withNats<T>(
   natsUrl: string,
   work: (nats: NatsConnection) => Promise<T>,
   limitMs = TIMEOUT_MS,
@@ -43,4 +51,37 @@ export async function publishClientChanged(natsUrl: string, clientId: string): P
   } catch {
     warn('NATS (NATS_URL) does not answer: running services may take 30 s to notice the change');
   }
+}
+
+/**
+ * Asks the token app to apply the revocations that PostgreSQL records for a client or a user. Resolves once none of these
+ * tokens is accepted any more and, for a user, every cached profile is evicted.
+ *
+ * @param done what has already happened, for the error message: "the client is deleted"
+ * @throws Error that tells the operator how to continue
+ */
+export async function applyRevocations(
+  natsUrl: string,
+  whose: ApplyRevocationsRequest,
+  done: string,
+): Promise<void> {
+  try {
+    await withNats(natsUrl, (nats) => requestRevocations(nats, whose), REVOCATION_TIMEOUT_MS);
+  } catch (cause) {
+    throw new Error(
+      `${done}, but the token service did not answer over NATS (NATS_URL): ` +
+        'tokens may work until it is back, and stop within seconds after that; run this command again',
+      { cause },
+    );
+  }
+}
+
+async function requestRevocations(nats: NatsConnection, whose: ApplyRevocationsRequest): Promise<void> {
+  // Before the request, so that caches are evicted even if no token app answers.
+  if ('user_id' in whose) nats.publish(SUBJECTS.userChanged, JSON.stringify(whose));
+  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: whose, id: randomUUID() });
+  const timeout = REVOCATION_TIMEOUT_MS;
+  const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout });
+  const reply = message.json<{ response?: ApplyRevocationsReply; err?: unknown }>();
+  if (reply.response === undefined) throw new Error('it failed on the request', { cause: reply.err });
 }

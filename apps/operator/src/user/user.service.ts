@@ -3,8 +3,8 @@ import type { Disabling, UserAccount, UserFilter } from '#database/user/user-acc
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
 import { withStores } from '../connections/database.connection.js';
+import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
-import { RevocationApplier } from '../grant/revocation-applier.js';
 import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import type { NewUserDto } from './user.dto.js';
 
@@ -78,7 +78,7 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
     return { ...user, ...disabling };
   });
   const { id, username } = disabled;
-  await new RevocationApplier().apply(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
+  await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
   return disabled;
 }
 
@@ -105,13 +105,13 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
   return withStores(settings, async (stores) => {
     const user = await findUser(stores, login);
     const { id, username } = user;
-    const applyRevocations = (state: string) =>
-      new RevocationApplier().apply(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
+    const applyAll = (state: string) =>
+      applyRevocations(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
     const disabled = await stores.accounts.disable(id);
-    await applyRevocations(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
+    await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
     // Not zero if the user was enabled and allowed something between the two steps.
-    if (deleted?.revokedGrants) await applyRevocations('is deleted');
+    if (deleted?.revokedGrants) await applyAll('is deleted');
     const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
     return { ...user, first: deleted !== null, revokedGrants };
   });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { tagOf } from '#introspection/contract.js';
-import { isClientId, verifyClientSecret } from '#oauth/client.js';
+import { isClientId, matchClientSecret } from '#oauth/client.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
@@ -35,8 +35,7 @@ export class ResourceServerAuthenticator {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret } = credentials;
     const server = id.startsWith('rs_') && isClientId(id) ? await this.servers.get(id) : null;
-    const hashes = server?.secrets.map(({ hash }) => hash) ?? [];
-    if (server && clientSecret !== undefined && verifyClientSecret(clientSecret, hashes)) {
+    if (server && clientSecret !== undefined && matchClientSecret(clientSecret, server.secrets) !== null) {
       addLogContext(raw, { resource_server: server.id });
       return server;
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { DataSource, type DataSourceOptions, type Logger as TypeOrmLogger } from 'typeorm';
+import { AbstractLogger, DataSource, type DataSourceOptions } from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
@@ -36,17 +36,15 @@ export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
 export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
-const nothing = (): void => undefined;
 
-/** TypeORM logs to stdout, which belongs to our logs and results; failures are thrown anyway. */
-const QUIET: TypeOrmLogger = {
-  logQuery: nothing,
-  logQueryError: nothing,
-  logQuerySlow: nothing,
-  logSchemaBuild: nothing,
-  logMigration: nothing,
-  log: (level, message) => (level === 'warn' ? logger.warn(message) : undefined),
-};
+/** Logs TypeORM's warnings only: the rest would go to stdout, which belongs to our logs and results. Failures are thrown. */
+class WarningLogger extends AbstractLogger {
+  override log(level: 'log' | 'info' | 'warn', message: string): void {
+    if (level === 'warn') logger.warn(message);
+  }
+
+  protected override writeLog(): void {}
+}
 
 /**
  * A TypeORM data source that is not connected yet. The schema is changed by migrations only.
@@ -78,7 +76,7 @@ export function databaseDataSource(
     synchronize: false,
     installExtensions: false,
     logging: false,
-    logger: QUIET,
+    logger: new WarningLogger(),
     applicationName: 'scheduling-oauth',
     poolSize: limits.poolSize,
     connectTimeoutMS: limits.connectTimeoutMs,

@@ -27,22 +27,6 @@ export class Metrics {
   }
 }
 
-/**
- * Counts the transitions of grants.
- *
- * @param transitions those that this process makes: each starts at 0, so that its first one is an increase
- */
-export function countTransitions(
-  metrics: Metrics,
-  transitions: readonly string[],
-): (transition: string) => void {
-  const counter = metrics.counter('oauth_grant_transitions_total', 'Grants, by what happened to them', [
-    'transition',
-  ]);
-  for (const transition of transitions) counter.inc({ transition }, 0);
-  return (transition) => counter.inc({ transition });
-}
-
 /** Counts the lookups in a cache by their result: hit, miss and so on. */
 export function countLookups(metrics: Metrics, cache: string): (result: string) => void {
   const counter = metrics.counter(
