@@ -65,6 +65,6 @@ export class NestLogger implements LoggerService {
     if (message instanceof Error) this.logger[level]({ ...fields, err: message });
     // An object is the fields of the line; its `msg` is the message.
     else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
-    else this.logger[level](fields, `${message as string}`);
+    else this.logger[level](fields, message as string);
   }
 }
