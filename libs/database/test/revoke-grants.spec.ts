@@ -1,3 +1,6 @@
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { PATIENT_MS } from '#testing/patience.js';
 import { blocked } from './open-database.js';
 import { useGrants } from './use-grants.js';
 
@@ -81,5 +84,48 @@ describe('revoking what a user allowed', () => {
     await runner.commitTransaction();
     await runner.release();
     expect(await waiting).toEqual([id]);
+  });
+
+  it.each([
+    ['revoked', (grants: GrantRecordStore) => grants.revokeAllOf(world.mine)],
+    [
+      'declined',
+      (grants: GrantRecordStore, held: string) => {
+        const id = `newer${held.slice(5)}`;
+        const scope = 'bookings:read';
+        const record = {
+          userId: world.mine,
+          clientId: world.one,
+          scope,
+          askedScope: `profile:read ${scope}`,
+        };
+        return grants.createDeclining({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, [
+          'profile:read',
+        ]);
+      },
+    ],
+  ])('sees a grant that is being recorded, whatever isolation the server prefers: %s', async (_, end) => {
+    const { mine, one, database, isRevoked } = world;
+    const source = await databaseDataSource(database.databaseUrl, {
+      ...requestLimits(PATIENT_MS),
+      poolSize: 1,
+    }).initialize();
+    await source.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    const held = await world.grant(mine, one);
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT id FROM users WHERE id = $1 FOR SHARE', [mine]);
+    await runner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
+       SELECT 'other' || substr(id, 6), user_id, $2, scope, asked_scope, expires_at, lifetime FROM grants WHERE id = $1`,
+      [held, one],
+    );
+    const waiting = end(new GrantRecordStore(source), held);
+    await blocked(database);
+    await runner.commitTransaction();
+    await runner.release();
+    await waiting;
+    await source.destroy();
+    expect(await isRevoked(`other${held.slice(5)}`)).toBe(true);
   });
 });

@@ -31,6 +31,8 @@ export interface RecordedRevocation {
 
 /** Revoked grants per query. */
 const PAGE = 500;
+/** Whatever the server's default: the statements after a lock see what its previous holder committed. */
+const LEVEL = 'READ COMMITTED';
 
 /** Grant records. Uses the database's clock, so that replicas need no synchronized clocks. */
 @Injectable()
@@ -64,7 +66,7 @@ export class GrantRecordStore {
    */
   createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
     const { userId, clientId } = record;
-    return this.dataSource.transaction(async (manager) => {
+    return this.dataSource.transaction(LEVEL, async (manager) => {
       const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
       if (known.length === 0) return null;
       const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
@@ -208,7 +210,7 @@ export class GrantRecordStore {
   }
 
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
-    return this.dataSource.transaction(async (manager) => {
+    return this.dataSource.transaction(LEVEL, async (manager) => {
       await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
       return revokeGrants(manager, whose, values);
     });
