@@ -201,6 +201,18 @@ describe('operator', () => {
   });
 
   it.each([
+    [['--no\u001b[2Jbody']],
+    [['client', 'list', '--no\u001b[2Jbody']],
+    [['no\u001b[2Jbody']],
+    [['help', 'no\u001b[2Jbody']],
+  ])('shows no control characters of what it refuses: %j', async (args) => {
+    const { code, stderr } = await bench.run(args, {});
+    expect(code).toBe(2);
+    expect(stderr).toContain('body');
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it.each([
     ['foo', []],
     ['client foo', ['client']],
     ['client secret foo', ['client', 'secret']],

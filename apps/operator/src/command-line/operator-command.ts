@@ -1,5 +1,6 @@
 import { Command, type ErrorOptions, type Option } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
+import { printable } from './output.js';
 
 /**
  * How this command line was started, for hints that can be copied: by npm in a checkout, else by its own name, as in an
@@ -41,7 +42,8 @@ export class OperatorCommand extends Command {
 
   override error(message: string, options?: ErrorOptions): never {
     this.showHelpAfterError(`See: ${this.commandLine()} --help`);
-    return super.error(message, options);
+    // Commander quotes what was typed: control characters of pasted text must not reach the terminal.
+    return super.error(message.split('\n').map(printable).join('\n'), options);
   }
 
   refuseUnknownCommand(name: string): never {
