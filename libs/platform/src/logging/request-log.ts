@@ -66,6 +66,9 @@ export function assignReference(request: LoggedRequest): string {
 /**
  * Writes one line for each request: method, path without its query, status, duration and log context. Headers carry
  * credentials and queries carry codes: neither is ever logged.
+ *
+ * An aborted request has two: one when its connection closes, and one when its handler is done, which says what became of it.
+ * The client does not know whether its refresh was carried out, and gave up perhaps because a dependency was slow.
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   const aborted = new WeakSet<IncomingMessage>();
@@ -82,6 +85,14 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
     aborted.add(request.raw);
     logger.info(describe(request), 'aborted');
     done();
+  });
+  // Fastify calls no onResponse for an answer that cannot be sent.
+  fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
+    if (raw.destroyed && aborted.has(request.raw)) {
+      const level = statusCode >= 500 ? 'error' : 'info';
+      logger[level]({ ...describe(request), res: { statusCode } }, 'not delivered');
+    }
+    done(null, payload);
   });
 }
 

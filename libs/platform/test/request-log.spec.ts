@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fastify, type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { addLogContext, logRequests } from '#platform/logging/request-log.js';
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly reference: string;
+  readonly res?: { readonly statusCode: number };
+  readonly cause?: string;
+}
+
+describe('the log of a request whose client has gone', () => {
+  let app: FastifyInstance;
+  const lines: Line[] = [];
+  /** Ends the handler that waits. */
+  let answer: () => void;
+  const handled = new PassThrough();
+
+  beforeAll(async () => {
+    const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
+    app = fastify();
+    logRequests(app, pino(output));
+    const waits = () => {
+      handled.emit('begun');
+      return new Promise<void>((resolve) => (answer = resolve));
+    };
+    app.get('/works', async ({ raw }) => {
+      await waits();
+      addLogContext(raw, { cause: 'the handler went on' });
+      return {};
+    });
+    app.get('/fails', async ({ raw }) => {
+      await waits();
+      addLogContext(raw, { cause: 'the handler failed' });
+      throw new Error('the handler failed');
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => app.close());
+  beforeEach(() => lines.splice(0));
+
+  async function request(path: string): Promise<Socket> {
+    const [begun] = [once(handled, 'begun')];
+    const { port } = app.server.address() as { port: number };
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.resume().write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await begun;
+    return socket;
+  }
+
+  async function written(count: number): Promise<void> {
+    while (lines.length < count) await sleep(5);
+  }
+
+  it.each([
+    ['/works', 30, 200, 'the handler went on'],
+    ['/fails', 50, 500, 'the handler failed'],
+  ])('says what became of it: %s', async (path, level, statusCode, cause) => {
+    const socket = await request(path);
+    socket.destroy();
+    await written(1);
+    answer();
+    await written(2);
+    const [aborted, late] = lines;
+    expect(aborted).toMatchObject({ level: 30, msg: 'aborted' });
+    expect(late).toMatchObject({ level, msg: 'not delivered', res: { statusCode }, cause });
+    expect(late?.reference).toBe(aborted?.reference);
+  });
+
+  it('has one line when the client waits', async () => {
+    const socket = await request('/works');
+    answer();
+    await written(1);
+    socket.destroy();
+    await sleep(50);
+    expect(lines).toMatchObject([{ msg: 'answered', res: { statusCode: 200 } }]);
+  });
+});
