@@ -18,22 +18,22 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   override PORT = 3001;
   override INTERNAL_PORT = 9001;
 
-  /** Where browsers reach this app; https makes cookies Secure and turns HSTS on. */
+  /** {auth_url}: origin of this app. With https, cookies are Secure and HSTS is sent. */
   @OriginVariable()
   AUTH_URL: string;
 
-  /** What users know this service as; it stands on every page. */
+  /** Name of the product, shown on every page. */
   PRODUCT_NAME = 'Scheduling';
 
-  /** Where users' pictures may come from; browsers would tell any other site who is logging in to what. */
+  /** Origins from which pages load users' pictures. Each of them learns who visits a page. */
   @OriginsVariable()
   AVATAR_ORIGINS = '';
 
-  /** The issuer (RFC 9207). */
+  /** {base_url}: the issuer (RFC 9207). */
   @OriginVariable()
   BASE_URL: string;
 
-  /** Origin of the API; clients may name it as a resource (RFC 8707). */
+  /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
   @OriginVariable({ optional: true })
   API_URL = '';
 
@@ -44,39 +44,39 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @DatabaseUrlVariable()
   DATABASE_URL: string;
 
-  /** Schema of this service's tables, in a database that it shares. */
+  /** Schema of the tables, for a database that is shared with other applications. */
   @SchemaVariable()
   DATABASE_SCHEMA = '';
 
   @RedisUrlVariable()
   REDIS_URL: string;
 
-  /** Where it tells everybody that a user revoked something; it serves everything without. */
+  /** For broadcasting revocations. The app serves every request without NATS. */
   @UrlsVariable('nats', 'tls')
   NATS_URL: string;
 
   @KeysVariable()
   TOKEN_KEYS: string;
 
-  /** Whether every client must push its authorization requests (RFC 9126 5); else those registered so. */
+  /** Whether every client must push its authorization requests (RFC 9126 5), or only those registered with --require-par. */
   @ChoiceVariable('true', 'false')
   REQUIRE_PAR = 'false';
 
   @NumberVariable(1, 600)
   CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
-  /** Only for how long a user's permission is recorded; the token app counts the tokens. */
+  /** How long a grant is recorded. The token app sets the lifetime of tokens by its own variable. */
   @NumberVariable(1, 366 * 24 * 60 * 60)
   REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
 
   @NumberVariable(0, 300)
   CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
 
-  /** How long a login outlives the last request made with it. */
+  /** Idle timeout of a session. */
   @NumberVariable(60, 30 * 24 * 60 * 60)
   SESSION_IDLE_LIFETIME = 12 * 60 * 60;
 
-  /** How long a login lasts however much it is used: a cookie that was stolen ends, too. */
+  /** Absolute timeout of a session, which also bounds the use of a stolen cookie. */
   @NumberVariable(60, 366 * 24 * 60 * 60)
   SESSION_LIFETIME = 30 * 24 * 60 * 60;
 

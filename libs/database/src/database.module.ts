@@ -19,11 +19,11 @@ export interface DatabaseOptions {
   databaseUrl: string;
   /** Schema of the tables; if empty, the first of the role's `search_path`. */
   schema?: string;
-  /** Connections one process opens at most; 10 when absent. */
+  /** Maximum number of connections; 10 if absent. */
   poolSize?: number;
-  /** Milliseconds that any dependency has for an answer, of which the limits are made (`requestLimits`); 2000 when absent. */
+  /** How long a dependency may take to answer, in milliseconds (see `requestLimits`); 2000 if absent. */
   timeoutMs?: number;
-  /** Milliseconds to keep trying to connect at start; 60 000 when absent, 0 tries once. */
+  /** How long to retry the first connection, in milliseconds; 60 000 if absent, 0 tries once. */
   retryForMs?: number;
 }
 
@@ -41,7 +41,7 @@ const STORES = [
   DatabaseHealth,
 ];
 
-/** Offers the stores over one connection pool; the data source itself stays inside. */
+/** Provides the stores, which share one connection pool. The data source is not exported. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(
@@ -54,7 +54,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     readiness?.register('migrations', () => health.migrated());
   }
 
-  /** @throws DependencyUnavailableError at start, when no connection is made in time */
+  /** @throws DependencyUnavailableError at start, if no connection is made in time */
   static forRoot({
     databaseUrl,
     schema,
@@ -72,7 +72,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     };
   }
 
-  /** Last of all shutdown steps: requests in flight may still need the stores. */
+  /** The last step of a shutdown: requests in flight may still need the stores. */
   async onApplicationShutdown(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }

@@ -1,10 +1,10 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LogoService } from './logo.service.js';
 
-/** Logos of applications, from here and not from their makers: no third party sees who is asked for consent. */
+/** Serves the logos of applications, so that no third party learns who visits a page. */
 @Controller(ENDPOINTS.logos)
 export class LogoController {
   constructor(private readonly logos: LogoService) {}
@@ -14,7 +14,7 @@ export class LogoController {
     const logo = await this.logos.find(digest);
     if (!logo) throw new OAuthError('not_found', 404, 'there is no such image');
     void reply
-      // Opened by itself, and taken for something else by whatever browser: it still can do nothing.
+      // Defence in depth, if the image is opened as a document and a browser takes it for another type.
       .header('Content-Security-Policy', "default-src 'none'; sandbox")
       .type(logo.mediaType)
       .send(logo.image);

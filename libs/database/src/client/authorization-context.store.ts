@@ -4,24 +4,24 @@ import { DataSource } from 'typeorm';
 import type { Client } from './client.js';
 import type { User } from '../user/user.js';
 
-/** A decision of the user's on this client that still stands. */
+/** An earlier decision of the user on this client, from a grant that is still live. */
 export interface EarlierDecision {
-  /** What the client had asked for, and what of it the user allowed; both space-separated (RFC 6749 3.3). */
+  /** What the client requested, and what of it the user allowed; both space-separated (RFC 6749 3.3). */
   readonly asked: string;
   readonly allowed: string;
-  /** When the user last decided so. */
+  /** When the user last made this decision. */
   readonly at: Date;
 }
 
-/** All that the database knows of an authorization request. */
+/** Everything that the database knows about an authorization request. */
 export interface AuthorizationContext {
-  /** null: unknown or deleted */
+  /** Null if it is unknown or deleted. */
   readonly client: Client | null;
-  /** null: nobody is logged in, or the user is gone */
+  /** Null if nobody is logged in, or the user was deleted. */
   readonly user: User | null;
-  /** Newest first; none twice. */
+  /** Newest first, without duplicates. */
   readonly decisions: readonly EarlierDecision[];
-  /** How many grants the user gave the client in the last 24 hours, revoked ones too. */
+  /** How many grants the user gave the client in the last 24 hours, including revoked ones. */
   readonly grantsOfDay: number;
 }
 
@@ -32,7 +32,7 @@ interface Row {
   readonly grantsOfDay: number;
 }
 
-/** So many kinds of decision at most: the user is asked again rather than kept waiting. */
+/** Bounds the query. Decisions beyond it are ignored, so the user is asked again. */
 const DECISIONS = 100;
 
 const QUERY = `
@@ -61,12 +61,12 @@ const QUERY = `
     (SELECT count(*)::integer FROM grants g
      WHERE g.user_id = $2 AND g.client_id = $1 AND g.created_at > now() - interval '1 day') AS "grantsOfDay"`;
 
-/** Client, user and earlier consent for a page, without secrets and by one statement. */
+/** Reads client, user and earlier consent in one statement, without secrets. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @param userId of the session; null when nobody is logged in */
+  /** @param userId of the session; null if nobody is logged in */
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
     const known = isClientId(clientId) ? clientId : null;

@@ -4,15 +4,15 @@ import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity } from './client.entity.js';
 import { type ClientLogo, isLogoDigest } from './client.js';
 
-/** The logos of clients, by what is in them: two clients with the same image share its address. */
+/** The logos of clients, by the digest of the image: two clients with the same image share its address. */
 @Injectable()
 export class ClientLogoStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Any number of logos by one query.
+   * Finds any number of logos in one query.
    *
-   * @param digests hexadecimal SHA-256 of the images; anything else is not found, as an unknown one
+   * @param digests hexadecimal SHA-256 of the images; malformed ones are not found
    */
   async find(digests: readonly string[]): Promise<Map<string, ClientLogo>> {
     const possible = digests.filter(isLogoDigest);
@@ -26,7 +26,7 @@ export class ClientLogoStore {
     return new Map(found.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
   }
 
-  /** Sets or replaces it. @returns its digest, or null when the client is unknown or deleted */
+  /** Sets or replaces a logo. @returns its digest; null if the client is unknown or deleted */
   async set(clientId: string, logo: ClientLogo): Promise<string | null> {
     return this.dataSource.transaction(async (manager) => {
       const client = await manager.findOne(ClientEntity, {
@@ -37,7 +37,7 @@ export class ClientLogoStore {
     });
   }
 
-  /** @returns false when there was none */
+  /** @returns false if the client had none */
   async remove(clientId: string): Promise<boolean> {
     const { affected } = await this.dataSource.manager.delete(ClientLogoEntity, { clientId });
     return affected === 1;

@@ -5,7 +5,7 @@ import { writeClientLogo } from './client-logo.store.js';
 import type { ClientType } from '#oauth/client.js';
 import type { ClientLogo } from './client.js';
 
-/** What of a client the operator can change later. */
+/** The properties of a client that the operator can change. */
 export interface ClientRegistration {
   readonly name: string;
   readonly redirectUris: readonly string[];
@@ -15,17 +15,17 @@ export interface ClientRegistration {
   readonly firstParty: boolean;
 }
 
-/** A registration, and with it a new logo; null removes it, and an absent one stays. */
+/** A registration and a new logo; null removes the logo, and without one the old logo stays. */
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
-/** What a call of `delete` did. */
+/** Result of `delete`. */
 export interface Deletion {
-  /** False when the client was deleted before. */
+  /** False if the client was deleted before. */
   readonly first: boolean;
   readonly revokedGrants: number;
 }
 
-/** So many grants a statement: it stays far from its time-out, and holds no lock for long. */
+/** Grants per statement: keeps it well below its timeout, and its locks short. */
 const BATCH = 5_000;
 
 /** Changes registered clients, and deletes them. */
@@ -34,10 +34,10 @@ export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Changes a client to what `change` makes of its registration, with the row locked: changes at the same time
-   * happen one after the other and none is lost. What `change` throws is thrown, and then nothing is written.
+   * Changes a client's registration while its row is locked, so that concurrent changes run one after the other and none
+   * is lost. If `change` throws, nothing is written.
    *
-   * @returns the new registration, or null when the client is unknown or deleted
+   * @returns the new registration; null if the client is unknown or deleted
    */
   async update(
     clientId: string,
@@ -68,11 +68,10 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Deletes a client for good: from here on nobody finds it, its secrets are revoked, its logo is gone, and every grant of it is
-   * revoked durably. `GrantRecordStore.create` refuses a grant that comes late. Interrupted it can be called again,
-   * and goes on.
+   * Deletes a client: no store finds it any more, its secrets and grants are revoked, and its logo is deleted.
+   * `GrantRecordStore.create` refuses later grants. Safe to repeat: a second call completes an interrupted one.
    *
-   * @returns null when there never was such a client
+   * @returns null if there never was such a client
    */
   async delete(clientId: string): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
@@ -99,7 +98,7 @@ export class ClientRegistrationStore {
     }
   }
 
-  /** Locks in the order of ids, as batches of uses are written: the two cannot deadlock. */
+  /** Locks rows in id order, as all code does. */
   private async revokeSomeGrants(clientId: string): Promise<number> {
     const [, revoked] = await this.dataSource.query<[unknown, number]>(
       `WITH live AS (

@@ -3,23 +3,23 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 
-/** A live client secret, without anything to compare it with. */
+/** A live client secret, without its hash. */
 export interface ClientSecretRecord {
   readonly id: string;
   readonly createdAt: Date;
-  /** UTC day, YYYY-MM-DD; null when it was never used. */
+  /** UTC day, YYYY-MM-DD; null if it was never used. */
   readonly lastUsedOn: string | null;
 }
 
-/** Why secrets were left as they are. */
+/** Why nothing was changed. */
 type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
   /** RFC 6749 2.1: a public client has no secrets. */
   | { readonly outcome: 'public_client' }
-  /** Two secrets are live, as many as there may be. */
+  /** Two secrets are live, which is the maximum. */
   | { readonly outcome: 'two_live'; readonly live: readonly ClientSecretRecord[] }
   | { readonly outcome: 'unknown_secret'; readonly live: readonly ClientSecretRecord[] }
-  /** Without it the client could not authenticate at all. */
+  /** It is the last one: without it the client could not authenticate. */
   | { readonly outcome: 'last_live' };
 
 export type SecretOutcome =
@@ -28,9 +28,8 @@ export type SecretOutcome =
 const MAX_LIVE = 2;
 
 /**
- * The secrets of clients: two may be live at once, so that an application moves from one to the next without a
- * moment in which none works. Every change locks the client's row first: changes at the same time happen one after
- * the other.
+ * The secrets of clients. Two may be live at once, so that an application can move from one to the next without a gap.
+ * Each change locks the client's row first, so that concurrent changes run one after the other.
  */
 @Injectable()
 export class ClientSecretStore {
@@ -41,7 +40,7 @@ export class ClientSecretStore {
     return this.change(clientId, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
 
-  /** Adds a second secret. @param hash SHA-256 of it, 32 bytes */
+  /** Adds a second secret. @param hash its SHA-256, 32 bytes */
   add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
@@ -56,7 +55,7 @@ export class ClientSecretStore {
     });
   }
 
-  /** Revokes a secret for good; the last live one only by `force`. */
+  /** Revokes a secret; the last live one only with `force`. */
   revoke(clientId: string, secretId: string, force = false): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {
       const others = live.filter(({ id }) => id !== secretId);
@@ -68,13 +67,13 @@ export class ClientSecretStore {
   }
 
   /**
-   * Notes the day of last use of many secrets by one statement, and only ever moves it forward.
+   * Records the day of last use of many secrets in one statement. An earlier day changes nothing.
    *
    * @param uses `day` is a UTC date, YYYY-MM-DD
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // Locked in the order of their ids: two batches that overlap cannot deadlock.
+    // Locks rows in id order, so that overlapping batches cannot deadlock.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::uuid[], $2::date[]) AS use (id, day) GROUP BY id

@@ -28,14 +28,14 @@ export class ClientLogoEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;
 
-  /** Hexadecimal SHA-256 of the image: its address never shows another one, so that browsers may keep it. */
+  /** Hexadecimal SHA-256 of the image, which is part of its address. */
   @Column({ type: 'text' })
   digest: string;
 
   @Column({ name: 'media_type', type: 'text' })
   mediaType: LogoMediaType;
 
-  /** Who reads clients needs the digest only. */
+  /** Not selected by default: most readers need the digest only. */
   @Column({ type: 'bytea', select: false })
   image: Buffer;
 }

@@ -11,36 +11,36 @@ import { violatedConstraint } from '../connection/errors.js';
 export interface NewClient {
   name: string;
   type: ClientType;
-  /** Each one passed `registrationProblem`. */
+  /** Validated by `registrationProblem`. */
   redirectUris: readonly string[];
-  /** What it may ask users for; profile:read when absent. */
+  /** The scopes that it may request; profile:read if absent. */
   scopes?: readonly string[];
-  /** Those of them that users may decline; none when absent. */
+  /** The scopes that users may decline; none if absent. */
   optionalScopes?: readonly string[];
   /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
   secretHash?: Buffer;
-  /** Whether its authorization requests must be pushed (RFC 9126); false when absent. */
+  /** Whether its authorization requests must be pushed (RFC 9126); false if absent. */
   requirePar?: boolean;
-  /** Whether users are not asked for consent; false when absent. */
+  /** Whether users are not asked for consent; false if absent. */
   firstParty?: boolean;
   logo?: ClientLogo;
-  /** Generated when absent. */
+  /** Generated if absent. */
   clientId?: string;
 }
 
-/** The registered applications; deleted ones are nowhere to be found. */
+/** The registered applications. Deleted ones are never returned. */
 @Injectable()
 export class ClientStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The client with its live secrets, by one query; null when it is unknown. */
+  /** Finds a client with its live secrets, in one query; null if it is unknown or deleted. */
   async find(clientId: string): Promise<ClientWithSecrets | null> {
     if (!isClientId(clientId)) return null;
     const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
     return found && toClient(found);
   }
 
-  /** Every client, oldest first. */
+  /** Lists every client, oldest first. */
   async list(): Promise<ClientWithSecrets[]> {
     const found = await this.withLiveSecrets()
       .orderBy('client.createdAt')
@@ -52,7 +52,7 @@ export class ClientStore {
   /**
    * Registers a client, its first secret and its logo in one transaction.
    *
-   * @throws DuplicateClientError when the given identifier is taken
+   * @throws DuplicateClientError if the given identifier is taken
    */
   async create({
     name,

@@ -13,16 +13,16 @@ import { FailFastClient } from './fail-fast-client.js';
 import { failoverClient, PrimaryResolver } from './failover-client.js';
 
 export interface DatabaseLimits {
-  /** Connections one process opens at most. */
+  /** Maximum number of connections of one process. */
   poolSize: number;
-  /** Milliseconds to wait for a connection: a new one or a free one of the pool. */
+  /** Milliseconds to wait for a connection, new or from the pool. */
   connectTimeoutMs: number;
-  /** Milliseconds after which PostgreSQL cancels a statement; 0 never. */
+  /** Milliseconds after which PostgreSQL cancels a statement; 0 for never. */
   statementTimeoutMs: number;
 }
 
 /**
- * A request must fail before its caller gives up, and one process must not starve the others.
+ * The limits of a service: a request fails before its caller gives up, and no process takes all connections.
  *
  * @param timeoutMs how long a dependency may take to answer, in milliseconds; statements get more, because they may wait for
  *   each other's locks

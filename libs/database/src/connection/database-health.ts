@@ -2,24 +2,24 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pendingOf } from './migrate.js';
 
-/** Whether the database can serve, for readiness probes. */
+/** The readiness checks of the database. */
 @Injectable()
 export class DatabaseHealth {
   private readonly logger = new Logger('Database');
   private isMigrated = false;
-  private told = '';
+  private reported = '';
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One round trip. Rejects with the driver's error when the database does not answer in time. */
+  /** One round trip. Rejects with the driver's error if the database does not answer in time. */
   async ping(): Promise<void> {
     await this.dataSource.query('SELECT 1');
   }
 
   /**
-   * Rejects while the database lacks a migration of this version, which somebody else may still apply. Asked of the
-   * database until it was so once: migrations are not taken back while a process of theirs runs. One that is newer
-   * than this version lacks nothing, as when the version before serves on or is rolled back to.
+   * Rejects while the database lacks a migration of this version. Queries the database until none is missing, and not again
+   * after that, because migrations are not reverted while a process needs them. Newer migrations are accepted: the previous
+   * version keeps serving during a rollout, and after a rollback.
    */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;
@@ -27,8 +27,8 @@ export class DatabaseHealth {
     this.isMigrated = pending === '';
     if (this.isMigrated) return;
     const problem = `the database is not at this version, run "migrate": it lacks ${pending}`;
-    if (pending !== this.told) this.logger.warn(problem);
-    this.told = pending;
+    if (pending !== this.reported) this.logger.warn(problem);
+    this.reported = pending;
     throw new Error(problem);
   }
 }

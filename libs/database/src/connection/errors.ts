@@ -18,10 +18,10 @@ interface DatabaseError {
   readonly driverError?: { readonly code?: string; readonly constraint?: string };
 }
 
-/** Whether a failed connection may succeed later without anybody's help. */
+/** Whether a failed connection may succeed later without any change. */
 export function isTransient(error: unknown): boolean {
   const { code, message = '' } = error as DatabaseError;
-  // pg reports its own connect time-out and a closed socket without a code.
+  // pg reports its own connection timeout and a closed socket without a code.
   return code === undefined ? /timeout|terminated/i.test(message) : TRANSIENT.test(code);
 }
 

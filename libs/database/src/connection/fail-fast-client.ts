@@ -34,7 +34,7 @@ export class FailFastClient extends Client {
 
   private closeIfUseless(error: unknown): void {
     if (!(error instanceof Error)) return;
-    // The driver's time-out has no code.
+    // The driver's timeout has no code.
     if (error.message === 'Query read timeout' || isReadOnlyServer(error))
       this.connection.stream.destroy(error);
   }

@@ -7,39 +7,39 @@ import { SCOPES, scopeTokens } from '#oauth/scope.js';
 export interface ConnectedApp {
   readonly clientId: string;
   readonly name: string;
-  /** Digest of its image; null when it has none. */
+  /** Digest of its image; null if it has none. */
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
-  /** What any of the grants allows, in alphabetical order. */
+  /** The union of the grants' scopes, in the order in which the consent page lists them. */
   readonly scopes: readonly string[];
-  /** When the oldest of the grants was allowed. */
+  /** When the oldest grant was created. */
   readonly since: Date;
-  /** UTC day, YYYY-MM-DD; null when none was ever used. */
+  /** UTC day of the last use of any grant, YYYY-MM-DD; null if none was used. */
   readonly lastUsedOn: string | null;
   readonly grants: number;
 }
 
-/** Applications in a list: more than a user connects, few enough for one page. */
+/** Bounds a list: more applications than any user connects. */
 const AT_MOST = 200;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
 
-/** In the order in which the consent page names them. */
+/** The order of the consent page. */
 const ORDER = [...SCOPES.keys()];
 const asOnConsent = (one: string, other: string): number => ORDER.indexOf(one) - ORDER.indexOf(other);
 
-/** What a user has allowed and not revoked, client by client. */
+/** The applications that a user has connected. */
 @Injectable()
 export class ConnectedAppStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** By one query, in the order of names; the first 200. */
+  /** Lists them by name, at most 200, in one query. */
   list(userId: number): Promise<ConnectedApp[]> {
     return this.connected(userId, null);
   }
 
-  /** By one query; null when the user has no live grant of this client. */
+  /** Finds one, in one query; null if the user has no live grant to this client. */
   async find(userId: number, clientId: string): Promise<ConnectedApp | null> {
     // As in ClientStore.find: PostgreSQL refuses a NUL.
     if (!isClientId(clientId)) return null;

@@ -14,14 +14,14 @@ export class GrantRecordEntity {
   @Column({ type: 'text' })
   scope: string;
 
-  /** What the client had asked for when the user allowed `scope`: the rest the user declined. */
+  /** What the client requested when the user allowed `scope`: the user declined the rest. */
   @Column({ name: 'asked_scope', type: 'text', select: false })
   askedScope: string;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 
-  /** How long the grant lives without being used. */
+  /** How long the grant lives without being used. Each use moves `expires_at` by it. */
   @Column({ type: 'interval', select: false })
   lifetime: unknown;
 

@@ -3,7 +3,7 @@ import { DataSource, IsNull, type Repository } from 'typeorm';
 import { generateResourceServerId } from '#oauth/client.js';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
 
-/** The APIs that may introspect tokens over HTTP. Revoked accounts are nowhere to be found. */
+/** The APIs that may introspect tokens over HTTP. Revoked accounts are never returned. */
 @Injectable()
 export class ResourceServerStore {
   private readonly servers: Repository<ResourceServerEntity>;
@@ -12,15 +12,15 @@ export class ResourceServerStore {
     this.servers = dataSource.getRepository(ResourceServerEntity);
   }
 
-  /** The account, by one query; null when it is unknown or revoked. */
+  /** Finds an account in one query; null if it is unknown or revoked. */
   async find(id: string): Promise<ResourceServer | null> {
-    // Anything else was never an account, and some of it (NUL) PostgreSQL refuses.
+    // Nothing else is an account's id, and PostgreSQL refuses NUL.
     if (!/^rs_[a-z2-7]{24}$/.test(id)) return null;
     const found = await this.servers.findOneBy({ id, revokedAt: IsNull() });
     return found && toResourceServer(found);
   }
 
-  /** Every account that is not revoked, oldest first. */
+  /** Lists the accounts that are not revoked, oldest first. */
   async list(): Promise<ResourceServer[]> {
     const found = await this.servers.find({
       where: { revokedAt: IsNull() },
@@ -36,7 +36,7 @@ export class ResourceServerStore {
     return toResourceServer(created);
   }
 
-  /** Revokes once, for good. @returns false when the account was revoked before, or is unknown */
+  /** Revokes an account. @returns false if it was revoked before or is unknown */
   async revoke(id: string): Promise<boolean> {
     if ((await this.find(id)) === null) return false;
     const { affected } = await this.servers.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });

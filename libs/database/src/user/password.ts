@@ -4,27 +4,27 @@ import { hash, verify } from '@node-rs/argon2';
 // 19 MiB of memory, two passes, one lane.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 
-/** A hash of random bytes that nobody kept, made with the parameters above. */
+/** The hash of a discarded random password, with the parameters above. */
 const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$wVu0N+Y8Esil8EZzaSaYbw$MmxNIZbSl0j5K9gX5pOQtYeIoqYBuUbpYOxwrFoBRfc';
 
-/** Two keyboards may compose the same letter differently; NIST SP 800-63B 5.1.1.2 asks for one form. */
-const normalise = (password: string): string => password.normalize('NFKC');
+/** Keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
+const normalize = (password: string): string => password.normalize('NFKC');
 
 /**
- * Some 20 ms of work in a thread of libuv's pool; callers bound the length.
+ * About 20 ms of CPU in a thread of libuv's pool. Callers limit the length of the password.
  *
  * @returns an argon2id hash with its parameters and salt, in PHC string format
  */
 export function hashPassword(password: string): Promise<string> {
-  return hash(normalise(password), PARAMETERS);
+  return hash(normalize(password), PARAMETERS);
 }
 
 /**
- * @param passwordHash by `hashPassword`; null, when there is no such user, takes as long and is false, so that
- *   the duration does not tell whether an account exists
+ * @param passwordHash from `hashPassword`; null if there is no such user: verifies against a dummy hash, so that the duration
+ *   does not reveal whether an account exists
  */
 export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const matches = await verify(passwordHash ?? DUMMY_HASH, normalise(password));
+  const matches = await verify(passwordHash ?? DUMMY_HASH, normalize(password));
   return matches && passwordHash !== null;
 }

@@ -8,7 +8,7 @@ export interface UserAccount {
   readonly email: string;
   readonly name: string;
   readonly createdAt: Date;
-  /** null: not disabled */
+  /** Null if not disabled. */
   readonly disabledAt: Date | null;
 }
 
@@ -54,7 +54,7 @@ export class UserAccountStore {
    */
   disable(id: number): Promise<Disabling | null> {
     return this.withLocked(id, async (manager, disabledAt) => {
-      const revokedGrants = await revokeGrants(manager, id);
+      const revokedGrants = await revokeEveryGrant(manager, id);
       await manager.query(
         `UPDATE users SET disabled_at = coalesce(disabled_at, now()), session_generation = session_generation + 1
          WHERE id = $1`,
@@ -89,7 +89,7 @@ export class UserAccountStore {
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.withLocked(id, async (manager) => {
-      const revokedGrants = await revokeGrants(manager, id);
+      const revokedGrants = await revokeEveryGrant(manager, id);
       await manager.query('DELETE FROM users WHERE id = $1', [id]);
       return { revokedGrants };
     });
@@ -124,7 +124,7 @@ export class UserAccountStore {
 }
 
 /** Revokes expired grants too, because a recent use may not be recorded yet. Locks in id order, as all code does. */
-async function revokeGrants(manager: EntityManager, userId: number): Promise<number> {
+async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {
   const [, revoked] = await manager.query<[unknown, number]>(
     `WITH live AS (
        SELECT id FROM grants WHERE user_id = $1 AND revoked_at IS NULL ORDER BY id FOR NO KEY UPDATE

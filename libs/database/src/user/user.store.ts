@@ -8,9 +8,9 @@ export interface NewUser {
   email: string;
   username: string;
   name: string;
-  /** IANA name; UTC when absent. */
+  /** IANA name; UTC if absent. */
   timeZone?: string;
-  /** One of `LOCALES`; null, as when absent, when none was chosen. */
+  /** One of `LOCALES`; null or absent if none was chosen. */
   locale?: string | null;
   /** argon2id, by `hashPassword`. */
   passwordHash: string;
@@ -25,7 +25,7 @@ export class UserStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  /** The user with this email or username, in any letter case, by one query. A username has no '@'. */
+  /** Finds a user by email or username, case-insensitively, in one query. A username has no '@'. */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
     // Longer than any address (RFC 5321 4.5.3.1.3), or with a NUL, which PostgreSQL cannot store.
     if (emailOrUsername.length > 254 || emailOrUsername.includes('\0')) return null;
@@ -56,17 +56,17 @@ export class UserStore {
   }
 
   /**
-   * Chooses the language of the pages.
+   * Sets the language of the pages.
    *
    * @param locale one of `LOCALES`, or null for the browser's
-   * @returns false when there is no such user
+   * @returns false if there is no such user
    */
   async setLocale(id: number, locale: string | null): Promise<boolean> {
     const { affected } = await this.users.update({ id }, { locale });
     return affected === 1;
   }
 
-  /** Ends every session of the user that was made before. @returns the new generation, which later ones have */
+  /** Ends every session of the user. @returns the new session generation */
   async endSessions(id: number): Promise<number> {
     const [rows] = await this.users.query<[{ generation: number }[], number]>(
       `UPDATE users SET session_generation = session_generation + 1 WHERE id = $1
@@ -78,7 +78,7 @@ export class UserStore {
     return row.generation;
   }
 
-  /** PostgreSQL names the first violated index only; the operator wants to correct everything at once. */
+  /** PostgreSQL reports the first violated index only; the operator should see every problem at once. */
   private async takenFields({ email, username }: NewUser, constraint: string): Promise<UniqueUserField[]> {
     const [byEmail, byUsername] = await Promise.all([this.findByLogin(email), this.findByLogin(username)]);
     const taken: UniqueUserField[] = [];
@@ -94,7 +94,7 @@ function toUser(entity: UserEntity): User {
     username: entity.username,
     email: entity.email,
     name: entity.name,
-    // A row just inserted has no value for what was left out.
+    // After an insert TypeORM leaves absent columns undefined.
     avatarUrl: entity.avatarUrl ?? null,
     bio: entity.bio ?? null,
     timeFormat: entity.timeFormat,

@@ -1,4 +1,4 @@
-/** A user of the scheduling product; `/v2/me` answers all but the last three fields. */
+/** A user of the scheduling product. `/v2/me` returns all but the last three fields. */
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -13,17 +13,17 @@ export interface User {
   /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
-  /** One of `LOCALES`, in which the pages speak to the user; null when none was chosen. */
+  /** The language of the pages, one of `LOCALES`; null if none was chosen. */
   readonly locale: string | null;
-  /** Sessions of an earlier generation are over. */
+  /** Sessions of an earlier generation are invalid. */
   readonly sessionGeneration: number;
-  /** Cannot log in, has no session and allows nothing. */
+  /** A disabled user cannot log in, has no session, and no grant is recorded for them. */
   readonly disabled: boolean;
 }
 
 export type UniqueUserField = 'email' | 'username';
 
-/** Another user has the same email or username; letter case makes no difference. */
+/** Another user has the same email or username, compared case-insensitively. */
 export class DuplicateUserError extends Error {
   constructor(readonly fields: readonly UniqueUserField[]) {
     super(`another user has the same ${fields.join(' and the same ')}; choose another one`);
