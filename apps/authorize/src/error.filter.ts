@@ -6,7 +6,7 @@ import { hasRoute, refineNotFound } from '#platform/http/refused-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './addresses.js';
-import { AuthorizationResponse } from './authorize/authorization-response.js';
+import { AuthorizationResponse } from './authorize/authorization-response.service.js';
 import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
 import { errorKind } from './ui/errors/error-kind.js';
 import { errorPage } from './ui/errors/error.page.js';

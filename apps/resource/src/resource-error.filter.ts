@@ -4,7 +4,7 @@ import { refineNotFound } from '#platform/http/refused-request.js';
 import { addErrorToLog } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Codes of the API's errors by status; what the guard refuses has RFC 6750's details in WWW-Authenticate. */
+/** Error codes of the API, by status. WWW-Authenticate has the error code of RFC 6750 or 9449. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -35,7 +35,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
       });
   }
 
-  /** The guard's refusals keep their words, which are ours; the framework's may quote the request. */
+  /** Keeps the messages of the guard's exceptions. Other messages of the framework may quote the request. */
   private errorOf(thrown: unknown): OAuthError {
     const ours = thrown instanceof HttpException && [400, 401, 403, 503].includes(thrown.getStatus());
     return ours

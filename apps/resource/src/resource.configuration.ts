@@ -6,14 +6,14 @@ import { NumberVariable, OriginVariable, UrlsVariable } from '#platform/configur
 export class ResourceConfiguration extends ServiceConfiguration {
   override PORT = 3003;
   override INTERNAL_PORT = 9003;
-  /** {base_url}: the authorization server's issuer. */
+  /** {base_url}: the issuer (RFC 9728 2, authorization_servers). */
   @OriginVariable() BASE_URL: string;
-  /** {api_url}: where this app is reached. */
+  /** {api_url}: origin of this app. */
   @OriginVariable() API_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** For how many seconds after it was made a DPoP proof is taken (RFC 9449 11.1). */
+  /** How long after its creation a DPoP proof is accepted, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** How many seconds in the future a proof's time may be. */
+  /** How far in the future a proof's `iat` may be, in seconds. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 
   override get publicUrl(): string {

@@ -10,7 +10,15 @@ describe('a grant that only carries on what was allowed', () => {
     const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
     const expiresAt = new Date(Date.now() + 90 * DAY_MS);
     const { mine, one, grants } = world;
-    const grant = { id, userId: mine, clientId: one, scope, askedScope: scope, expiresAt, carriesOn: true };
+    const grant = {
+      id,
+      userId: mine,
+      clientId: one,
+      scope,
+      askedScope: scope,
+      expiresAt,
+      continuesConsent: true,
+    };
     return [id, await grants.create(grant)];
   }
 

@@ -155,8 +155,8 @@ describe('a grant', () => {
     for (const [, statement] of WAYS.toReversed()) {
       const userId = await world.user();
       await sql(statement, [userId]);
-      for (const carriesOn of [false, true])
-        expect(await grants.create({ ...newRecord(), userId, carriesOn })).toBe(false);
+      for (const continuesConsent of [false, true])
+        expect(await grants.create({ ...newRecord(), userId, continuesConsent })).toBe(false);
       expect(await grants.createDeclining({ ...newRecord(), userId }, ['bookings:read'])).toBeNull();
       const insert = `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
         VALUES ($1, $2, $3, '', '', now() + interval '1 day', interval '1 day')`;

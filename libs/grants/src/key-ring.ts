@@ -24,8 +24,9 @@ const KEY_BYTES = 32;
  * The keys that authenticate tokens. The first one signs, all verify: a key is replaced in two deployments (add it last, then
  * move it to the front), and all tokens stay valid.
  *
- * A key's id is derived from the key (SHA-256, 32 bits), so that configuration cannot mix ids up. Each kind of token has its own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can
- * never pass for a refresh token, nor a bound token for a bearer token, whatever its bytes say.
+ * A key's id is derived from the key (SHA-256, 32 bits), so that configuration cannot mix ids up. Each kind of token has its
+ * own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can never pass for a refresh token, nor a bound
+ * token for a bearer token, whatever its bytes say.
  */
 export class KeyRing {
   private readonly signing: RingKey;

@@ -1,6 +1,6 @@
 /**
- * A backing service did not answer, or could not carry out what it was asked. Nothing is known about the outcome, so the
- * request fails closed: 503, and the client may repeat it.
+ * A backing service did not answer, or failed. The outcome is unknown, so the request fails closed: 503, and the client may
+ * repeat it.
  */
 export class DependencyUnavailableError extends Error {
   /**

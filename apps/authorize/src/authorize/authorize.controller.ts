@@ -21,7 +21,7 @@ import { SessionService, type Visitor } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { type Page, PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
-import { type Approval, AuthorizationResponse } from './authorization-response.js';
+import { type Approval, AuthorizationResponse } from './authorization-response.service.js';
 
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
@@ -56,8 +56,8 @@ export class AuthorizeController {
     if (!(await this.consumeLogin(request, visitor, query)))
       return this.redirectToLogin(reply, request, visitor, query);
     // A first-party application also gets scopes that the user was never asked for.
-    const carriesOn = !request.client.firstParty || allowedEarlier(request.scopes) !== null;
-    const approval = { scope: needed.scope, carriesOn, outcome: 'allowed before' };
+    const continuesConsent = !request.client.firstParty || allowedEarlier(request.scopes) !== null;
+    const approval = { scope: needed.scope, continuesConsent, outcome: 'allowed before' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
 
@@ -90,7 +90,7 @@ export class AuthorizeController {
     if (!(await this.consumeLogin(request, visitor, query)))
       return this.redirectToLogin(reply, request, visitor, query);
     if (decision === 'deny') throw await this.responses.deny(request, user);
-    const approval = { scope, carriesOn: false, outcome: 'allowed' };
+    const approval = { scope, continuesConsent: false, outcome: 'allowed' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
 

@@ -3,7 +3,7 @@ import { ConsentModule } from '../consent/consent.module.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
-import { AuthorizationResponse } from './authorization-response.js';
+import { AuthorizationResponse } from './authorization-response.service.js';
 import { AuthorizeController } from './authorize.controller.js';
 import { PushedRequestService } from './pushed-request.service.js';
 

@@ -39,7 +39,7 @@ export class ConsentService {
    * attempt may have been recorded without an answer.
    *
    * @param scope what the user allows
-   * @param carriesOn whether the user allowed it earlier and was not asked now
+   * @param continuesConsent whether the user allowed it earlier and was not asked now
    * @throws UnfinishedRevocationError if Redis did not apply what ended; nothing is allowed then
    * @throws ConsentEndedError if, since the request was checked, the client was deleted, the user deleted or disabled, or
    *   the continued consent revoked
@@ -49,7 +49,7 @@ export class ConsentService {
     request: ValidatedRequest,
     userId: number,
     scope: string,
-    carriesOn: boolean,
+    continuesConsent: boolean,
   ): Promise<{ code: string; grantId: string }> {
     const { client, scope: askedScope, redirectUri, challenge, jkt } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
@@ -57,12 +57,12 @@ export class ConsentService {
     const { code, grantId } = this.issuer.code(now);
     const authorization = { clientId: client.clientId, userId, scope };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
-    const record = { id: grantId, ...authorization, askedScope, expiresAt, carriesOn };
-    const ended = await this.orWithdraw(grantId, () =>
+    const record = { id: grantId, ...authorization, askedScope, expiresAt, continuesConsent };
+    const ended = await this.withdrawOnError(grantId, () =>
       this.record(record, declinedScopes(scope, askedScope)),
     );
     if (ended === null) throw new ConsentEndedError();
-    await this.orWithdraw(grantId, async () => {
+    await this.withdrawOnError(grantId, async () => {
       await this.revocations.apply(ended);
       const pending = { ...authorization, redirectUri, challenge, jkt };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
@@ -75,7 +75,8 @@ export class ConsentService {
     record: NewGrantRecord,
     declined: readonly string[],
   ): Promise<readonly string[] | null> {
-    if (declined.length > 0 && !record.carriesOn) return this.records.createDeclining(record, declined);
+    if (declined.length > 0 && !record.continuesConsent)
+      return this.records.createDeclining(record, declined);
     return (await this.records.create(record)) ? [] : null;
   }
 
@@ -83,7 +84,7 @@ export class ConsentService {
    * Deletes the record of a grant whose code nobody got. A step that failed may have taken effect, since its answer can be
    * lost. A record that stays is harmless: the grants that it ended have ended anyway.
    */
-  private async orWithdraw<T>(grantId: string, step: () => Promise<T>): Promise<T> {
+  private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (error) {

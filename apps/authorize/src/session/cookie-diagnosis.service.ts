@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { OAuthError } from '#oauth/oauth-error.js';
+import { hasRoute } from '#platform/http/refused-request.js';
 import { afterLogin, rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { ErrorKind } from '../ui/errors/error-kind.js';
@@ -71,7 +72,7 @@ export class CookieDiagnosis {
 
   /** The cookie is not the one that the page was made for: somebody has logged in or out since, in another tab. */
   private async changedSession(request: FastifyRequest): Promise<Diagnosis> {
-    // If Redis fails, the page says the same as to nobody: the link is the same.
+    // If Redis fails, the page is the one for a user who is not logged in; its link is the same.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
     const rest = { next: this.startOf(request), hints: [], facts: {} };
     return account
@@ -89,7 +90,7 @@ export class CookieDiagnosis {
   private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
-    const start = server.hasRoute({ method: 'GET', url: path }) ? withQuery(path, query) : afterLogin(query);
+    const start = hasRoute(server, 'GET', path) ? withQuery(path, query) : afterLogin(query);
     return this.configuration.AUTH_URL + start;
   }
 }

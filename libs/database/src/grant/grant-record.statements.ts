@@ -14,11 +14,11 @@ export interface NewGrantRecord {
    * Whether it continues an earlier consent without asking the user again. Then it is recorded only if every scope is still
    * in a live grant to the client.
    */
-  carriesOn?: boolean;
+  continuesConsent?: boolean;
 }
 
 /**
- * The check for `carriesOn`: for each scope the newest live grant that holds it, locked after client and user and in id
+ * The check for `continuesConsent`: for each scope the newest live grant that holds it, locked after client and user and in id
  * order, as all code does.
  */
 const CARRIED = `
@@ -58,7 +58,7 @@ const LONGEST_REVOKED = `
 /** The statement of `GrantRecordStore.create`. */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
-  { id, userId, clientId, scope, askedScope, expiresAt, carriesOn = false }: NewGrantRecord,
+  { id, userId, clientId, scope, askedScope, expiresAt, continuesConsent = false }: NewGrantRecord,
 ): Promise<boolean> {
   const created = await on.query<unknown[]>(
     `WITH expired AS (
@@ -76,7 +76,7 @@ export async function recordGrant(
        SELECT u.id AS user_id FROM users u
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
      ) account
-     ${carriesOn ? CARRIED : ''}
+     ${continuesConsent ? CARRIED : ''}
      RETURNING id`,
     [id, userId, clientId, scope, askedScope, expiresAt],
   );

@@ -18,17 +18,18 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
   LOG_LEVEL = 'info';
 
-  /** Proxies whose X-Forwarded-* headers are believed; empty: none. */
+  /** Proxies whose X-Forwarded-* headers are trusted; empty for none. */
   @ProxiesVariable()
   TRUSTED_PROXIES = '';
 
-  /** How many of them stand in a row between a client and us. */
+  /** How many proxies in a row stand between a client and this service. */
   @NumberVariable(1, 10)
   TRUSTED_PROXY_HOPS = 1;
 
   /**
-   * Seconds within which a dependency must answer; else the request gets 503. More than 10 would exceed the time for which
-   * caches remember revocations that arrive during a fetch (STALE_MEMORY_MS), and for which lost grants are noted (NOTED).
+   * Seconds within which a dependency must answer; otherwise the request gets 503. At most 10, because caches remember
+   * revocations that arrive during a fetch for 15 s (STALE_MEMORY_MS in trusted-cache.ts), and Redis marks a missing grant
+   * for 60 s (MARKER_TTL in grant.store.ts).
    */
   @NumberVariable(1, 10)
   DEPENDENCY_TIMEOUT = 2;

@@ -151,10 +151,10 @@ export const STALL_MS = 5_000;
 const CHECK_MS = 500;
 /** Until the requests that arrived during the stall have been read. */
 const CATCH_UP_MS = 1_000;
-const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'process stood still' } };
+const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event loop stall' } };
 
 /**
- * Refuses requests that waited while the event loop stood still: the process was stopped by a signal, frozen with its
+ * Refuses requests that waited while the event loop was stalled: the process was stopped by a signal, frozen with its
  * container, or starved of CPU. Their clients have given up and repeated them at another instance. A refresh carried out this
  * late looks like reuse of its token if the repetition was answered (RFC 9700 4.14.2), and would revoke the grant.
  *
@@ -177,7 +177,7 @@ export function refuseAfterStall(
   fastify.addHook('onRequest', (_request, _reply, done) => {
     // After a stall either the timer or a request runs first.
     const stalled = detectStall() < refuseUntil;
-    done(stalled ? new RefusedRequestError(503, 'the process stood still', STALLED) : undefined);
+    done(stalled ? new RefusedRequestError(503, 'the event loop was stalled', STALLED) : undefined);
   });
 }
 

@@ -7,10 +7,10 @@ import { ConsentService } from '../consent/consent.service.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** What the user allowed: now, or earlier (`carriesOn`). */
+/** What the user allowed: now, or earlier (`continuesConsent`). */
 export interface Approval {
   readonly scope: string;
-  readonly carriesOn: boolean;
+  readonly continuesConsent: boolean;
 }
 
 /** Answers authorization requests (RFC 6749 4.1.2, 4.1.2.1). */
@@ -31,11 +31,11 @@ export class AuthorizationResponse {
   async approve(
     request: ValidatedRequest,
     { id: userId }: User,
-    { scope, carriesOn }: Approval,
+    { scope, continuesConsent }: Approval,
   ): Promise<{ location: string; grantId: string }> {
     await this.pushed.consume(request);
     try {
-      const { code, grantId } = await this.consent.allow(request, userId, scope, carriesOn);
+      const { code, grantId } = await this.consent.allow(request, userId, scope, continuesConsent);
       return { location: this.location(request, [['code', code]]), grantId };
     } catch (error) {
       await this.pushed.reopen(request);
