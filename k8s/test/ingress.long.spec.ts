@@ -146,7 +146,7 @@ describe('the ingress', () => {
     expect(await failedLogin('ada', '203.0.113.1', from('127.0.0.3'))).toBe(401);
   });
 
-  it('is the only one whose word an app takes for where a client is', async () => {
+  it('is the only proxy whose X-Forwarded-For an app trusts', async () => {
     const { hostname, port } = new URL(backends['authorize'] ?? '');
     const directly = (path: string, asking: Asking = {}): Promise<Answer> =>
       askDirectly({ ...asking, hostname, port: Number(port), path, from: '127.0.0.4' });

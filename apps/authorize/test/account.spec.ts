@@ -43,7 +43,7 @@ describe('the account page', () => {
       expect((await app.browser().get(path)).headers['location']).toBe('/auth/login');
   });
 
-  it('lets another account be used: the session is over, and the login is next', async () => {
+  it('ends the session and continues at the login, for another account', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
@@ -146,7 +146,7 @@ describe('log out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is not said to who only follows a link that ends so', async () => {
+  it('is not shown to a visitor who only follows a link with that query', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(
       statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),

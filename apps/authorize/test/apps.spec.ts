@@ -146,7 +146,7 @@ describe('the list of connected applications', () => {
       expect(namesIn(await pageOf(asked))).toEqual(found && namesIn(found));
   });
 
-  it('shows no text that a link brings along', async () => {
+  it('shows no text that a link contains', async () => {
     for (const path of [
       '/auth/apps?done=revoked&client=Evil',
       '/auth/apps?done',

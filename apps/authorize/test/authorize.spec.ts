@@ -9,7 +9,7 @@ const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query
 
 describe('a good request of a user who is not logged in', () => {
   // @rfc 6749 3.1 @rfc 9700 4.12
-  it('goes to the login with the very same query', async () => {
+  it('redirects to the login with the same query', async () => {
     const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=a+b%20%2B%26&x=%41`;
     const answer = await raw(query);
     expect(answer.status).toBe(303);

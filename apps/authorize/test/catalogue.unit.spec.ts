@@ -93,7 +93,7 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !used.has(id))).toEqual([]);
   });
 
-  it.each(LOCALES)('has every message in %s, and nothing that was left in English', (locale) => {
+  it.each(LOCALES)('has every message in %s, and none in English', (locale) => {
     expect(IDS.filter((id) => !CATALOGUE[id][locale].trim())).toEqual([]);
     if (locale === 'en') return;
     const same = IDS.filter((id) => CATALOGUE[id][locale] === CATALOGUE[id].en);
@@ -128,7 +128,7 @@ describe('the catalogue', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('has no tag but <b> and <a>, and no markup of its own', () => {
+  it('has no tags except <b> and <a>, and no other markup', () => {
     const tags = cases.flatMap(([id, locale]) => flat(parsed(id, locale)).filter(({ type }) => type === TAG));
     expect([...new Set(tags.map(({ value }) => value))].filter((tag) => !['a', 'b'].includes(tag))).toEqual(
       [],

@@ -200,7 +200,7 @@ describe.each([
   });
 });
 
-it('http behind a proxy that was meant to be https is named, and leads to https', async () => {
+it('names http behind a proxy that should use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   // The proxy of whoever set it up: it passes everything on, by http as it came.
   const proxy = createServer((incoming, outgoing) => {

@@ -53,7 +53,7 @@ describe('the consent page', () => {
     expect(page.text).toMatch(/name="decision" value="deny">\s*Cancel/);
   });
 
-  it('says so of an application that the product makes', async () => {
+  it('says that an application is first-party', async () => {
     const own = await app.client({ firstParty: true });
     const page = await (await app.loggedIn(user)).get(address({ client_id: own.clientId }));
     expect(wordsOf(page)).toContain('Made by Scheduling');

@@ -71,7 +71,7 @@ describe('the scope of an authorization request', () => {
   });
 
   // @rfc 6750 5.3
-  it('shows on the consent page what was asked for, and not what else the client may ask for', async () => {
+  it('shows on the consent page the requested scopes, and not the other scopes of the client', async () => {
     const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
     const browser = await app.loggedIn(user);
     const parameters = {
@@ -87,7 +87,7 @@ describe('the scope of an authorization request', () => {
 });
 
 describe('a client that is deleted while the user looks at the consent page', () => {
-  it('gets no code: the user sees an error page, and nothing is recorded', async () => {
+  it('gets no code: the user sees an error page, and no grant is recorded', async () => {
     const { clientId } = await app.client();
     const browser = await app.loggedIn(user);
     const page = await browser.get(

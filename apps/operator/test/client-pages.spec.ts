@@ -96,7 +96,7 @@ describe('what the consent page says of a client', () => {
     expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
   });
 
-  it('takes a scope that a client loses for no optional one any more', async () => {
+  it('makes a scope that the client loses no longer optional', async () => {
     const id = await create(...SCOPES, '--optional-scope', 'bookings:read bookings:write');
     const updated = await update(id, '--scope', 'profile:read bookings:read');
     expect(updated['optional_scopes']).toEqual(['bookings:read']);

@@ -50,7 +50,7 @@ describe('operator user create', () => {
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
   });
 
-  it('takes the password from one line of stdin and does not repeat it', async () => {
+  it('reads the password from one line of stdin and does not print it', async () => {
     const given: [string, string][] = [
       ['correct horse battery\n', 'correct horse battery'],
       ['correct horse staple\r\nignored', 'correct horse staple'],

@@ -225,7 +225,7 @@ describe('where a nonce is required (RFC 9449 9)', () => {
   afterAll(() => strict.close());
 
   // @rfc 9449 9
-  it('answers a proof without it use_dpop_nonce and a nonce that every replica accepts', async () => {
+  it('answers a proof without a nonce with use_dpop_nonce and a nonce that every replica accepts', async () => {
     const bound = await strict.accessToken();
     const attempt = async (replica: 0 | 1, nonce: string | null) => {
       const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });

@@ -122,7 +122,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.1
-  it('is no client: a resource server gets no tokens', async () => {
+  it('a resource server is not a client and gets no tokens', async () => {
     const { refresh_token } = await app.pair();
     const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);

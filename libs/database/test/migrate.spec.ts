@@ -56,7 +56,7 @@ describe('migrate', () => {
     }
   });
 
-  it('has nothing to do the second time', async () => {
+  it('applies nothing the second time', async () => {
     await migrate(database.databaseUrl);
     expect(await migrate(database.databaseUrl)).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('UserStore', () => {
     },
   );
 
-  it('knows no user of an unknown id', async () => {
+  it('returns null for an unknown user id', async () => {
     expect(await users.find(2_000_000_000)).toBeNull();
   });
 
