@@ -1,5 +1,4 @@
 import { request as httpRequest } from 'node:http';
-import fc from 'fast-check';
 import { LIMITS } from '#oauth/parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#testing/cpu-time.js';
@@ -7,7 +6,7 @@ import { authorizeAddress, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
-import { chooseLocale, LanguageCookie, type LanguagePreferences } from '../src/ui/i18n/language.service.js';
+import { LanguageCookie } from '../src/ui/i18n/language.service.js';
 
 const { app, client, user } = useAuthorizeApp();
 
@@ -201,25 +200,6 @@ describe('headers and parameters that no browser sends', () => {
     expect(fastest.long).toBeLessThan(fastest.plain + 100);
   });
 
-  it.each([
-    ['a wish', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
-    ['wishes', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
-    ['a header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
-  ])('%s of 14 KB holds up nobody: it costs no more than twenty times a plain one', (_name, wishes) => {
-    const plain = { uiLocales: 'de', acceptLanguage: 'de' };
-    const time = (asked: LanguagePreferences) => {
-      const start = cpuTime();
-      for (let n = 0; n < 5; n += 1) chooseLocale(asked);
-      return cpuTime() - start;
-    };
-    const fastest = { plain: Infinity, long: Infinity };
-    for (let round = 0; round < 20; round += 1) {
-      fastest.plain = Math.min(fastest.plain, time(plain));
-      fastest.long = Math.min(fastest.long, time(wishes));
-    }
-    expect(fastest.long / fastest.plain).toBeLessThan(20);
-  });
-
   it('an Accept-Language of 20 KB is refused before it is read, and harms nobody', async () => {
     const { hostname, port } = new URL(app.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -233,20 +213,6 @@ describe('headers and parameters that no browser sends', () => {
     });
     expect(status).toBe(431);
     expect(languageOf(await login('de'))).toBe('de');
-  });
-
-  it('whatever is asked for, there is a language', () => {
-    fc.assert(
-      fc.property(
-        fc.option(fc.string({ unit: 'binary' }), { nil: null }),
-        fc.option(fc.string(), { nil: null }),
-        fc.option(fc.string({ unit: 'binary' }), { nil: undefined }),
-        (uiLocales, setting, acceptLanguage) => {
-          expect(LOCALES).toContain(chooseLocale({ uiLocales, setting, acceptLanguage }));
-        },
-      ),
-      { numRuns: 2_000 },
-    );
   });
 });
 
