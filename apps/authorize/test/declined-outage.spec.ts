@@ -56,7 +56,8 @@ const isServed = () =>
 function loseTheAnswer(): Promise<void> {
   return new Promise((resolve, reject) => {
     cables.postgres.watch = (bytes) => {
-      if (!bytes.includes('COMMIT')) return;
+      // The end of the statement tells it from READ COMMITTED.
+      if (!bytes.includes('COMMIT\0')) return;
       cables.postgres.watch = () => undefined;
       cables.postgres.hold();
       until('it is recorded', 60_000, async () => (await grants()).length === 2)
