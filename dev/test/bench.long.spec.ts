@@ -10,7 +10,7 @@ describe('npm run bench', () => {
   it('says what it does and what its options are, and measures nothing', async () => {
     const { code, stdout, stderr } = await bench('--help');
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^npm run bench \[-- --write\]\n/);
+    expect(stdout).toMatch(/^npm run bench \[-- --peers\] \[-- --write\]\n/);
     expect(stdout).toContain('docs/sizing.md');
   });
 

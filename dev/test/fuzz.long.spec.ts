@@ -20,6 +20,13 @@ import { reportOf } from '../fuzz/report.js';
 import type { OpenTarget, Target } from '../fuzz/target.js';
 
 const SEED = 20_261_122;
+const URL_OF_NOTHING = 'http://127.0.0.1:1';
+const SETTINGS = {
+  TOKEN_KEYS: 'A'.repeat(43),
+  AUTH_URL: URL_OF_NOTHING,
+  BASE_URL: URL_OF_NOTHING,
+  API_URL: URL_OF_NOTHING,
+};
 
 describe('npm run fuzz', () => {
   it('finds nothing in the product, and is answered as it should be where nothing is wrong with a request', async () => {
@@ -69,9 +76,9 @@ describe('npm run fuzz', () => {
 });
 
 it.each<[string, DynamicModule]>([
-  ['authorize', AuthorizeApp.forRoot(new AuthorizeConfiguration())],
-  ['token', TokenApp.forRoot(Object.assign(new TokenConfiguration(), { TOKEN_KEYS: 'A'.repeat(43) }))],
-  ['resource', ResourceApp.forRoot(new ResourceConfiguration())],
+  ['authorize', AuthorizeApp.forRoot(Object.assign(new AuthorizeConfiguration(), SETTINGS))],
+  ['token', TokenApp.forRoot(Object.assign(new TokenConfiguration(), SETTINGS))],
+  ['resource', ResourceApp.forRoot(Object.assign(new ResourceConfiguration(), SETTINGS))],
 ])('every route of %s is fuzzed', (app, module) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
@@ -105,11 +112,11 @@ function fuzz(...args: string[]) {
   });
 }
 
-/** `GET /path` of everything that the controllers of a module answer over HTTP. */
-function routesOf({ controllers = [] }: DynamicModule): string[] {
-  return controllers.flatMap((controller) => {
+/** `GET /path` of everything that the controllers of a module and of those that it imports answer over HTTP. */
+function routesOf(module: DynamicModule): string[] {
+  return controllersOf(module).flatMap((controller) => {
     const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
-    const prototype = (controller as Type<object>).prototype as Record<string, object>;
+    const prototype = controller.prototype as Record<string, object>;
     return Object.getOwnPropertyNames(prototype).flatMap((name) => {
       const handler = prototype[name] ?? {};
       const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
@@ -121,4 +128,21 @@ function routesOf({ controllers = [] }: DynamicModule): string[] {
       });
     });
   });
+}
+
+/** A module that is imported: its class, or what `forRoot` returns. */
+type Imported = Type<object> | DynamicModule;
+
+function controllersOf(imported: Imported, seen = new Set<Imported>()): Type<object>[] {
+  if (seen.has(imported)) return [];
+  seen.add(imported);
+  const isDynamic = 'module' in imported;
+  const declared = (key: string): unknown[] =>
+    (Reflect.getMetadata(key, isDynamic ? imported.module : imported) as unknown[] | undefined) ?? [];
+  const controllers = [...declared('controllers'), ...(isDynamic ? (imported.controllers ?? []) : [])];
+  const imports = [...declared('imports'), ...(isDynamic ? (imported.imports ?? []) : [])];
+  return [
+    ...(controllers as Type<object>[]),
+    ...(imports as Imported[]).flatMap((inner) => controllersOf(inner, seen)),
+  ];
 }
