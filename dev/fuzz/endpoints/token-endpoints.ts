@@ -31,7 +31,7 @@ async function post(
     ...(!inHeader && { client_id: id }),
     ...(!inHeader && !isPublic && { client_secret: secret }),
   };
-  return draft(actor, 'token', ['POST', `/${path}`], {
+  return draft(actor, 'token', ['POST', path], {
     headers,
     ...(bit(variant, 3) ? { json: body } : { form: body }),
   });
