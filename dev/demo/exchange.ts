@@ -21,7 +21,7 @@ export interface Answer {
   /** Absolute; null when the answer is no redirect. */
   location: URL | null;
   text: string;
-  /** The JSON object of the answer; empty when it is none. */
+  /** The JSON object of the answer; an empty object for any other body. */
   json: Readonly<Record<string, unknown>>;
 }
 

@@ -24,7 +24,7 @@ export class NotRunningError extends Error {
 /**
  * Reads `.local/run.json`; LOCAL_DIR names another folder than `.local`.
  *
- * @throws NotRunningError when there is none, or it is not complete
+ * @throws NotRunningError for a missing or incomplete file
  */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
   const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');

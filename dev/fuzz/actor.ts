@@ -140,7 +140,7 @@ export class Actor {
     secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.person.id)));
   }
 
-  /** Tokens that are good. Whoever may end them takes them, and nobody else gets them. */
+  /** A valid pair of tokens. `take` removes it from the pool, for requests that may revoke it. */
   async pair(kind: GrantKind, use: 'look' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
     const at = this.pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);

@@ -45,7 +45,7 @@ export interface Lane {
 
 export interface LaneRun {
   readonly seed: number;
-  /** For how many recipes. */
+  /** The number of recipes to run. */
   readonly runs: number;
   readonly isOver: () => boolean;
   /** Is told of each recipe before it is played. */
@@ -70,7 +70,7 @@ export async function playLane({ target, actor }: Lane, run: LaneRun, findings: 
       if (last.length === 0) left -= 1;
       begin(recipe);
       const found = await target.run(recipe, actor).catch((error: unknown): Finding[] => {
-        // What a good request needs was refused, or nobody is there: then that is told by whoever watches the process.
+        // The product refused a preparatory request, or its process ended, which the process watcher reports.
         const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
         return isOver() ? [] : [{ rule: 'request could not be made', where: target.name, detail }];
       });

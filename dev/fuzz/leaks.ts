@@ -60,7 +60,7 @@ export class KnownSecrets {
 const TRACE = /(?:^|\n|\\n)\s*at .{1,200}?:\d+:\d+\)?/;
 const SOURCE = /node_modules\/|file:\/\/\/|node:internal|\/(?:dist|apps|libs)\/[\w./-]+\.[cm]?[jt]s\b/;
 
-/** A stack trace, or the path of a file of ours, in a text; undefined where there is none. */
+/** Finds a stack trace or the path of one of our files in a text. */
 export function traceIn(text: string): string | undefined {
   const found = TRACE.exec(text) ?? SOURCE.exec(text);
   return found?.[0].trim().slice(0, 200);

@@ -113,7 +113,7 @@ const proofOf = (actor: Actor) => ({
   expires_at: Date.now() + 60_000,
 });
 
-/** Every subject of the contract: whoever adds one to it adds it here. */
+/** A message for every subject of the contract; the type requires one for each. */
 const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
     data: async (actor) => {
@@ -208,7 +208,7 @@ function isUnchanged({ changes, data, id, instead }: NatsRecipe): boolean {
   return changes.length === 0 && data === undefined && id === 'good' && instead === undefined;
 }
 
-/** Whether it is a packet with an id: whoever sent it waits. */
+/** Whether the message is a request, whose sender waits for a reply. */
 function isAnswered({ subject, id, instead }: NatsRecipe): boolean {
   return MESSAGES[subject].good !== undefined && id === 'good' && instead === undefined;
 }

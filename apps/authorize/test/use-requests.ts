@@ -27,7 +27,7 @@ export function useRequests() {
 
   return {
     app,
-    /** Who asks and who is asked; a test may put others there. */
+    /** The current client, browser and user; a test may replace them. */
     now,
     address,
 

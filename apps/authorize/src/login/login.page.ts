@@ -15,7 +15,7 @@ export interface LoginForm {
   readonly cookie: string;
   /** Of the authorization request that the login continues; may be empty. */
   readonly query: string;
-  /** That request; null if there is none or it is invalid. If it has a user, that user must confirm the password. */
+  /** The authorization request, if the query contains a valid one. A user in it must confirm the password. */
   readonly request: ValidatedRequest | null;
   /** What the user typed, or the login_hint. A password is never shown again. */
   readonly username?: string;

@@ -41,7 +41,7 @@ export class SessionCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
-  /** The value in a Cookie header; null if there is none, or one that this app did not make. */
+  /** Reads the cookie from a Cookie header; null for a missing or malformed cookie. */
   read(header: string | undefined): string | null {
     return this.inHeader.exec(header ?? '')?.[1] ?? null;
   }

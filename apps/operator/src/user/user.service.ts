@@ -117,7 +117,7 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
   });
 }
 
-/** Finds a user by email address or user name. @throws InputError if there is none */
+/** Finds a user by email address or user name. @throws InputError for an unknown user */
 async function findUser({ users }: Stores, login: string): Promise<User> {
   const found = await users.findByLogin(login);
   if (!found) throw unknownUser(login);

@@ -22,16 +22,8 @@ export interface MigrateOptions {
  * @returns the names of the migrations applied by this call, oldest first
  * @throws DependencyUnavailableError when the database cannot be reached; Error if another application's tables are there
  */
-export async function migrate(
-  databaseUrl: string,
-  { retryForMs = 10_000, schema = '' }: MigrateOptions = {},
-): Promise<string[]> {
-  const dataSource = await connect(
-    databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema),
-    databaseUrl,
-    retryForMs,
-  );
-  try {
+export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  return withDatabase(databaseUrl, options, async (dataSource, schema) => {
     const runner = dataSource.createQueryRunner();
     try {
       await runner.startTransaction();
@@ -49,9 +41,7 @@ export async function migrate(
     } finally {
       await runner.release();
     }
-  } finally {
-    await dataSource.destroy();
-  }
+  });
 }
 
 /**
@@ -62,15 +52,21 @@ export async function migrate(
  */
 export async function pendingMigrations(
   databaseUrl: string,
-  { retryForMs = 10_000, schema = '' }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<string[]> {
-  const dataSource = await connect(
-    databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema),
-    databaseUrl,
-    retryForMs,
-  );
+  return withDatabase(databaseUrl, options, pendingOf);
+}
+
+/** Opens a connection for one piece of work, and closes it afterwards. */
+async function withDatabase<Result>(
+  databaseUrl: string,
+  { retryForMs = 10_000, schema = '' }: MigrateOptions,
+  work: (dataSource: DataSource, schema: string) => Promise<Result>,
+): Promise<Result> {
+  const source = databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema);
+  const dataSource = await connect(source, databaseUrl, retryForMs);
   try {
-    return await pendingOf(dataSource);
+    return await work(dataSource, schema);
   } finally {
     await dataSource.destroy();
   }

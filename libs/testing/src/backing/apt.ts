@@ -178,7 +178,7 @@ export class Apt {
 
 const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
 
-/** The distinct causes in a tool's output: "deb.debian.org: Could not resolve 'deb.debian.org'". */
+/** The distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
 function complaint({ code, stdout, stderr }: CommandResult): string {
   const lines = `${stdout}\n${stderr}`.split('\n');
   const fetches = lines.flatMap((line) => {
