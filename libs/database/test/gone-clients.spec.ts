@@ -1,5 +1,4 @@
-import { QueryFailedError } from 'typeorm';
-import { blocked } from './open-database.js';
+import { blocked, refusalOf } from './open-database.js';
 import { useGrants } from './use-grants.js';
 
 const world = useGrants();
@@ -9,16 +8,6 @@ const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
 
 const isThere = async (clientId: string): Promise<boolean> =>
   (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
-
-/** What PostgreSQL answers to a statement that it refuses. */
-async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
-  const error = await work.then(
-    () => new Error('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(QueryFailedError);
-  return (error as QueryFailedError<Error & { hint?: string; code?: string }>).driverError;
-}
 
 describe('a client, by plain SQL,', () => {
   const DELETE = 'DELETE FROM clients WHERE client_id = $1';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { QueryFailedError, type QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { withDatabase } from '#testing/admin-client.js';
-import { blocked } from './open-database.js';
+import { blocked, refusalOf } from './open-database.js';
 import { useGrants } from './use-grants.js';
 
 /** So many times two things are done at once, in whichever order they come. */
@@ -21,16 +21,6 @@ const WAYS: [way: string, statement: string, command: string][] = [
 
 const isThere = async (id: number): Promise<boolean> =>
   (await sql('SELECT 1 FROM users WHERE id = $1 AND disabled_at IS NULL', [id])).length === 1;
-
-/** What PostgreSQL answers to a statement that it refuses. */
-async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
-  const error = await work.then(
-    () => new Error('it was not refused'),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(QueryFailedError);
-  return (error as QueryFailedError<Error & { hint?: string; code?: string }>).driverError;
-}
 
 async function inTransaction<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
   const runner = world.database.dataSource.createQueryRunner();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource, Logger } from 'typeorm';
+import { QueryFailedError, type DataSource, type Logger } from 'typeorm';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
@@ -47,4 +47,14 @@ export async function blocked({ dataSource }: OpenDatabase, count = 1): Promise<
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(5))
     if ((await dataSource.query<unknown[]>(waiting)).length >= count) return;
   throw new Error(`in vain waited for ${count} statements that wait for a lock`);
+}
+
+/** The error with which PostgreSQL refuses a statement. */
+export async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(QueryFailedError);
+  return (error as QueryFailedError<Error & { hint?: string; code?: string }>).driverError;
 }
