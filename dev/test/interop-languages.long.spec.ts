@@ -1,13 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#oauth/client.js';
-import { DatabaseModule } from '#database/database.module.js';
-import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';
 import { until } from '#testing/topology/until.js';
 import { allow } from './allow.js';
 import { Dialogue } from './interop/dialogue.js';
-import { type RunningProduct, startProduct } from './running-product.js';
+import { createResourceServer, type RunningProduct, startProduct, withStores } from './running-product.js';
 
 const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] = [
   {
@@ -40,13 +36,9 @@ let resourceServer: { id: string; secret: string };
 
 beforeAll(async () => {
   product = await startProduct();
-  const database = await NestFactory.createApplicationContext(
-    DatabaseModule.forRoot({ databaseUrl: product.databaseUrl }),
-    { logger: false },
+  resourceServer = await withStores(product.databaseUrl, (stores) =>
+    createResourceServer(stores, 'Bookings API'),
   );
-  const { secret, hash } = generateClientSecret();
-  resourceServer = { id: (await database.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
-  await database.close();
 });
 
 afterAll(() => product.close());

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { generateCodeVerifier, OAuth2Client } from '@badgateway/oauth2-client';
-import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import session from 'express-session';
 import * as oauth from 'oauth4webapi';
@@ -10,13 +9,10 @@ import * as openid from 'openid-client';
 import { Passport } from 'passport';
 import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
-import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
-import { DatabaseModule } from '#database/database.module.js';
-import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { becomesRefused } from '#testing/refused-token.js';
 import { allow } from './allow.js';
-import { type RunningProduct, startProduct } from './running-product.js';
+import { createResourceServer, type RunningProduct, startProduct, withStores } from './running-product.js';
 
 let product: RunningProduct;
 let bookingsApi: { id: string; secret: string };
@@ -24,19 +20,14 @@ let pocket: { client_id: string; redirect_uri: string };
 
 beforeAll(async () => {
   product = await startProduct();
-  const database = await NestFactory.createApplicationContext(
-    DatabaseModule.forRoot({ databaseUrl: product.databaseUrl }),
-    { logger: false },
-  );
-  const { secret, hash } = generateClientSecret();
-  bookingsApi = { id: (await database.get(ResourceServerStore).create('Bookings API', hash)).id, secret };
-  pocket = { client_id: '', redirect_uri: 'com.example.pocket:/callback' };
-  pocket.client_id = (
-    await database
+  await withStores(product.databaseUrl, async (stores) => {
+    bookingsApi = await createResourceServer(stores, 'Bookings API');
+    const redirectUri = 'com.example.pocket:/callback';
+    const { clientId } = await stores
       .get(ClientStore)
-      .create({ name: 'Pocket', type: 'public', redirectUris: [pocket.redirect_uri] })
-  ).clientId;
-  await database.close();
+      .create({ name: 'Pocket', type: 'public', redirectUris: [redirectUri] });
+    pocket = { client_id: clientId, redirect_uri: redirectUri };
+  });
 });
 
 afterAll(() => product.close());

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { generateClientSecret } from '#oauth/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
+import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
 import { createService, type Service } from '#platform/bootstrap/service.js';
@@ -95,31 +97,54 @@ async function listen(service: Service): Promise<NestFastifyApplication> {
   return app;
 }
 
+/** Opens the stores of a product's database for one piece of work. */
+export async function withStores<Result>(
+  databaseUrl: string,
+  work: (stores: INestApplicationContext) => Promise<Result>,
+): Promise<Result> {
+  const module = DatabaseModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
+  const stores = await NestFactory.createApplicationContext(module, { logger: false });
+  try {
+    return await work(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Registers a resource server, as `operator resource-server create` does. */
+export async function createResourceServer(
+  stores: INestApplicationContext,
+  name: string,
+): Promise<{ id: string; secret: string }> {
+  const { secret, hash } = generateClientSecret();
+  const { id } = await stores.get(ResourceServerStore).create(name, hash);
+  return { id, secret };
+}
+
 /** What `npm start` seeds: an application and a user. */
 export async function register(
   databaseUrl: string,
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },
   redirectUri: string,
 ): Promise<RunFile> {
-  const module = DatabaseModule.forRoot({ databaseUrl, timeoutMs: PATIENT_MS });
-  const database = await NestFactory.createApplicationContext(module, { logger: false });
   const { secret, hash } = generateClientSecret();
-  const client = await database.get(ClientStore).create({
-    name: 'Calendar Connect',
-    type: 'confidential',
-    redirectUris: [redirectUri],
-    secretHash: hash,
-  });
   const password = randomBytes(18).toString('base64url');
   const email = 'ada@example.com';
-  await database.get(UserStore).create({
-    email,
-    username: 'ada',
-    name: 'Ada <b>Lovelace</b>',
-    timeZone: 'Europe/London',
-    passwordHash: await hashPassword(password),
+  const client = await withStores(databaseUrl, async (stores) => {
+    await stores.get(UserStore).create({
+      email,
+      username: 'ada',
+      name: 'Ada <b>Lovelace</b>',
+      timeZone: 'Europe/London',
+      passwordHash: await hashPassword(password),
+    });
+    return stores.get(ClientStore).create({
+      name: 'Calendar Connect',
+      type: 'confidential',
+      redirectUris: [redirectUri],
+      secretHash: hash,
+    });
   });
-  await database.close();
   return {
     auth_url: urls.AUTH_URL,
     base_url: urls.BASE_URL,
