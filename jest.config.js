@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { swcOptions } from './libs/testing/jest/swc-options.mjs';
 
 // Three tiers, told apart by the name of the file: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
@@ -30,11 +31,11 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Most suites wait for servers and child processes more than they compute: one worker per core.
-  maxWorkers: '100%',
+  // Suites wait for servers and child processes about a third of the time: three workers on two cores.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Node keeps every ES module that it has evaluated, some 15 MB per suite. A worker of several gigabytes pauses for
   // seconds to collect garbage; meanwhile commands to Redis time out.
-  workerIdleMemoryLimit: '512MB',
+  workerIdleMemoryLimit: '1GB',
   // Against a hang, not to measure: processes take seconds to start on a busy machine.
   testTimeout: 240_000,
   collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts', '!libs/testing/**'],

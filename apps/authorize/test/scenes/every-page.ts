@@ -10,8 +10,11 @@ import { spaceText, zoomText } from './zoom.js';
 
 export const WIDTH = 320;
 
-/** The longest words, and the other direction: what breaks a layout breaks it in one of them first. */
-export const HARDEST: readonly Locale[] = ['de', 'ar'];
+/** What breaks a layout breaks it in this language first. */
+export const LONGEST_WORDS: Locale = 'de';
+
+/** Languages whose pages are also seen with larger letters and more room: the longest words, and the other direction. */
+const SEEN_AT_EVERY_SIZE: readonly Locale[] = [LONGEST_WORDS, 'ar'];
 
 /** The same page as somebody sees it who needs larger letters, or more room between them. */
 async function problemsAtEverySize(page: Page): Promise<string[]> {
@@ -34,7 +37,7 @@ export function describeEveryPage(locale: Locale): void {
   async function look(tab: Tab, scene: Scene): Promise<string[]> {
     const page = await tab.play(scene);
     const found = await problemsOf(page);
-    if (HARDEST.includes(locale)) found.push(...(await problemsAtEverySize(page)));
+    if (SEEN_AT_EVERY_SIZE.includes(locale)) found.push(...(await problemsAtEverySize(page)));
     const { lang, dir, title, failed } = await page.evaluate(() => ({
       lang: document.documentElement.lang,
       dir: document.documentElement.dir,

@@ -1,5 +1,5 @@
 import { describeHistories } from './describe-histories.js';
 
 describe('concurrent histories of many clients, several processes, and a Redis that forgets', () => {
-  describeHistories(400, 2);
+  describeHistories(150, 2);
 });

@@ -1,0 +1,3 @@
+import { describeAccessibility } from './scenes/accessibility.js';
+
+describeAccessibility('ar');
