@@ -86,7 +86,7 @@ export class GrantEngine {
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
     if (this.isExpired(token)) return { outcome: 'expired', grantId: id };
-    const proved = this.codec.decode(refreshToken, renewal.jkt);
+    const proved = this.codec.prove(token, renewal.jkt);
     const keyRefusal = keyRefusalOf(proved, renewal.jkt);
     const presented = { generation: token.generation, jkt: proved?.jkt ?? null, keyRefusal };
     let now = 0;
@@ -109,8 +109,10 @@ export class GrantEngine {
    * forged and expired tokens cost no I/O.
    */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
-    const token = this.codec.decode(text, jkt);
-    if (!token) return { outcome: this.codec.decodeWithoutKey(text) ? 'key_mismatch' : 'not_ours' };
+    const authentic = this.codec.decodeWithoutKey(text);
+    if (!authentic) return { outcome: 'not_ours' };
+    const token = this.codec.prove(authentic, jkt);
+    if (!token) return { outcome: 'key_mismatch' };
     if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
     const id = grantId(token.handle);
     if (this.isExpired(token)) return { outcome: 'expired', grantId: id };

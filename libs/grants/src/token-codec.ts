@@ -17,10 +17,12 @@ export interface AuthenticToken {
    * 0 for all of them. Always 0 for codes and refresh tokens.
    */
   readonly scopeMask: number;
+  /** The token as it was presented, for `prove`. */
+  readonly bytes: Buffer;
 }
 
 /** A token whose binding, if any, has been verified. */
-export interface Token extends Omit<AuthenticToken, 'bound'> {
+export interface Token extends Omit<AuthenticToken, 'bound' | 'bytes'> {
   /** Thumbprint (RFC 7638) of the key it is bound to; null for a bearer token. */
   readonly jkt: string | null;
 }
@@ -91,21 +93,20 @@ export class TokenCodec {
    * @param jkt thumbprint of the key that the request proved; null when it proved none
    */
   decode(text: string, jkt: string | null = null): Token | null {
-    const read = this.authentic(text);
-    if (!read) return null;
-    const { bound, ...token } = read.token;
+    const token = this.decodeWithoutKey(text);
+    return token && this.prove(token, jkt);
+  }
+
+  /** The token if its binding is to this key, or it is a bearer token; else null. @param jkt as in decode */
+  prove({ bound, bytes, ...token }: AuthenticToken, jkt: string | null): Token | null {
     if (!bound) return { ...token, jkt: null };
     if (typeof jkt !== 'string' || jkt === '') return null;
-    const binding = this.mac(read.bytes, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
-    return binding && timingSafeEqual(binding, read.bytes.subarray(AT.binding)) ? { ...token, jkt } : null;
+    const binding = this.mac(bytes, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
+    return binding && timingSafeEqual(binding, bytes.subarray(AT.binding)) ? { ...token, jkt } : null;
   }
 
   /** As decode, but does not verify the binding of a bound token: its bearer may have stolen it. */
   decodeWithoutKey(text: string): AuthenticToken | null {
-    return this.authentic(text)?.token ?? null;
-  }
-
-  private authentic(text: string): { readonly token: AuthenticToken; readonly bytes: Buffer } | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
@@ -115,15 +116,15 @@ export class TokenCodec {
     if (bound !== bytes.length > AT.binding) return null;
     const mac = this.mac(bytes, bound ? `${kind}:bound` : kind)?.subarray(0, MAC_BYTES);
     if (!mac || !timingSafeEqual(mac, bytes.subarray(AT.mac, AT.binding))) return null;
-    const token = {
+    return {
       kind,
       handle: bytes.subarray(AT.handle, AT.kind),
       generation: bytes.readUInt32BE(AT.generation),
       expiry: bytes.readUIntBE(AT.expiry, AT.scopeMask - AT.expiry),
       scopeMask: bytes.readUIntBE(AT.scopeMask, AT.mac - AT.scopeMask),
       bound,
+      bytes,
     };
-    return { token, bytes };
   }
 
   /**

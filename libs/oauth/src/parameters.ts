@@ -264,7 +264,8 @@ function noParameters(): Parameters {
 
 function decode(text: string): string | typeof UNDECODABLE {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    const encoded = text.replaceAll('+', ' ');
+    return encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
   } catch {
     return UNDECODABLE;
   }

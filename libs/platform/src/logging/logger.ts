@@ -1,12 +1,15 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Level, type Logger, pino } from 'pino';
 
+/** How long a line waits for others to be written with. What a killed process logged within it is lost. */
+const LOG_DELAY_MS = 50;
+
 /** The JSON logger of a process, for the requests' lines and for Nest's. */
 export function createLogger(service: string, level: string): Logger {
   return pino(
     { level, base: { service }, hooks: { streamWrite: redactCredentials } },
-    // Lines that come while one is written go out together. pino writes what is left when the process exits.
-    destination({ fd: 1, sync: false }),
+    // A write for each line costs as much as the line. pino writes what is left when the process exits.
+    destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: LOG_DELAY_MS }),
   );
 }
 

@@ -77,7 +77,7 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
     if (logger.isLevelEnabled(level) && !aborted.has(request.raw)) {
       const message = statusCode < 400 ? 'answered' : statusCode < 500 ? 'refused' : 'failed';
       const outcome = { res: { statusCode }, responseTime: Math.round(elapsedTime) };
-      logger[level]({ ...describe(request), ...outcome }, message);
+      logger[level](describe(request, outcome), message);
     }
     done();
   });
@@ -90,14 +90,15 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
     if (raw.destroyed && aborted.has(request.raw)) {
       const level = statusCode >= 500 ? 'error' : 'info';
-      logger[level]({ ...describe(request), res: { statusCode } }, 'not delivered');
+      logger[level](describe(request, { res: { statusCode } }), 'not delivered');
     }
     done(null, payload);
   });
 }
 
-function describe({ raw, method }: FastifyRequest): Record<string, unknown> {
-  return { reference: referenceOf(raw), req: { method, path: pathOf(raw.url ?? '') }, ...logContext(raw) };
+function describe({ raw, method }: FastifyRequest, outcome?: object): Record<string, unknown> {
+  const req = { method, path: pathOf(raw.url ?? '') };
+  return { reference: referenceOf(raw), req, ...logContext(raw), ...outcome };
 }
 
 /** Paths of ours are shorter; a request may have one of 16 KiB. */

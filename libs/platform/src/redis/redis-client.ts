@@ -33,7 +33,7 @@ const reconnecting = (timeoutMs: number) =>
 export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
   const servers = parseRedisUrl(text);
   if (!servers) throw new Error('REDIS_URL is not a valid Redis URL');
-  if (servers.kind === 'single') return new Redis(servers.url, reconnecting(timeoutMs));
+  if (servers.kind === 'single') return new BatchingRedis(servers.url, reconnecting(timeoutMs));
   const { username, password, tls } = servers;
   const login = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
   if (servers.kind === 'cluster')
@@ -43,7 +43,7 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
       timeoutMs,
     );
   const { sentinels, master: name, database: db, sentinelUsername, sentinelPassword } = servers;
-  return new Redis({
+  return new BatchingRedis({
     ...reconnecting(timeoutMs),
     ...login,
     sentinels,
@@ -57,6 +57,27 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
     // Leaves a replaced master as soon as the Sentinels announce the failover, even if it closes no connection.
     failoverDetector: true,
   });
+}
+
+/**
+ * Sends the commands of one turn of the event loop in one write: they are those of all requests that have just been read. With
+ * a write for each, the system calls are a fifth of what a refresh costs.
+ */
+class BatchingRedis extends Redis {
+  private isCorked = false;
+
+  override sendCommand(...command: Parameters<Redis['sendCommand']>): unknown {
+    const { stream } = this;
+    if (!this.isCorked && stream) {
+      this.isCorked = true;
+      stream.cork();
+      setImmediate(() => {
+        this.isCorked = false;
+        stream.uncork();
+      });
+    }
+    return super.sendCommand(...command);
+  }
 }
 
 /** Retries while some slots have no master: nothing was executed. The sum is well below the timeout of a command. */
