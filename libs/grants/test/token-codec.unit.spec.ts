@@ -130,7 +130,7 @@ describe('tokens bound to a key (RFC 9449)', () => {
     fc.assert(
       fc.property(boundTokens, fc.nat({ max: 63 * 8 - 1 }), ({ jkt, ...token }, bit) => {
         const text = codec.encode({ ...token, jkt });
-        expect(codec.decodeWithoutKey(text)).toEqual({ ...token, bound: true });
+        expect(codec.decodeWithoutKey(text)).toMatchObject({ ...token, bound: true });
         expect(codec.decodeWithoutKey(flipped(text, bit))).toBeNull();
       }),
     );
