@@ -9,9 +9,22 @@ export interface Storage {
   readonly grantInPostgres: number;
 }
 
-/** Bytes in Redis; take it before grants are made. */
+/** Bytes of Redis's keys, their values and their tables, without its buffers and caches; take it before grants are made. */
 export async function redisBytes({ redis }: Fixture): Promise<number> {
-  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  const stats = fieldsOf(await redis.memory('STATS'));
+  const tables = [...stats].filter(([name]) => name.startsWith('db.')).map(([, fields]) => fieldsOf(fields));
+  const bytesOf = (fields: ReadonlyMap<string, unknown>, name: string) => Number(fields.get(name) ?? 0);
+  return tables.reduce(
+    (sum, table) =>
+      sum + bytesOf(table, 'overhead.hashtable.main') + bytesOf(table, 'overhead.hashtable.expires'),
+    bytesOf(stats, 'dataset.bytes'),
+  );
+}
+
+/** A map of RESP2: names and values in turn. */
+function fieldsOf(reply: unknown): Map<string, unknown> {
+  const flat = reply as readonly unknown[];
+  return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
 /** @param before of `redisBytes` @param grants made since */

@@ -1,5 +1,6 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { type AuthorizeApp, authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 
@@ -41,7 +42,7 @@ export async function stateOf(app: AuthorizeApp, id: string): Promise<[boolean, 
     'SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1',
     [id],
   );
-  return [row?.revoked ?? false, await app.redis.hget(`grant:${id}`, 'status')];
+  return [row?.revoked ?? false, (await storedGrant(app.redis, id)).status ?? null];
 }
 
 /** The applications that a page lists. */

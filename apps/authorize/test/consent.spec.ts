@@ -2,6 +2,7 @@ import { KeyRing } from '#grants/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#oauth/scope.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.controller.js';
 import {
   authorizeAddress,
@@ -156,7 +157,7 @@ describe('Allow', () => {
       scope: 'profile:read',
       revokedAt: null,
     });
-    expect(await app.redis.hgetall(`grant:${id}`)).toMatchObject({
+    expect(await storedGrant(app.redis, id)).toMatchObject({
       status: 'pending',
       client: client.clientId,
       user: String(user.id),

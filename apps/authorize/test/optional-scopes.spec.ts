@@ -1,6 +1,7 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import { type Browser, wordsOf } from './browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
@@ -87,8 +88,8 @@ describe('optional scopes', () => {
       [calendar.clientId],
     );
     expect(grants.map(({ live }) => live)).toEqual([true, false, true]);
-    const statuses = grants.map(({ id }) => app.redis.hget(`grant:${id}`, 'status'));
-    expect(await Promise.all(statuses)).toEqual(['pending', 'revoked', 'pending']);
+    const stored = await Promise.all(grants.map(({ id }) => storedGrant(app.redis, id)));
+    expect(stored.map(({ status }) => status)).toEqual(['pending', 'revoked', 'pending']);
     await app.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [grants[2]?.id]);
     const silent = await browser.get(asking(scope));
     expect(boxesOf(silent)).toEqual({ 'bookings:read': false });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { FIELD } from '#grants/grant.scripts.js';
 import { type IntrospectionReply, SUBJECTS } from '#introspection/contract.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { monitorRedis } from '#testing/redis-monitor.js';
@@ -53,7 +54,7 @@ describe('oauth.token.introspect over NATS', () => {
     for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
       expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
     // Whatever Redis says: a key that is not known is never left out of the answer.
-    await app.redis.hset(`grant:${app.grantIdOf(token)}`, 'jkt', '');
+    await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');
     for (const jkt of [undefined, key.jkt]) expect(await ask(jkt)).toEqual({ active: false });
   });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
+import { FIELD } from '#grants/grant.scripts.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
@@ -96,10 +97,10 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     });
     // A bound token whose key is not known is no bearer token, nor one that is bound to nothing.
     for (const stored of ['', 'A'.repeat(43)]) {
-      await app.redis.hset(`grant:${app.grantIdOf(access_token)}`, 'jkt', stored);
+      await app.redis.hset(`grant:${app.grantIdOf(access_token)}`, FIELD.jkt, stored);
       expect((await introspect(access_token)).body).toEqual({ active: false });
     }
-    await app.redis.hdel(`grant:${app.grantIdOf(access_token)}`, 'jkt');
+    await app.redis.hdel(`grant:${app.grantIdOf(access_token)}`, FIELD.jkt);
     expect((await introspect(access_token)).body).toEqual({ active: false });
   });
 

@@ -1,3 +1,4 @@
+import { FIELD, STATUS } from '#grants/grant.scripts.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { monitorRedis } from '#testing/redis-monitor.js';
 import { until } from '#testing/topology/until.js';
@@ -83,7 +84,7 @@ it('broadcasts what is not marked as applied or what Redis did not know, and not
   await world.redis.del(`grant:${lost}`);
   // Another process has told Redis, and died before it broadcast it.
   await world.recordRevocation(outstanding);
-  await world.redis.hset(`grant:${outstanding}`, 'status', 'revoked');
+  await world.redis.hset(`grant:${outstanding}`, FIELD.status, STATUS.revoked);
   let changed = 0;
   expect((await heardWhile(async () => (changed = await pass()))).toSorted()).toEqual(
     [lost, outstanding].toSorted(),

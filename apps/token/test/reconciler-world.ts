@@ -11,6 +11,7 @@ import { grantEngine } from '#testing/grant-engine.js';
 import { Interposer } from '#testing/interposer.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { until } from '#testing/topology/until.js';
 import { RevocationReconciler } from '../src/revocation/revocation-reconciler.service.js';
 
@@ -55,7 +56,7 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
   const reconciler = new RevocationReconciler(redisConnection, connection, records, revocations, intervals);
   const { client_id: clientId } = await fixture.client();
   const userId = await fixture.user();
-  const statusOf = (id: string) => fixture.redis.hget(`grant:${id}`, 'status');
+  const statusOf = async (id: string) => (await storedGrant(fixture.redis, id)).status ?? null;
 
   return {
     ...fixture,

@@ -2,6 +2,7 @@ import request from 'supertest';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { Interposer } from '#testing/interposer.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { until } from '#testing/topology/until.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
@@ -30,13 +31,15 @@ it('applies recent revocations to a Redis that lost them, be PostgreSQL away jus
   const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
   const { body: pair } = await request(app.server).post('/api/auth/oauth/token').send(body);
   const { access_token: token } = pair as { access_token: string };
-  const key = `grant:${app.grantIdOf(token)}`;
+  const id = app.grantIdOf(token);
+  const key = `grant:${id}`;
+  const status = async () => (await storedGrant(app.redis, id)).status;
   const before = await app.redis.dumpBuffer(key);
   await request(app.server)
     .post('/api/auth/oauth/revoke')
     .send({ token, ...client })
     .expect(200);
-  expect(await app.redis.hget(key, 'status')).toBe('revoked');
+  expect(await status()).toBe('revoked');
 
   // PostgreSQL is away: whatever the app begins to say to it is cut off.
   const tried = new Promise<void>((resolve) => {
@@ -51,9 +54,9 @@ it('applies recent revocations to a Redis that lost them, be PostgreSQL away jus
   await app.redis.restore(key, 0, before, 'REPLACE');
   redis.cut();
   await tried;
-  expect(await app.redis.hget(key, 'status')).toBe('active');
+  expect(await status()).toBe('active');
   database.alter = (bytes) => bytes;
-  await until('it is applied again', 60_000, async () => (await app.redis.hget(key, 'status')) === 'revoked');
+  await until('it is applied again', 60_000, async () => (await status()) === 'revoked');
 });
 
 it('broadcasts recent revocations again when NATS was away: whoever heard nothing had them in its cache', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALL_MS } from '#platform/http/request-hooks.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 
 let app: TokenProcess;
@@ -27,7 +28,7 @@ async function refreshToken(): Promise<string> {
   return ((await answer.json()) as { refresh_token: string }).refresh_token;
 }
 
-const generation = (token: string) => app.redis.hget(`grant:${app.grantIdOf(token)}`, 'generation');
+const generation = async (token: string) => (await storedGrant(app.redis, app.grantIdOf(token))).generation;
 
 /** Stops the process, and lets it go on when whoever waits for it has given up. */
 async function standStill(meanwhile: () => void): Promise<void> {

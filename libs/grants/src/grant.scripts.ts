@@ -3,9 +3,40 @@
  * atomic step on one key and one round trip, also in a Redis Cluster (docs/adr/0003). A transition answers its outcome, and
  * for `active` the fields of ActiveGrant in the order client, user, scope, generation, rotated_at, jkt.
  *
- * Fields of the hash: status (pending, active, revoked) client user scope generation rotated_at(ms) jkt; of a pending grant
- * also redirect_uri challenge replication_id; of a grant that is being restored only `missing`.
+ * A pending grant also has the fields redirect_uri, challenge and replication_id; a grant that is being restored has only
+ * `missing`.
  */
+
+/**
+ * The fields that a live grant keeps, as the hash names them: Redis stores the names with every grant, so each is one letter.
+ * `rotatedAt` is in milliseconds; a grant that is bound to no key has no `jkt`.
+ */
+export const FIELD = {
+  status: 's',
+  client: 'c',
+  user: 'u',
+  scope: 'o',
+  generation: 'g',
+  rotatedAt: 't',
+  jkt: 'k',
+} as const;
+
+/** The values of `status`. */
+export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
+
+/** What the scripts call the fields and the values of `status`. */
+const NAMES = `
+local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
+local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
+local PENDING, ACTIVE, REVOKED = '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
+`;
+
+/** Binds the grant to the key that a token is bound to; an empty thumbprint binds nothing. */
+const BIND = `
+local function bind(jkt)
+  if jkt ~= '' then redis.call('HSET', KEYS[1], JKT, jkt) end
+end
+`;
 
 /**
  * The id of this Redis's replication history. A promoted replica and a restarted server have a new one, so an equal id proves
@@ -32,12 +63,12 @@ end
  * PostgreSQL, which knows that the grant is revoked, is asked for what Redis does not have.
  */
 const WRITE_TOMBSTONE = `
-local refused = redis.pcall('HSET', KEYS[1], 'status', 'revoked')
+local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
 if type(refused) == 'table' and refused.err then
   redis.call('DEL', KEYS[1])
   return refused
 end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'scope', 'missing')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', SCOPE, 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 `;
 
@@ -46,11 +77,12 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
  * Handles are random, so a key that exists can only be a tombstone: the grant was revoked between PostgreSQL and Redis.
  * Then its code is void.
  */
-export const CREATE = `${REPLICATION_ID}
+export const CREATE = `${NAMES}${BIND}${REPLICATION_ID}
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
-redis.call('HSET', KEYS[1], 'status', 'pending', 'generation', 0, 'client', ARGV[1], 'user', ARGV[2],
-  'scope', ARGV[3], 'redirect_uri', ARGV[4], 'challenge', ARGV[5], 'jkt', ARGV[6], 'rotated_at', ARGV[7],
+redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, ARGV[1], USER, ARGV[2],
+  SCOPE, ARGV[3], 'redirect_uri', ARGV[4], 'challenge', ARGV[5], ROTATED_AT, ARGV[7],
   'replication_id', replication_id())
+bind(ARGV[6])
 redis.call('EXPIRE', KEYS[1], ARGV[8])
 `;
 
@@ -62,14 +94,14 @@ redis.call('EXPIRE', KEYS[1], ARGV[8])
  *   has revoked the grant, because a revocation begins in PostgreSQL.
  * - A code that was issued before a fail-over may have been redeemed, and the redemption lost: it is refused (docs/adr/0009).
  */
-export const REDEEM = `${REPLICATION_ID}
-local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'redirect_uri', 'challenge', 'user', 'scope', 'jkt', 'replication_id')
-local status, client, redirect_uri, challenge, jkt = grant[1], grant[2], grant[3], grant[4], grant[7]
+export const REDEEM = `${NAMES}${BIND}${REPLICATION_ID}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, 'redirect_uri', 'challenge', USER, SCOPE, JKT, 'replication_id')
+local status, client, redirect_uri, challenge, jkt = grant[1], grant[2], grant[3], grant[4], grant[7] or ''
 if not status then return {'unknown'} end
 if not client then return {'revoked'} end
 if client ~= ARGV[1] then return {'other_client', client} end
-if status == 'revoked' then return {'revoked'} end
-if status == 'active' then return {'code_replayed'} end
+if status == REVOKED then return {'revoked'} end
+if status == ACTIVE then return {'code_replayed'} end
 if ARGV[6] == '1' then return {'expired'} end
 if grant[8] ~= replication_id() then return {'issued_before_failover'} end
 if redirect_uri ~= ARGV[2] then return {'redirect_uri_mismatch', redirect_uri} end
@@ -77,7 +109,8 @@ if jkt ~= '' and jkt ~= ARGV[4] then return {'key_mismatch'} end
 if challenge == '' and ARGV[3] ~= '' then return {'verifier_unexpected'} end
 if challenge ~= '' and ARGV[3] == '' then return {'verifier_missing'} end
 if challenge ~= ARGV[3] then return {'verifier_mismatch'} end
-redis.call('HSET', KEYS[1], 'status', 'active', 'generation', 1, 'rotated_at', ARGV[5], 'jkt', ARGV[4])
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, ARGV[5])
+bind(ARGV[4])
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id')
 redis.call('EXPIRE', KEYS[1], ARGV[7])
 return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4]}
@@ -96,24 +129,25 @@ return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4]}
  * A wrong key or scope changes nothing. `key_refusal` is the outcome for a key that does not fit the token; empty if it fits.
  * The code exchange binds the grant; if Redis lost that write (the status is still pending), the key comes from the token.
  */
-export const REFRESH = `${COVERS}
-local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt')
+export const REFRESH = `${NAMES}${BIND}${COVERS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT)
 local status, client, user, scope, generation, rotated_at = grant[1], grant[2], grant[3], grant[4], grant[5], grant[6]
 if not status then return {'unknown'} end
 if not client then return {'revoked'} end
 if client ~= ARGV[1] then return {'other_client', client} end
-if status == 'revoked' then return {'revoked'} end
+if status == REVOKED then return {'revoked'} end
 local presented, now, window = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local is_older = presented < tonumber(generation)
 local is_retry = presented == tonumber(generation) - 1 and window > 0 and now - tonumber(rotated_at) < window
 if is_older and not is_retry then return {'refresh_token_reused', generation} end
 local jkt = grant[7] or ''
 if ARGV[7] ~= '' then return {ARGV[7]} end
-if jkt ~= ARGV[6] and not (jkt == '' and status == 'pending') then return {'key_mismatch'} end
+if jkt ~= ARGV[6] and not (jkt == '' and status == PENDING) then return {'key_mismatch'} end
 if not covers(scope, ARGV[8]) then return {'scope_exceeds', scope} end
 if not is_retry then
   generation, rotated_at = string.format('%d', presented + 1), ARGV[3]
-  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at, 'jkt', ARGV[6])
+  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)
+  bind(ARGV[6])
   redis.call('EXPIRE', KEYS[1], ARGV[5])
 end
 return {'active', client, user, scope, generation, rotated_at, ARGV[6]}
@@ -124,15 +158,16 @@ return {'active', client, user, scope, generation, rotated_at, ARGV[6]}
  * the stored one moves the state forward, as in REFRESH. A token whose key differs from its grant's is refused, and so is a
  * bearer token of a bound grant. If Redis lost the code exchange (the status is still pending), the key comes from the token.
  */
-export const INTROSPECT = `
-local grant = redis.call('HMGET', KEYS[1], 'status', 'client', 'user', 'scope', 'generation', 'rotated_at', 'jkt')
+export const INTROSPECT = `${NAMES}${BIND}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT)
 local generation, rotated_at, jkt = grant[5], grant[6], grant[7] or ''
 if not grant[1] then return {'unknown'} end
-if grant[1] == 'revoked' then return {'revoked'} end
-if jkt ~= ARGV[4] and not (jkt == '' and grant[1] == 'pending') then return {'key_mismatch'} end
+if grant[1] == REVOKED then return {'revoked'} end
+if jkt ~= ARGV[4] and not (jkt == '' and grant[1] == PENDING) then return {'key_mismatch'} end
 if tonumber(ARGV[1]) > tonumber(generation) then
   generation, rotated_at = ARGV[1], ARGV[2]
-  redis.call('HSET', KEYS[1], 'status', 'active', 'generation', generation, 'rotated_at', rotated_at, 'jkt', ARGV[4])
+  redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)
+  bind(ARGV[4])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
 end
 return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4]}
@@ -143,8 +178,8 @@ return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4]}
  * so before; empty when the grant exists. If Redis loses data after PostgreSQL was read, perhaps a revocation, the marker is
  * lost too, and RESTORE does nothing.
  */
-export const MARK_MISSING = `
-if redis.call('HEXISTS', KEYS[1], 'status') == 1 then return '' end
+export const MARK_MISSING = `${NAMES}
+if redis.call('HEXISTS', KEYS[1], STATUS) == 1 then return '' end
 redis.call('HSETNX', KEYS[1], 'missing', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGET', KEYS[1], 'missing')
@@ -154,10 +189,11 @@ return redis.call('HGET', KEYS[1], 'missing')
  * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker. Nothing ──► active, if the marker is still there. A
  * grant that exists by now is kept: another request restored it, or it is a tombstone.
  */
-export const RESTORE = `
-if redis.call('HEXISTS', KEYS[1], 'status') == 1 or redis.call('HGET', KEYS[1], 'missing') ~= ARGV[8] then return 0 end
-redis.call('HSET', KEYS[1], 'status', 'active', 'client', ARGV[1], 'user', ARGV[2], 'scope', ARGV[3],
-  'generation', ARGV[4], 'rotated_at', ARGV[5], 'jkt', ARGV[6])
+export const RESTORE = `${NAMES}${BIND}
+if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= ARGV[8] then return 0 end
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, ARGV[1], USER, ARGV[2], SCOPE, ARGV[3],
+  GENERATION, ARGV[4], ROTATED_AT, ARGV[5])
+bind(ARGV[6])
 redis.call('HDEL', KEYS[1], 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[7])
 return 1
@@ -167,15 +203,15 @@ return 1
  * ARGV ttl(s). Any state ──► revoked; 0 when it was revoked before. Written even where the key is missing: the tombstone
  * stops a restore that read PostgreSQL just before the revocation.
  */
-export const REVOKE = `
-if redis.call('HGET', KEYS[1], 'status') == 'revoked' then return 0 end
+export const REVOKE = `${NAMES}
+if redis.call('HGET', KEYS[1], STATUS) == REVOKED then return 0 end
 ${WRITE_TOMBSTONE}
 return 1
 `;
 
 /** ARGV ttl(s) client. Any state ──► revoked, if Redis knows the grant as this client's; 0 when it does not. */
-export const REVOKE_OF_CLIENT = `
-if redis.call('HGET', KEYS[1], 'client') ~= ARGV[2] then return 0 end
+export const REVOKE_OF_CLIENT = `${NAMES}
+if redis.call('HGET', KEYS[1], CLIENT) ~= ARGV[2] then return 0 end
 ${WRITE_TOMBSTONE}
 return 1
 `;

@@ -17,6 +17,7 @@ import type {
 } from './grant.js';
 import {
   CREATE,
+  FIELD,
   INTROSPECT,
   MARK_MISSING,
   REDEEM,
@@ -164,7 +165,7 @@ export class GrantStore {
 
   /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
   async boundKey(id: string): Promise<string | null> {
-    const jkt = await this.answer(this.redis.hget(keyOf(id), 'jkt'));
+    const jkt = await this.answer(this.redis.hget(keyOf(id), FIELD.jkt));
     return jkt || null;
   }
 

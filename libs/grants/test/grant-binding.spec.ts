@@ -1,3 +1,4 @@
+import { FIELD } from '#grants/grant.scripts.js';
 import { granted, useWorld } from './grant-world.js';
 
 const JKT = 'a'.repeat(43);
@@ -50,7 +51,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
 
   it('is never known by another key, or by none, than Redis has of it', async () => {
     const key = async (stored: string, grantId: string) =>
-      world.fixture.redis.hset(`grant:${grantId}`, 'jkt', stored);
+      world.fixture.redis.hset(`grant:${grantId}`, FIELD.jkt, stored);
     const [bound, bearer] = [await world.active(JKT), await world.active()];
     for (const [stored, outcome] of [
       ['', 'key_mismatch'],
@@ -69,9 +70,9 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
 
   it('has its key again when Redis has lost the redemption that bound it', async () => {
     const { code, grantId } = await world.pending();
-    const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
+    const before = await world.fixture.redis.dumpBuffer(`grant:${grantId}`);
     const { pair } = granted(await world.redeem(code, JKT));
-    await world.fixture.redis.hset(`grant:${grantId}`, before);
+    await world.fixture.redis.restore(`grant:${grantId}`, 0, before, 'REPLACE');
     expect((await world.engine.introspect(pair.accessToken, JKT)).outcome).toBe('active');
     expect(await world.engine.introspectWithoutProof(pair.accessToken)).toMatchObject({
       token: { jkt: JKT },

@@ -1,6 +1,7 @@
 import { challengeOf } from '#oauth/pkce.js';
 import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { granted, useWorld } from './grant-world.js';
 
 const world = useWorld();
@@ -79,7 +80,7 @@ describe('when Redis has lost', () => {
     const third = await pairOf(refresh(second.refreshToken));
     await world.fixture.redis.hset(`grant:${grantId}`, before);
     expect((await world.engine.introspect(third.accessToken, null)).outcome).toBe('active');
-    expect(await world.fixture.redis.hget(`grant:${grantId}`, 'generation')).toBe('3');
+    expect(await storedGrant(world.fixture.redis, grantId)).toMatchObject({ generation: '3' });
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
 

@@ -1,10 +1,11 @@
 import { GrantStore } from '#grants/grant.store.js';
+import { storedGrant } from '#testing/stored-grant.js';
 import { useWorld } from './grant-world.js';
 
 const world = useWorld();
 
 const keyOf = (id: string) => `grant:${id}`;
-const statusOf = (id: string) => world.fixture.redis.hget(keyOf(id), 'status');
+const statusOf = async (id: string) => (await storedGrant(world.fixture.redis, id)).status;
 const broadcastsOf = (id: string) => world.announced.filter((other) => other === id).length;
 const lostInSql = (id: string) => world.fixture.sql('DELETE FROM grants WHERE id = $1', [id]);
 

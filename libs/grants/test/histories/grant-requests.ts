@@ -1,4 +1,5 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { withFullNames } from '#testing/stored-grant.js';
 import type { EngineAnswer } from './engine-command.js';
 import type { Stage } from './stage.js';
 import type { RedisState } from './state-machine.js';
@@ -79,11 +80,11 @@ export class GrantRequests {
 
   /** Redis goes back to the copy, and a token app that connects to it applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
-    const { status, generation, rotated_at: rotatedAt, client } = this.saved;
+    const { status, generation, rotatedAt, client } = withFullNames(this.saved);
     // A copy without the grant is as good as a wipe.
     if (status === undefined) return this.wipe();
     const left = {
-      status: status as 'pending',
+      status,
       generation: Number(generation ?? 0),
       rotatedAt: Number(rotatedAt ?? 0),
       client: client !== undefined,

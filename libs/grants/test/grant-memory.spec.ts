@@ -1,0 +1,21 @@
+import { useWorld } from './grant-world.js';
+
+const world = useWorld();
+
+/** Bytes that MEMORY USAGE leaves out: the entry among the keys that expire, and two slots in half-empty hash tables. */
+const EXPIRY_AND_SLOTS = 32 + 2 * 16;
+
+describe('a live grant takes in Redis', () => {
+  it.each([
+    ['at most 300 bytes', null, 300],
+    ['at most 350 if it is bound to a DPoP key', 'a'.repeat(43), 350],
+  ])('%s, also after refreshes', async (_, jkt, most) => {
+    const { pair, grantId } = await world.active(jkt);
+    const renewal = { clientId: world.clientId, jkt, scope: null };
+    const bytes = async () =>
+      Number(await world.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;
+    expect(await bytes()).toBeLessThanOrEqual(most);
+    await world.engine.refresh(pair.refreshToken, renewal);
+    expect(await bytes()).toBeLessThanOrEqual(most);
+  });
+});
