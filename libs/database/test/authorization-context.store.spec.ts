@@ -21,7 +21,7 @@ describe('AuthorizationContextStore', () => {
   });
   afterAll(() => database.close());
 
-  it('knows the client and the user as their own stores do, without secrets', async () => {
+  it('finds the same client and user as their own stores, without secrets', async () => {
     const clientId = await world.client({
       type: 'confidential',
       secretHash: randomBytes(32),
@@ -42,7 +42,7 @@ describe('AuthorizationContextStore', () => {
     expect(decisions).toEqual([]);
   });
 
-  it('costs one statement, whoever asks', async () => {
+  it('needs one statement, with or without a user', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     await world.grant(userId, clientId);
     expect(await database.statementsOf(() => contexts.find(clientId, userId))).toHaveLength(1);
@@ -62,7 +62,7 @@ describe('AuthorizationContextStore', () => {
     expect((await contexts.find(clientId, null)).grantsOfDay).toBe(0);
   });
 
-  it('tells each different decision once, at its newest, newest first', async () => {
+  it('returns each different decision once, with its latest date, newest first', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     const all = 'profile:read bookings:read';
     await world.grant(userId, clientId, { scope: all });
@@ -76,7 +76,7 @@ describe('AuthorizationContextStore', () => {
     expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
   });
 
-  it('takes no decision for standing that was revoked, has expired, or is another’s', async () => {
+  it('leaves out decisions that were revoked, have expired, or belong to another user or client', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     await grants.revoke(await world.grant(userId, clientId));
     await world.grant(await world.user(), clientId);
@@ -85,7 +85,7 @@ describe('AuthorizationContextStore', () => {
     expect((await contexts.find(clientId, userId)).decisions).toEqual([]);
   });
 
-  it('finds no deleted client, nor what was decided about it', async () => {
+  it('finds neither a deleted client nor the decisions about it', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     await world.grant(userId, clientId);
     await new ClientRegistrationStore(database.dataSource).delete(clientId);
@@ -93,14 +93,14 @@ describe('AuthorizationContextStore', () => {
   });
 
   it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
-    'knows no client %j, and the user all the same',
+    'finds no client %j, but still finds the user',
     async (clientId) => {
       const userId = await world.user();
       expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, user: { id: userId } });
     },
   );
 
-  it('knows a client when nobody is logged in, or the user is gone', async () => {
+  it('finds the client when nobody is logged in, or the user is gone', async () => {
     const clientId = await world.client();
     for (const userId of [null, 2_000_000_000])
       expect(await contexts.find(clientId, userId)).toMatchObject({
@@ -110,7 +110,7 @@ describe('AuthorizationContextStore', () => {
       });
   });
 
-  it('reads by indexes only, however many grants there are', async () => {
+  it('reads through indexes only, however many grants there are', async () => {
     const [clientId, userId] = [await world.client(), await world.user()];
     const others = await Promise.all(Array.from({ length: 5 }, () => world.user()));
     await database.dataSource.query(

@@ -4,7 +4,7 @@ import { useGrants } from './use-grants.js';
 
 const DAY_MS = 86_400_000;
 
-describe('a grant that only carries on what was allowed', () => {
+describe('a grant that continues earlier consent', () => {
   const world = useGrants();
   async function carryOn(scope = 'profile:read'): Promise<[id: string, recorded: boolean]> {
     const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
@@ -22,7 +22,7 @@ describe('a grant that only carries on what was allowed', () => {
     return [id, await grants.create(grant)];
   }
 
-  it('is recorded while one is live, and not when all are revoked, expired or another client’s', async () => {
+  it('is recorded while a live grant of the same user and client exists, and not otherwise', async () => {
     const { mine, one, two, grants } = world;
     expect((await carryOn())[1]).toBe(false);
     await world.grant(mine, two);
@@ -35,7 +35,7 @@ describe('a grant that only carries on what was allowed', () => {
     expect((await carryOn())[1]).toBe(false);
   });
 
-  it('is recorded when each of its scopes is in a live one, and not when one of them is in none', async () => {
+  it('is recorded only when live grants cover each of its scopes', async () => {
     const { mine, one } = world;
     await world.grant(mine, one, { scope: 'profile:read bookings:read' });
     await world.grant(mine, one, { scope: 'profile:read bookings:write' });
@@ -47,7 +47,7 @@ describe('a grant that only carries on what was allowed', () => {
     expect((await carryOn('profile:read bookings:write'))[1]).toBe(false);
   });
 
-  it('is not recorded when the user declines a part of it meanwhile', async () => {
+  it('is not recorded when the user declines one of its scopes at the same time', async () => {
     const { mine, one, database } = world;
     await world.grant(mine, one, { scope: 'profile:read' });
     const wide = await world.grant(mine, one, { scope: 'profile:read bookings:read' });
@@ -63,7 +63,7 @@ describe('a grant that only carries on what was allowed', () => {
     expect((await carryOn('profile:read'))[1]).toBe(true);
   });
 
-  it('is not recorded when the user revokes meanwhile', async () => {
+  it('is not recorded when the user revokes the client at the same time', async () => {
     const { mine, one, database } = world;
     const id = await world.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
@@ -95,7 +95,7 @@ describe('a grant that only carries on what was allowed', () => {
     expect(await isRevoked(carried)).toBe(true);
   });
 
-  it('leaves none behind and deadlocks never, whatever comes at once', async () => {
+  it('leaves no live grant and no deadlock when recordings, uses and revocations run at once', async () => {
     const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
     await Promise.all([
@@ -109,7 +109,7 @@ describe('a grant that only carries on what was allowed', () => {
     expect(await database.dataSource.query(live, [mine])).toEqual([]);
   });
 
-  it('deadlocks never with what else locks grants, also while expired ones are deleted', async () => {
+  it('never deadlocks with other writes that lock grants, even while expired ones are deleted', async () => {
     const { mine, one, two, grants, database } = world;
     const live = await world.grant(mine, one);
     for (let round = 0; round < 40; round++) {

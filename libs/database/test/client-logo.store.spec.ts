@@ -24,7 +24,7 @@ describe('ClientLogoStore', () => {
 
   const find = async (digest: string | null) => (await logos.find([digest ?? ''])).get(digest ?? '');
 
-  it('finds a logo by the SHA-256 of its image, which its client names', async () => {
+  it('finds a logo by the SHA-256 of its image, which the client carries', async () => {
     const clientId = await world.client();
     const image = logo();
     const digest = await logos.set(clientId, image);
@@ -33,7 +33,7 @@ describe('ClientLogoStore', () => {
     expect(await find(digest)).toEqual(image);
   });
 
-  it('finds nothing of a logo that was replaced or removed', async () => {
+  it('does not find a logo that was replaced or removed', async () => {
     const clientId = await world.client();
     const first = await logos.set(clientId, logo());
     const second = await logos.set(clientId, { ...logo(), mediaType: 'image/webp' });
@@ -45,7 +45,7 @@ describe('ClientLogoStore', () => {
     expect(await logos.remove(clientId)).toBe(false);
   });
 
-  it('keeps an image that two clients have until neither has it', async () => {
+  it('keeps an image that two clients share until both have removed it', async () => {
     const [one, two] = [await world.client(), await world.client()];
     const image = logo();
     const digest = await logos.set(one, image);
@@ -54,7 +54,7 @@ describe('ClientLogoStore', () => {
     expect(await find(digest)).toEqual(image);
   });
 
-  it('finds several at once, each under its digest, whatever else was asked for', async () => {
+  it('finds several logos at once, each under its digest, and skips unknown digests', async () => {
     const [one, other, shared] = [logo(), logo(), logo()];
     const digests: string[] = [];
     for (const image of [one, other, shared, shared])
@@ -64,7 +64,7 @@ describe('ClientLogoStore', () => {
     expect(digests.map((digest) => found.get(digest))).toEqual([one, other, shared, shared]);
   });
 
-  it('gives no logo to a client that is unknown or deleted, and keeps none of a deleted one', async () => {
+  it('sets no logo for an unknown or deleted client, and deletes the logo with the client', async () => {
     const clientId = await world.client();
     const digest = await logos.set(clientId, logo());
     await new ClientRegistrationStore(database.dataSource).delete(clientId);
@@ -74,13 +74,13 @@ describe('ClientLogoStore', () => {
   });
 
   it.each(['', 'x', 'A'.repeat(64), '0'.repeat(63), `${'0'.repeat(63)}\0`, '0'.repeat(64)])(
-    'knows no logo %j',
+    'finds no logo for the digest %j',
     async (digest) => {
       expect(await find(digest)).toBeUndefined();
     },
   );
 
-  it('stores 12 KiB at most, and no image whose digest is not its own', async () => {
+  it('stores at most 12 KiB, and no image whose digest does not match', async () => {
     const clientId = await world.client();
     expect(await logos.set(clientId, logo(12_288))).toEqual(expect.any(String));
     await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');
@@ -89,7 +89,7 @@ describe('ClientLogoStore', () => {
     await expect(database.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
   });
 
-  it('loses none of two set at once: one of them stays', async () => {
+  it('keeps one of two logos that are set at once', async () => {
     const clientId = await world.client();
     const digests = await Promise.all([logos.set(clientId, logo()), logos.set(clientId, logo())]);
     const stays = (await clients.find(clientId))?.logo;

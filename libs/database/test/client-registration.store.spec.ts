@@ -51,7 +51,7 @@ describe('ClientRegistrationStore', () => {
     };
   };
 
-  it('gives a client profile:read when nothing else is said, else what is said', async () => {
+  it('gives a client the scope profile:read unless others are given', async () => {
     expect((await clients.find(await registered()))?.scopes).toEqual(['profile:read']);
     const scopes = ['bookings:read', 'profile:read'];
     const { clientId } = await clients.create({
@@ -63,7 +63,7 @@ describe('ClientRegistrationStore', () => {
     expect((await clients.find(clientId))?.scopes).toEqual(scopes);
   });
 
-  it('changes what it is told to, and nothing else', async () => {
+  it('changes the given fields and nothing else', async () => {
     const clientId = await registered();
     const before = await clients.find(clientId);
     const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
@@ -71,7 +71,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed' });
   });
 
-  it('changes everything the pages ask by, logo included, in one step', async () => {
+  it('changes all fields that the pages use, the logo included, in one transaction', async () => {
     const clientId = await registered();
     const logo = { mediaType: 'image/png', image: randomBytes(30) } as const;
     const wanted = {
@@ -93,7 +93,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: null });
   });
 
-  it('loses no change of several at once', async () => {
+  it('loses none of several changes made at once', async () => {
     const clientId = await registered();
     const uris = Array.from({ length: 8 }, (_, index) => `${CALLBACK}/${index}`);
     await Promise.all(
@@ -107,7 +107,7 @@ describe('ClientRegistrationStore', () => {
     expect((await clients.find(clientId))?.redirectUris.toSorted()).toEqual([CALLBACK, ...uris]);
   });
 
-  it('writes nothing when the change is refused, and knows no other client', async () => {
+  it('writes nothing when the change is refused, and returns null for an unknown client', async () => {
     const clientId = await registered();
     const before = await clients.find(clientId);
     const refuse = () => {
@@ -119,7 +119,7 @@ describe('ClientRegistrationStore', () => {
     expect(await registrations.delete('sc_unknown')).toBeNull();
   });
 
-  it('deletes a client for good: unknown everywhere, secrets and grants revoked, the identifier taken', async () => {
+  it('deletes a client for good: secrets and grants end, and its identifier stays taken', async () => {
     const clientId = await registered();
     const other = await registered();
     const [one, two, kept] = [await granted(clientId), await granted(clientId), await granted(other)];
@@ -138,7 +138,7 @@ describe('ClientRegistrationStore', () => {
     expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
   });
 
-  it('leaves no live grant of a deleted client, however late it is allowed', async () => {
+  it('leaves no live grant of a deleted client, even one recorded during the deletion', async () => {
     const clientId = await registered();
     const [revoked, ...late] = await Promise.all([
       registrations.delete(clientId),

@@ -28,7 +28,7 @@ describe('ClientSecretStore', () => {
     return 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
   };
 
-  it('adds a second secret beside the first, and no third', async () => {
+  it('adds a second secret, and refuses a third', async () => {
     const clientId = await confidential();
     const [first] = idsOf(await secrets.list(clientId));
     const added = await secrets.add(clientId, newHash());
@@ -47,7 +47,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
-  it('revokes one of two, and the last only by force', async () => {
+  it('revokes one of two secrets, and the last one only when forced', async () => {
     const clientId = await confidential();
     const [first = ''] = idsOf(await secrets.list(clientId));
     const [, second = ''] = idsOf(await secrets.add(clientId, newHash()));
@@ -58,7 +58,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
-  it('leaves one live when both are revoked at once', async () => {
+  it('leaves one secret live when both are revoked at once', async () => {
     const clientId = await confidential();
     const ids = idsOf(await secrets.add(clientId, newHash()));
     const results = await Promise.all(ids.map((id) => secrets.revoke(clientId, id)));
@@ -66,7 +66,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(1);
   });
 
-  it('knows secrets of the named client only, and no revoked ones', async () => {
+  it('finds secrets of the named client only, and none that are revoked', async () => {
     const [clientId, other] = [await confidential(), await confidential()];
     const [own = ''] = idsOf(await secrets.list(clientId));
     expect(await secrets.revoke(other, own)).toMatchObject({ outcome: 'unknown_secret' });
@@ -76,7 +76,7 @@ describe('ClientSecretStore', () => {
     expect(await secrets.revoke(clientId, own)).toMatchObject({ outcome: 'unknown_secret' });
   });
 
-  it('refuses unknown and public clients, which have no secrets', async () => {
+  it('refuses unknown clients, and public clients, which have no secrets', async () => {
     const { clientId } = await clients.create({ name: 'Phone', type: 'public', redirectUris });
     for (const work of [
       (id: string) => secrets.list(id),
@@ -89,7 +89,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
-  it('notes the last use of many secrets by one statement, and only ever moves it forward', async () => {
+  it('records the last use of many secrets with one statement, and never moves it backward', async () => {
     const clientId = await confidential();
     const [one = '', two = ''] = idsOf(await secrets.add(clientId, newHash()));
     const uses = [
@@ -103,7 +103,7 @@ describe('ClientSecretStore', () => {
     expect(await database.statementsOf(() => secrets.touch([]))).toEqual([]);
   });
 
-  it('tells which of the secrets was presented', () => {
+  it('returns which of the secrets was presented', () => {
     const [one, two, unknown] = [generateClientSecret(), generateClientSecret(), generateClientSecret()];
     const known = [
       { id: 'one', hash: one.hash },

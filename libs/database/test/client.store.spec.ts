@@ -28,7 +28,7 @@ describe('ClientStore', () => {
     expect(await clients.find(created.clientId)).toEqual(created);
   });
 
-  it('requires pushed authorization requests of those only that are registered so', async () => {
+  it('requires pushed authorization requests only of clients registered with that requirement', async () => {
     const plain = await clients.create({ name: 'Plain', type: 'public', redirectUris: REDIRECT_URIS });
     const strict = await clients.create({
       name: 'Strict',
@@ -58,7 +58,7 @@ describe('ClientStore', () => {
   });
 
   // @rfc 8252 8.4
-  it('knows a public client, which has no secret', async () => {
+  it('finds a public client, which has no secret', async () => {
     const created = await clients.create({
       name: 'Phone',
       type: 'public',
@@ -91,7 +91,7 @@ describe('ClientStore', () => {
   });
 
   it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
-    'knows no client %j',
+    'finds no client %j',
     async (clientId) => {
       expect(await clients.find(clientId)).toBeNull();
     },
@@ -105,7 +105,7 @@ describe('ClientStore', () => {
   });
 
   // @rfc 9700 2.6
-  it('makes identifiers of sc_ and 120 random bits', () => {
+  it('creates identifiers of sc_ and 120 random bits', () => {
     expect(generateClientId()).toMatch(/^sc_[a-z2-7]{24}$/);
     expect(new Set(Array.from({ length: 1_000 }, () => generateClientId())).size).toBe(1_000);
     expect(generateClientId((size) => Buffer.alloc(size, 0xff))).toBe(`sc_${'7'.repeat(24)}`);

@@ -19,7 +19,7 @@ describe('ConnectedAppStore', () => {
   });
   afterAll(() => database.close());
 
-  it('shows all grants of a client as one: every scope once, the oldest day, the last use', async () => {
+  it('merges all grants of a client: every scope once, the oldest date, the last use', async () => {
     const image = randomBytes(20);
     const clientId = await world.client({ firstParty: true, logo: { mediaType: 'image/webp', image } });
     const userId = await world.user();
@@ -44,7 +44,7 @@ describe('ConnectedAppStore', () => {
     expect(await apps.find(userId, clientId)).toEqual(shown);
   });
 
-  it('shows neither revoked nor expired grants, nor other users’, nor deleted clients', async () => {
+  it('leaves out revoked and expired grants, other users’ grants, and deleted clients', async () => {
     const [clientId, deleted, userId] = [await world.client(), await world.client(), await world.user()];
     await grants.revoke(await world.grant(userId, clientId));
     await world.grant(await world.user(), clientId);
@@ -55,7 +55,7 @@ describe('ConnectedAppStore', () => {
     expect(await apps.find(userId, clientId)).toBeNull();
   });
 
-  it('is in the order of names, whatever their letter case', async () => {
+  it('sorts by name, ignoring letter case', async () => {
     const userId = await world.user();
     for (const name of ['beta', 'Gamma', 'Alpha'])
       await world.grant(userId, await world.client({ name }), { scope: '' });
@@ -64,14 +64,14 @@ describe('ConnectedAppStore', () => {
     expect(listed[0]).toMatchObject({ logo: null, firstParty: false, scopes: [], lastUsedOn: null });
   });
 
-  it('lists 200 at most, by one statement', async () => {
+  it('lists at most 200 applications, with one statement', async () => {
     const userId = await world.user();
     for (let i = 0; i < 201; i++) await world.grant(userId, await world.client());
     expect(await database.statementsOf(() => apps.list(userId))).toHaveLength(1);
     expect(await apps.list(userId)).toHaveLength(200);
   });
 
-  it.each(['sc_unknown', '', 'a\0b'])('knows no application %j', async (clientId) => {
+  it.each(['sc_unknown', '', 'a\0b'])('finds no application %j', async (clientId) => {
     expect(await apps.find(await world.user(), clientId)).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ describe('client secrets', () => {
     expect(generateClientSecret().secret).not.toBe(secret);
   });
 
-  it('are verified against every live one', () => {
+  it('are verified against every live secret of the client', () => {
     const [one, two, gone] = [generateClientSecret(), generateClientSecret(), generateClientSecret()];
     const live = [
       { id: 'one', hash: one.hash },
@@ -24,7 +24,7 @@ describe('client secrets', () => {
   });
 
   it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
-    'refuses %#, which is no secret of the client',
+    'refuses a secret that the client does not have (%#)',
     (presented) => {
       expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
       expect(matchClientSecret(presented, [])).toBeNull();
@@ -33,24 +33,24 @@ describe('client secrets', () => {
 });
 
 describe('passwords', () => {
-  it('are hashed by argon2id with the parameters OWASP recommends and a salt of their own', async () => {
+  it('are hashed by argon2id with the parameters OWASP recommends and their own salt', async () => {
     const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(one).not.toBe(two);
   });
 
-  it('are verified', async () => {
+  it('are verified against their hash', async () => {
     const hash = await hashPassword('correct horse');
     expect(await verifyPassword('correct horse', hash)).toBe(true);
     expect(await verifyPassword('Correct horse', hash)).toBe(false);
     expect(await verifyPassword('', hash)).toBe(false);
   });
 
-  it('are the same however the keyboard composed their letters', async () => {
+  it('match in every Unicode composition of their letters', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
-  it('take as long to refuse when there is no such user', async () => {
+  it('take as long to refuse when the user does not exist', async () => {
     const hash = await hashPassword(randomBytes(8).toString('hex'));
     const time = async (passwordHash: string | null) => {
       const start = cpuTime();

@@ -58,7 +58,7 @@ describe('DatabaseModule', () => {
     return { url: url.href, port, cut, close };
   };
 
-  it('offers the stores', async () => {
+  it('provides the stores', async () => {
     const app = await start({ databaseUrl: isolated.databaseUrl });
     expect(await app.get(ClientStore).list()).toEqual([]);
     expect(await app.get(UserStore).findByLogin('nobody')).toBeNull();
@@ -75,7 +75,7 @@ describe('DatabaseModule', () => {
     await expect((await app).get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
-  it('gives up in the end, naming the server and not the password', async () => {
+  it('gives up after the time limit, and names the server and not the password', async () => {
     const { url, port, close } = await relay();
     await close();
     const error = await start({ databaseUrl: url, retryForMs: 300 }).catch((error: unknown) => error);
@@ -84,14 +84,14 @@ describe('DatabaseModule', () => {
     expect(String(error)).not.toContain(new URL(url).password);
   });
 
-  it('does not wait for what will not pass: a database that does not exist', async () => {
+  it('does not retry a permanent error: a database that does not exist', async () => {
     const url = new URL(isolated.databaseUrl);
     url.pathname = '/no_such_database';
     // Longer than any test may take.
     await expect(start({ databaseUrl: url.href, retryForMs: 3_600_000 })).rejects.toThrow('no_such_database');
   });
 
-  it('survives cut connections: the next query opens another one', async () => {
+  it('survives cut connections: the next query opens a new one', async () => {
     const { url, cut } = await relay();
     const app = await start({ databaseUrl: url });
     const health = app.get(DatabaseHealth);

@@ -1,12 +1,12 @@
 import { blocked } from './open-database.js';
 import { useGrants } from './use-grants.js';
 
-describe('a decision that declines something', () => {
+describe('a decision that declines a scope', () => {
   const world = useGrants();
   const wide = () => world.grant(world.mine, world.one, { scope: 'profile:read bookings:read' });
   const decline = () => world.decline(world.mine, world.one, ['bookings:read']);
 
-  it('ends the grants to the client that hold it, and no others', async () => {
+  it('ends this client’s grants that hold the scope, and no others', async () => {
     const { mine, one, two, isRevoked } = world;
     const held = [await wide(), await wide()];
     const scope = 'profile:read bookings:read';
@@ -21,13 +21,13 @@ describe('a decision that declines something', () => {
     for (const grant of [...kept, id]) expect(await isRevoked(grant)).toBe(false);
   });
 
-  it('names what ended again, when it is made again', async () => {
+  it('returns the same ended grants when it is repeated', async () => {
     const held = await wide();
     expect((await decline()).ended).toEqual([held]);
     expect((await decline()).ended).toEqual([held]);
   });
 
-  it('keeps what it ended, expired or not: what follows from the end may not be done yet', async () => {
+  it('keeps an ended grant even if it has expired, because its revocation may not be applied yet', async () => {
     const { mine, one, isRevoked } = world;
     const held = await world.grant(mine, one, { scope: 'profile:read bookings:read', days: -1 });
     expect((await decline()).ended).toEqual([held]);
@@ -35,7 +35,7 @@ describe('a decision that declines something', () => {
     expect(await isRevoked(held)).toBe(true);
   });
 
-  it('is not recorded, and ends nothing, when the client was deleted', async () => {
+  it('is not recorded, and ends no grant, when the client was deleted', async () => {
     const { one, database, grants, isRevoked } = world;
     const held = await wide();
     await database.dataSource.query('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [one]);
@@ -45,7 +45,7 @@ describe('a decision that declines something', () => {
     expect(await grants.find(id)).toBeNull();
   });
 
-  it('ends nothing when it cannot be recorded', async () => {
+  it('ends no grant when it cannot be recorded', async () => {
     const { mine, one, grants, isRevoked } = world;
     const held = await wide();
     const again = {
@@ -60,7 +60,7 @@ describe('a decision that declines something', () => {
     expect(await isRevoked(held)).toBe(false);
   });
 
-  it('waits for one that is being recorded, and ends it', async () => {
+  it('waits for a grant that is being recorded, and ends it', async () => {
     const { database, mine, one, isRevoked } = world;
     const held = await wide();
     const runner = database.dataSource.createQueryRunner();

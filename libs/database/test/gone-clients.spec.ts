@@ -9,10 +9,10 @@ const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
 const isThere = async (clientId: string): Promise<boolean> =>
   (await sql('SELECT 1 FROM clients WHERE client_id = $1', [clientId])).length === 1;
 
-describe('a client, by plain SQL,', () => {
+describe('deleting a client by plain SQL', () => {
   const DELETE = 'DELETE FROM clients WHERE client_id = $1';
 
-  it('is not deleted while a grant to it is recorded, live or revoked, and is when none is', async () => {
+  it('is refused while a grant to it is recorded, live or revoked', async () => {
     const { mine, one, two, grants } = world;
     const id = await world.grant(mine, one);
     for (const revoke of [false, true]) {
@@ -27,7 +27,7 @@ describe('a client, by plain SQL,', () => {
     expect(await isThere(two)).toBe(false);
   });
 
-  it('is not among those that TRUNCATE takes, nor are their grants', async () => {
+  it('is refused for TRUNCATE CASCADE, which would take the grants too', async () => {
     const { mine, one, grants } = world;
     const id = await world.grant(mine, one);
     const { hint } = await refusalOf(sql('TRUNCATE clients CASCADE'));
@@ -35,7 +35,7 @@ describe('a client, by plain SQL,', () => {
     expect(await grants.find(id)).not.toBeNull();
   });
 
-  it('is not deleted either when a grant is being recorded meanwhile', async () => {
+  it('is refused when a grant is being recorded at the same time', async () => {
     const { mine, one, grants, database } = world;
     const runner = database.dataSource.createQueryRunner();
     await runner.startTransaction();

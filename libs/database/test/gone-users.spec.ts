@@ -46,9 +46,9 @@ const newRecord = () => ({
   expiresAt: new Date(Date.now() + 86_400_000),
 });
 
-describe('a user, by plain SQL,', () => {
+describe('a user', () => {
   it.each(WAYS)(
-    'is not %s while a grant has not ended, and is when all have',
+    'cannot be %s by plain SQL while a grant is live, and can once all have ended',
     async (_way, statement, command) => {
       const { mine, one, two, grants } = world;
       const live = await world.grant(mine, one);
@@ -71,21 +71,24 @@ describe('a user, by plain SQL,', () => {
     },
   );
 
-  it.each(WAYS)('is not %s by a transaction that may not see the newest grants', async (_way, statement) => {
-    const { mine, one } = world;
-    for (const isolation of ['REPEATABLE READ', 'SERIALIZABLE']) {
-      const deletion = inTransaction(async (runner) => {
-        await runner.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
-        await runner.query('SELECT 1 FROM grants');
-        await world.grant(mine, one);
-        await runner.query(statement, [mine]);
-      });
-      expect((await refusalOf(deletion)).message).toContain('READ COMMITTED only');
-    }
-    expect(await isThere(mine)).toBe(true);
-  });
+  it.each(WAYS)(
+    'cannot be %s by a transaction that may not see the newest grants',
+    async (_way, statement) => {
+      const { mine, one } = world;
+      for (const isolation of ['REPEATABLE READ', 'SERIALIZABLE']) {
+        const deletion = inTransaction(async (runner) => {
+          await runner.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
+          await runner.query('SELECT 1 FROM grants');
+          await world.grant(mine, one);
+          await runner.query(statement, [mine]);
+        });
+        expect((await refusalOf(deletion)).message).toContain('READ COMMITTED only');
+      }
+      expect(await isThere(mine)).toBe(true);
+    },
+  );
 
-  it('is not among those that TRUNCATE takes while a grant has not ended, and is when all have', async () => {
+  it('cannot be removed by TRUNCATE while a grant is live, and can once all have ended', async () => {
     const { mine, one, two, grants } = world;
     await grants.revoke(await world.grant(mine, two));
     await sql('UPDATE grants SET revoked_at = now() WHERE revoked_at IS NULL');
@@ -102,14 +105,14 @@ describe('a user, by plain SQL,', () => {
     expect((await grants.find(live))?.revokedAt).toBeInstanceOf(Date);
   });
 
-  it('can be changed in everything else, and enabled, whatever grants there are', async () => {
+  it('can be changed in other fields, and enabled, whatever grants exist', async () => {
     const { mine, one } = world;
     await world.grant(mine, one);
     await sql(`UPDATE users SET id = id, name = 'New', disabled_at = NULL WHERE id = $1`, [mine]);
     expect(await isThere(mine)).toBe(true);
   });
 
-  it('is deleted and made by a role that has no rights on grants, with the same rules', async () => {
+  it('can be deleted and created under the same rules by a role without rights on grants', async () => {
     const { mine, one, grants, database } = world;
     const role = `provisions_${randomUUID().replaceAll('-', '')}`;
     await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);
@@ -138,8 +141,8 @@ describe('a user, by plain SQL,', () => {
   });
 });
 
-describe('a grant', () => {
-  it('is recorded for nobody who is not there, or is disabled', async () => {
+describe('a user id', () => {
+  it('has no new grants when its user is gone or disabled', async () => {
     const { mine, one, two, grants } = world;
     await grants.revoke(await world.grant(mine, one));
     for (const [, statement] of WAYS.toReversed()) {
@@ -157,7 +160,7 @@ describe('a grant', () => {
     }
   });
 
-  it('never comes to belong to another user with the same id', async () => {
+  it('is not given to another user while grants with it are recorded', async () => {
     const { mine, one, grants } = world;
     const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, $2, $2 || '@b', 'A', '$argon2id$')`;
     const id = await world.grant(mine, one);
@@ -175,7 +178,7 @@ describe('a grant', () => {
     await sql('UPDATE users SET id = -id WHERE id = $1', [other]);
   });
 
-  it('is not handed on either when its user is being deleted as another one with the id is made', async () => {
+  it('is not given to another user even while its user is being deleted', async () => {
     const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
     const insert = `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'heir', 'heir@b', 'A', '$argon2id$')`;
@@ -191,7 +194,7 @@ describe('a grant', () => {
     expect(await grants.find(id)).toMatchObject({ userId: mine });
   });
 
-  it('nor is a session: a user who gets the id of another one begins with another generation', async () => {
+  it('gets another session generation each time it is reused', async () => {
     const insert = `INSERT INTO users (id, username, email, name, password_hash)
       VALUES ($1, 'same', 'same@b', 'A', '$argon2id$') RETURNING session_generation AS generation`;
     const generations = new Set<number>();
@@ -204,8 +207,8 @@ describe('a grant', () => {
   });
 });
 
-describe('a grant and the end of its user, at once', () => {
-  it.each(WAYS)('the user is not %s when the grant came first', async (_way, statement) => {
+describe('recording a grant', () => {
+  it.each(WAYS)('prevents the user from being %s when the grant comes first', async (_way, statement) => {
     const { mine, grants, database } = world;
     const record = newRecord();
     const { rejected } = await inTransaction(async (runner) => {
@@ -222,7 +225,7 @@ describe('a grant and the end of its user, at once', () => {
     expect((await grants.find(record.id))?.revokedAt).toBeNull();
   });
 
-  it.each(WAYS)('the grant is not recorded when the user was %s first', async (_way, statement) => {
+  it.each(WAYS)('is refused when the user was %s first', async (_way, statement) => {
     const { mine, grants, database } = world;
     const record = newRecord();
     const { recording } = await inTransaction(async (runner) => {
@@ -238,7 +241,7 @@ describe('a grant and the end of its user, at once', () => {
     expect(await sql('SELECT 1 FROM grants WHERE user_id = $1', [mine])).toEqual([]);
   });
 
-  it.each(WAYS)('leave nothing behind that lives, in any order (%s)', async (_way, statement) => {
+  it.each(WAYS)('succeeds exactly when the user is not %s, in any order', async (_way, statement) => {
     const { grants } = world;
     for (let round = 0; round < ROUNDS; round++) {
       const userId = await world.user();

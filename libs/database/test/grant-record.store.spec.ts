@@ -63,7 +63,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(newId())).toBeNull();
   });
 
-  it('deletes the same user’s expired grants when another one is allowed, in one round trip', async () => {
+  it('deletes the user’s expired grants when a new one is recorded, in one statement', async () => {
     const expired = await granted(fromNow(-1));
     const ofAnother = await granted(fromNow(-1), otherUserId);
     const live = await granted();
@@ -75,7 +75,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(live)).not.toBeNull();
   });
 
-  it('deletes what users left who are gone when anybody allows something, once it has expired', async () => {
+  it('deletes expired grants of deleted users whenever a grant is recorded', async () => {
     const accounts = new UserAccountStore(database.dataSource);
     const username = 'gone';
     const { id: gone } = await users.create({
@@ -127,7 +127,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.revoke(newId())).toBe(false);
   });
 
-  it('notes the last use of many grants by one statement, and only ever moves it forward', async () => {
+  it('records the last use of many grants with one statement, and never moves it backward', async () => {
     const [one, two] = [await granted(), await granted()];
     const uses = [
       { id: one, day: '2030-01-01' },
@@ -148,14 +148,14 @@ describe('GrantRecordStore', () => {
     expect(Math.abs(Number((await row(id))?.expires) - (endOfDay + 90 * DAY_MS))).toBeLessThan(60_000);
   });
 
-  it('never shortens a grant by noting a use', async () => {
+  it('never shortens a grant when a use is recorded', async () => {
     const id = await granted(fromNow(90));
     const before = (await row(id))?.expires;
     await grants.touch([{ id, day: '2001-01-01' }]);
     expect((await row(id))?.expires).toEqual(before);
   });
 
-  it('notes no use of a revoked grant, and sends nothing for no uses', async () => {
+  it('records no use of a revoked grant, and sends no statement for no uses', async () => {
     const id = await granted();
     await grants.revoke(id);
     await grants.touch([{ id, day: '2030-01-01' }]);
@@ -163,7 +163,7 @@ describe('GrantRecordStore', () => {
     expect(await database.statementsOf(() => grants.touch([]))).toEqual([]);
   });
 
-  it('takes overlapping batches at once without a deadlock', async () => {
+  it('records overlapping batches at once without a deadlock', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => granted()));
     const batch = (day: number) => ids.map((id) => ({ id, day: `2031-01-${String(day).padStart(2, '0')}` }));
     const days = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -171,14 +171,14 @@ describe('GrantRecordStore', () => {
     expect((await row(ids[0]!))?.used).toBe('2031-01-20');
   });
 
-  it('takes back a record as if it had never been', async () => {
+  it('withdraws a record as if it had never existed', async () => {
     const id = await granted();
     await grants.withdraw(id);
     expect(await grants.find(id)).toBeNull();
     await grants.withdraw(id);
   });
 
-  it('stores no handle: only the form of a SHA-256 digest is taken', async () => {
+  it('stores no handle: an id must have the form of a SHA-256 digest', async () => {
     const handle = randomBytes(16).toString('base64url');
     const create = grants.create({
       id: handle,

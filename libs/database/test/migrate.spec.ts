@@ -22,7 +22,7 @@ describe('migrate', () => {
       )
     ).map(({ name }) => name);
 
-  it('applies every migration once, however many places run it at once', async () => {
+  it('applies every migration once, however many processes run it at once', async () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(database.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));
     expect(await tables()).toEqual([
@@ -36,7 +36,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('tells a role that may only read what is missing, before the first migration and after the last', async () => {
+  it('reports pending migrations to a read-only role, before the first and after the last', async () => {
     await dataSource.query('DROP TABLE migrations');
     const role = `reader_${randomUUID().replaceAll('-', '')}`;
     await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => services.close());
 
-it('a connection whose server takes no writes any more is not used again', async () => {
+it('a connection whose server has become read-only is not used again', async () => {
   const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
   const source = await databaseDataSource(services.databaseUrl, limits).initialize();
   try {

@@ -12,7 +12,7 @@ describe('ResourceServerStore', () => {
   });
   afterAll(() => database.close());
 
-  it('finds an account as it was created, with the hash of its secret only', async () => {
+  it('finds an account as it was created, with only the hash of its secret', async () => {
     const { secret, hash } = generateClientSecret();
     const { id } = await servers.create('Bookings API', hash);
     expect(id).toMatch(/^rs_[a-z2-7]{24}$/);
@@ -21,7 +21,7 @@ describe('ResourceServerStore', () => {
     expect(matchClientSecret(secret, found!.secrets)).toBe(id);
   });
 
-  it('knows nobody else: unknown, malformed and client identifiers are null', async () => {
+  it('returns null for unknown, malformed and client identifiers', async () => {
     for (const id of ['rs_aaaaaaaaaaaaaaaaaaaaaaaa', 'sc_aaaaaaaaaaaaaaaaaaaaaaaa', '', '\0', 'rs_\0']) {
       expect(await servers.find(id)).toBeNull();
     }

@@ -37,7 +37,7 @@ describe('revocations to apply', () => {
 
   beforeEach(() => world.database.dataSource.query('DELETE FROM grants'));
 
-  it('are those that are not applied, however old, then those applied within the time, each newest first', async () => {
+  it('are all unapplied ones, however old, then those applied recently, each part newest first', async () => {
     const { mine, one } = world;
     const grant = () => world.grant(mine, one);
     const [oldest, live, recent, appliedOld, appliedLate, applied] = [
@@ -59,7 +59,7 @@ describe('revocations to apply', () => {
     expect(await within(4 * HOUR)).not.toContain(live);
   });
 
-  it('come page by page, each once and in order', async () => {
+  it('are paged, each once and in order', async () => {
     expect(await within(HOUR)).toEqual([]);
     const ids = await revoked(MANY, 1);
     const found = await pages();
@@ -67,19 +67,19 @@ describe('revocations to apply', () => {
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
   });
 
-  it('come page by page, each once, though a statement revoked them all at one time', async () => {
+  it('are paged, each once, even when one statement revoked them all at the same time', async () => {
     const ids = await revoked(MANY, 0);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('come once though they are marked meanwhile, and the next pass of another process meets them', async () => {
+  it('are paged once though they are marked meanwhile, and another process’s next pass finds them', async () => {
     const ids = await revoked(MANY, 1);
     const found = await pages(HOUR, (page) => world.grants.markApplied(page));
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('include one that is committed late, whatever time it has', async () => {
+  it('include one that is committed late, whatever its timestamp', async () => {
     const { database, mine, one } = world;
     const id = await world.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
@@ -91,7 +91,7 @@ describe('revocations to apply', () => {
     expect(await within(0)).toEqual([id]);
   });
 
-  it('cost no look at all grants, of which there are many: indexes find them', async () => {
+  it('are found through indexes, without a scan of all grants', async () => {
     const { database, grants } = world;
     const ids = await revoked(MANY, 1000);
     await database.dataSource.query(
@@ -120,7 +120,7 @@ describe('revocations to apply', () => {
     expect(plans.at(-1)).toMatch(/Scan.* using grants_revocation_applied on grants/);
   });
 
-  it('are marked only if they are recorded', async () => {
+  it('are marked only if their grants are recorded', async () => {
     const id = await world.grant(world.mine, world.one);
     await world.grants.markApplied([id, 'x'.repeat(43)]);
     expect(await world.isRevoked(id)).toBe(false);

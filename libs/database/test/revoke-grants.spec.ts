@@ -4,7 +4,7 @@ import { PATIENT_MS } from '#testing/patience.js';
 import { blocked } from './open-database.js';
 import { useGrants } from './use-grants.js';
 
-describe('revoking what a user allowed', () => {
+describe('revoking a user’s grants', () => {
   const world = useGrants();
   const revokedAgo = (id: string, minutes: number, isApplied = true) =>
     world.database.dataSource.query(
@@ -13,7 +13,7 @@ describe('revoking what a user allowed', () => {
       [id, minutes, isApplied],
     );
 
-  it('revokes every grant of one client, and no other’s', async () => {
+  it('revokes every grant of one client, and no other client’s', async () => {
     const { mine, one, two, grants, isRevoked } = world;
     const ids = [await world.grant(mine, one), await world.grant(mine, one)];
     const kept = [await world.grant(mine, two), await world.grant(await world.user(), one)];
@@ -22,7 +22,7 @@ describe('revoking what a user allowed', () => {
     for (const id of kept) expect(await isRevoked(id)).toBe(false);
   });
 
-  it('revokes every grant of every client, and no other user’s', async () => {
+  it('revokes every grant of the user, and no other user’s', async () => {
     const { mine, one, two, grants, isRevoked } = world;
     const ids = [await world.grant(mine, one), await world.grant(mine, two)];
     const kept = await world.grant(await world.user(), one);
@@ -31,7 +31,7 @@ describe('revoking what a user allowed', () => {
     expect(await grants.revokeAllOf(await world.user())).toEqual([]);
   });
 
-  it('names what was revoked in the last ten minutes or is not applied yet again, and leaves when it was revoked as it is', async () => {
+  it('returns recent and unapplied revocations again, and keeps the time of each', async () => {
     const { mine, one, grants } = world;
     const [recent, old, outstanding, live] = [
       await world.grant(mine, one),
@@ -48,7 +48,7 @@ describe('revoking what a user allowed', () => {
     expect((await grants.find(recent))?.revokedAt).toEqual(before);
   });
 
-  it('tells each of two at once about every grant: either may be the one that goes on to fail', async () => {
+  it('returns every grant to each of several concurrent calls, because any of them may fail', async () => {
     const { mine, one, grants } = world;
     const ids = await Promise.all(Array.from({ length: 20 }, () => world.grant(mine, one)));
     const outcomes = await Promise.all([
@@ -61,7 +61,7 @@ describe('revoking what a user allowed', () => {
     expect(new Set(times).size).toBe(1);
   });
 
-  it('does not deadlock with uses that are recorded meanwhile', async () => {
+  it('does not deadlock with uses that are recorded at the same time', async () => {
     const { mine, one, grants, isRevoked } = world;
     const ids = await Promise.all(Array.from({ length: 50 }, () => world.grant(mine, one)));
     const uses = (day: number) => ids.toReversed().map((id) => ({ id, day: `2031-01-1${day}` }));
@@ -73,7 +73,7 @@ describe('revoking what a user allowed', () => {
     for (const id of ids) expect(await isRevoked(id)).toBe(true);
   });
 
-  it('waits for a revocation that is under way, and then knows of it', async () => {
+  it('waits for a revocation in progress, and then returns it too', async () => {
     const { mine, one, grants, database } = world;
     const id = await world.grant(mine, one);
     const runner = database.dataSource.createQueryRunner();
@@ -104,7 +104,7 @@ describe('revoking what a user allowed', () => {
         ]);
       },
     ],
-  ])('sees a grant that is being recorded, whatever isolation the server prefers: %s', async (_, end) => {
+  ])('sees a grant that is being recorded, whatever the default isolation level: %s', async (_, end) => {
     const { mine, one, database, isRevoked } = world;
     const source = await databaseDataSource(database.databaseUrl, {
       ...requestLimits(PATIENT_MS),

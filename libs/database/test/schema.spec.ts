@@ -8,7 +8,7 @@ import { testServices } from '#testing/test-services.js';
 
 const schema = 'oauth';
 
-it('a schema has a name that needs no quotes, and is none of PostgreSQL’s own', () => {
+it('a schema name needs no quotes and is not one of PostgreSQL’s own', () => {
   const good = ['oauth', '_a1', 'a'.repeat(63)];
   const bad = [
     '',
@@ -66,7 +66,7 @@ describe('a database with tables of another application', () => {
     expect(await tablesOf('public')).toEqual(names.split(', '));
   });
 
-  it('is left as it is by migrations into a schema of their own, however many places run them at once', async () => {
+  it('is left unchanged by migrations into a separate schema, however many processes run them at once', async () => {
     await admin.query('CREATE TABLE users (id serial PRIMARY KEY, login text)');
     const all = await pendingMigrations(url, { schema });
     expect(all.length).toBeGreaterThan(0);
@@ -79,12 +79,12 @@ describe('a database with tables of another application', () => {
     );
   });
 
-  it('is refused in a schema of another application just so', async () => {
+  it('is refused when the configured schema has tables of another application', async () => {
     await admin.query('CREATE SCHEMA oauth; CREATE TABLE oauth.clients (id int)');
     await expect(migrate(url, { schema })).rejects.toThrow('the schema oauth of this database has tables');
   });
 
-  it('takes migrations of a role that may not make schemas, where the schema is there', async () => {
+  it('accepts migrations by a role that may not create schemas, if the schema exists', async () => {
     const role = `owner_${randomUUID().replaceAll('-', '')}`;
     await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owns'; CREATE SCHEMA oauth AUTHORIZATION ${role}`);
     const owner = new URL(url);
@@ -97,7 +97,7 @@ describe('a database with tables of another application', () => {
     }
   });
 
-  it('is not worked on when something in between drops the schema that connections ask for', async () => {
+  it('is refused when a pooler drops the search_path that connections ask for', async () => {
     // As a pooler that ignores startup parameters does.
     const overridden = `${url}?options=-c%20search_path%3Dpublic`;
     const open = connect(databaseDataSource(overridden, REQUEST_LIMITS, schema), overridden, 5_000);

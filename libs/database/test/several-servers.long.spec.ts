@@ -18,8 +18,8 @@ const { connectTimeoutMs } = requestLimits(PATIENT_MS);
 const LIMITS = { poolSize: 3, connectTimeoutMs, statementTimeoutMs: 3_000 };
 const open = (url: string) => connect(databaseDataSource(url, LIMITS), url, 0);
 
-describe('a database of several servers', () => {
-  it('refuses a wrong password at once, and names the servers without it', async () => {
+describe('a database with several servers', () => {
+  it('refuses a wrong password at once, and names the servers and not the password', async () => {
     const url = servers.url.replace(/:[^:@/]+@/, ':not-it@');
     const error = await open(url).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(DependencyUnavailableError);
@@ -29,12 +29,12 @@ describe('a database of several servers', () => {
     expect(String(error)).not.toContain('not-it');
   });
 
-  it('is not there as long as only a standby is', async () => {
+  it('is unavailable while only a standby is up', async () => {
     const standbys = servers.standbyUrl.replace(/@([^/]+)\//, '@$1,$1/');
     await expect(open(standbys)).rejects.toThrow(/no server takes writes: .* is a standby/);
   });
 
-  it('is written to at its primary, and at the standby once that was promoted, be the primary silent', async () => {
+  it('is written at its primary, then at the promoted standby, even if the primary is silent', async () => {
     await withDatabase(servers.primaryUrl, (primary) => primary.query('CREATE TABLE said (what text)'));
     const source = await open(servers.url);
     const say = (what: string) => source.query('INSERT INTO said VALUES ($1)', [what]);

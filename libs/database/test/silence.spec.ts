@@ -18,7 +18,7 @@ describe('connections to PostgreSQL', () => {
     await services.close();
   });
 
-  it('are made anew when they fall silent without being closed', async () => {
+  it('are replaced when they fall silent without being closed', async () => {
     const limits = { ...requestLimits(PATIENT_MS), poolSize: 3, statementTimeoutMs: 2_000 };
     const source = await databaseDataSource(network.url, limits).initialize();
     const threeAtOnce = () => Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));

@@ -38,7 +38,7 @@ const liveOf = (userId: number) =>
   );
 
 describe('disabling a user', () => {
-  it('ends every session and every grant, expired ones too, and no other user’s', async () => {
+  it('ends every session and grant of the user, expired ones included, and no other user’s', async () => {
     const { mine, grants } = world;
     const { live, expired, other } = await granted();
     const before = await users.find(mine);
@@ -56,7 +56,7 @@ describe('disabling a user', () => {
     expect((await grants.revokedOf({ userId: mine })).toSorted()).toEqual([...live, expired].toSorted());
   });
 
-  it('can be done again, and by several at once', async () => {
+  it('can be repeated, also concurrently', async () => {
     const { mine } = world;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(mine)));
@@ -65,7 +65,7 @@ describe('disabling a user', () => {
     expect(await accounts.disable(2_000_000_000)).toBeNull();
   });
 
-  it('is taken back by enabling: what was revoked stays so, and a new grant can be recorded', async () => {
+  it('is undone by enabling: revoked grants stay revoked, and new ones can be recorded', async () => {
     const { mine, one } = world;
     await granted();
     await accounts.disable(mine);
@@ -79,7 +79,7 @@ describe('disabling a user', () => {
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
 
-  it('by plain SQL ends the sessions as well: none is good again once the user is enabled', async () => {
+  it('by plain SQL ends sessions too: none is valid again once the user is enabled', async () => {
     const { mine, database } = world;
     const generation = async () => (await users.find(mine))?.sessionGeneration;
     const before = await generation();
@@ -94,7 +94,7 @@ describe('disabling a user', () => {
 });
 
 describe('deleting a user', () => {
-  it('removes all that is known of the person; the records of the grants stay, revoked', async () => {
+  it('removes all personal data; the grant records stay, revoked', async () => {
     const { mine, grants, database } = world;
     const { live, expired, other } = await granted();
     expect(await accounts.delete(mine)).toEqual({ revokedGrants: 3 });
@@ -114,7 +114,7 @@ describe('deleting a user', () => {
     ]);
   });
 
-  it('happens once, however many do it at once', async () => {
+  it('happens once, however many callers do it at once', async () => {
     const { mine } = world;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(mine)));
@@ -139,7 +139,7 @@ describe('deleting a user', () => {
     expect(await isRevoked(id)).toBe(true);
   });
 
-  it('leaves no grant alive and deadlocks never, whatever comes at once', async () => {
+  it('leaves no live grant and no deadlock, whatever runs at once', async () => {
     const { one, two, grants } = world;
     for (let round = 0; round < ROUNDS; round++) {
       const user = await world.user();
@@ -162,7 +162,7 @@ describe('deleting a user', () => {
 });
 
 describe('a new password', () => {
-  it('takes the place of the old one, and ends sessions only if asked', async () => {
+  it('replaces the old one, and ends sessions only if asked', async () => {
     const { mine } = world;
     const before = await users.find(mine);
     const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;
@@ -181,7 +181,7 @@ describe('the list of users', () => {
     (await users.create({ email: `${username}@list.example`, username, name, passwordHash: '$argon2id$x' }))
       .id;
 
-  it('tells what the operator has to know, and no password', async () => {
+  it('shows what the operator needs, and no password', async () => {
     const id = await make('listed', 'Listed % Person');
     const [found] = await accounts.list({ search: 'LISTED@', limit: 10 });
     expect(found).toEqual({
@@ -197,7 +197,7 @@ describe('the list of users', () => {
     expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date) });
   });
 
-  it('is searched for a piece of text, not for a pattern, and a page at a time', async () => {
+  it('is searched for literal text, not a pattern, and is paged', async () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.push(await make(`paged_${name}`));
     await make('pagedXfour');

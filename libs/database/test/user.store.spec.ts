@@ -17,7 +17,7 @@ describe('UserStore', () => {
   });
   afterAll(() => database.close());
 
-  it('gives a new user what /v2/me and the pages need', async () => {
+  it('creates a user with what /v2/me and the pages need', async () => {
     const email = 'grace@example.com';
     const created = await users.create({
       email,
@@ -45,7 +45,7 @@ describe('UserStore', () => {
     expect(await users.find(created.id)).toEqual(created);
   });
 
-  it('takes UTC for the time zone of a user who has none', async () => {
+  it('defaults the time zone to UTC', async () => {
     expect((await users.findByLogin('ada'))?.user.timeZone).toBe('UTC');
   });
 
@@ -63,7 +63,7 @@ describe('UserStore', () => {
   });
 
   it.each(['nobody', 'nobody@example.com', '', 'ada\0', 'a'.repeat(255), '%', "' OR 1=1 --"])(
-    'knows no user %j',
+    'finds no user %j',
     async (login) => {
       expect(await users.findByLogin(login)).toBeNull();
     },
@@ -83,16 +83,19 @@ describe('UserStore', () => {
     expect(error).toMatchObject({ fields });
   });
 
-  it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])('stores no username %j', async (username) => {
-    const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
-    await expect(create).rejects.toThrow('users_username_check');
-  });
+  it.each(['ada@home', 'with space', '', '-x', 'x'.repeat(65)])(
+    'refuses the username %j',
+    async (username) => {
+      const create = users.create({ email: 'new@example.com', username, name: 'X', passwordHash });
+      await expect(create).rejects.toThrow('users_username_check');
+    },
+  );
 
   describe('settings and sessions', () => {
     const newUser = async (username: string) =>
       (await users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash })).id;
 
-    it('remembers the language a user chose, and forgets it', async () => {
+    it('stores the language a user chose, and removes it', async () => {
       const id = await newUser('babel');
       expect(await users.setLocale(id, 'ar')).toBe(true);
       expect((await users.find(id))?.locale).toBe('ar');
@@ -102,7 +105,7 @@ describe('UserStore', () => {
       expect(await users.setLocale(2_000_000_000, 'de')).toBe(false);
     });
 
-    it('stores exactly the languages that the pages speak', async () => {
+    it('accepts exactly the languages of the pages', async () => {
       const id = await newUser('polyglot');
       for (const locale of LOCALES) expect(await users.setLocale(id, locale)).toBe(true);
       for (const locale of ['EN', 'xx', '', 'pt-BR'])
@@ -112,7 +115,7 @@ describe('UserStore', () => {
       expect(chosen.locale).toBe('ja');
     });
 
-    it('ends sessions once for each time it is asked, also at the same time', async () => {
+    it('increments the session generation once per request to end sessions, even concurrently', async () => {
       const id = await newUser('everywhere');
       const other = await newUser('elsewhere');
       const generationOf = async (user: number) => (await users.find(user))?.sessionGeneration ?? -1;
@@ -126,7 +129,7 @@ describe('UserStore', () => {
     });
   });
 
-  it('stores no password that is not hashed', async () => {
+  it('refuses a password that is not hashed', async () => {
     const create = users.create({
       email: 'new@example.com',
       username: 'new',

@@ -2,7 +2,7 @@ import { granted, useWorld } from './grant-world.js';
 
 const world = useWorld();
 
-describe('a code that Redis began in another history of its writes', () => {
+describe('a code issued before a failover of Redis', () => {
   it('is refused, because its redemption may have been lost', async () => {
     const { code, grantId } = await world.pending();
     // As a promoted replica has it: everything but what comes after.
@@ -12,7 +12,7 @@ describe('a code that Redis began in another history of its writes', () => {
     expect(world.announced).not.toContain(grantId);
   });
 
-  it('does not end the grant of who redeemed it before', async () => {
+  it('does not end the grant of the client that redeemed it before', async () => {
     const { code, grantId } = await world.pending();
     const key = `grant:${grantId}`;
     const before = await world.fixture.redis.dumpBuffer(key);

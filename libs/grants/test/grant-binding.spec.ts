@@ -11,9 +11,9 @@ const refresh = (
   { jkt = null, scope = null }: { jkt?: string | null; scope?: string | null } = {},
 ) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope });
 
-describe('a grant whose client proved a key (RFC 9449)', () => {
+describe('a grant bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
-  it('has tokens that are good with that key only', async () => {
+  it('has tokens that are valid with that key only', async () => {
     const { pair } = await world.active(JKT);
     expect(pair.type).toBe('DPoP');
     expect((await world.engine.introspect(pair.accessToken, JKT)).outcome).toBe('active');
@@ -21,7 +21,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('key_mismatch');
   });
 
-  it('is refreshed with that key only, and a refusal changes nothing', async () => {
+  it('is refreshed with that key only, and a refused refresh changes nothing', async () => {
     const { pair } = await world.active(JKT);
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
@@ -30,7 +30,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.introspect(next.pair.accessToken, JKT)).outcome).toBe('active');
   });
 
-  it('is restored with its key, which the token itself proves', async () => {
+  it('is restored with its key, which the token itself carries', async () => {
     const { pair } = await world.active(JKT);
     await world.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
@@ -39,7 +39,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 
   // @deviation D24
-  it('can be asked about without the key (RFC 7662), as long as Redis knows the grant', async () => {
+  it('can be introspected without the key (RFC 7662) while Redis has the grant', async () => {
     const { pair } = await world.active(JKT);
     expect(await world.engine.introspectWithoutProof(pair.accessToken)).toMatchObject({
       outcome: 'active',
@@ -49,7 +49,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.introspectWithoutProof(pair.accessToken)).outcome).toBe('key_mismatch');
   });
 
-  it('is never known by another key, or by none, than Redis has of it', async () => {
+  it('is refused when the key in Redis differs from the key in the token', async () => {
     const key = async (stored: string, grantId: string) =>
       world.fixture.redis.hset(`grant:${grantId}`, FIELD.jkt, stored);
     const [bound, bearer] = [await world.active(JKT), await world.active()];
@@ -68,7 +68,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await world.engine.introspectWithoutProof(bearer.pair.accessToken)).outcome).toBe('key_mismatch');
   });
 
-  it('has its key again when Redis has lost the redemption that bound it', async () => {
+  it('gets its key back when Redis has lost the redemption that bound it', async () => {
     const { code, grantId } = await world.pending();
     const before = await world.fixture.redis.dumpBuffer(`grant:${grantId}`);
     const { pair } = granted(await world.redeem(code, JKT));
@@ -81,14 +81,14 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('granted');
   });
 
-  it('is redeemed with the key of the authorization request only (dpop_jkt, 10)', async () => {
+  it('is redeemed only with the key of the authorization request (dpop_jkt, 10)', async () => {
     const { code } = await world.pending(null, JKT);
     expect((await world.redeem(code, null)).outcome).toBe('key_mismatch');
     expect((await world.redeem(code, OTHER)).outcome).toBe('key_mismatch');
     expect((await world.redeem(code, JKT)).outcome).toBe('granted');
   });
 
-  it('is bound by its redemption alone: a refresh that proves a key binds no bearer grant', async () => {
+  it('is bound by its redemption only: a proof at refresh does not bind a bearer grant', async () => {
     const { pair } = await world.active();
     expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('key_unexpected');
     const next = granted(await refresh(pair.refreshToken));
@@ -97,7 +97,7 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
     expect((await refresh(next.pair.refreshToken)).outcome).toBe('granted');
   });
 
-  it('is asked for its key after client, revocation and generation, and before its scope', async () => {
+  it('checks client, revocation and generation before the key, and the key before the scope', async () => {
     const { pair, grantId } = await world.active(JKT);
     const asks = async (clientId = world.clientId) => {
       const renewal = { clientId, jkt: OTHER, scope: 'admin' };
@@ -115,8 +115,8 @@ describe('a grant whose client proved a key (RFC 9449)', () => {
   });
 });
 
-describe('a refresh that asks for less (RFC 6749 6)', () => {
-  it('gives an access token of that scope, and the next refresh the whole again', async () => {
+describe('a refresh with a narrower scope (RFC 6749 6)', () => {
+  it('returns an access token of that scope, and the next refresh returns the whole scope again', async () => {
     const { pair } = await world.active();
     const narrow = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     expect(narrow.pair.scope).toBe('bookings:read');
@@ -132,14 +132,14 @@ describe('a refresh that asks for less (RFC 6749 6)', () => {
     expect(await scopeOf(whole.pair.accessToken)).toBe('profile:read bookings:read bookings:write');
   });
 
-  it('is answered the same way inside the retry window', async () => {
+  it('gets the same answer inside the retry window', async () => {
     const { pair } = await world.active();
     const first = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     const again = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     expect(again.pair).toEqual(first.pair);
   });
 
-  it('takes the same scope in another order for the whole', async () => {
+  it('treats the same scopes in another order as the whole scope', async () => {
     const { pair } = await world.active();
     const { pair: next } = granted(
       await refresh(pair.refreshToken, { scope: 'bookings:write profile:read bookings:read' }),
@@ -154,7 +154,7 @@ describe('a refresh that asks for less (RFC 6749 6)', () => {
     'profile:read bookings:read bookings:write x',
     '.*',
     '%S+',
-  ])('refuses more than was granted and changes nothing: %s', async (scope) => {
+  ])('refuses a scope that was not granted, and changes nothing: %s', async (scope) => {
     const { pair } = await world.active();
     expect((await refresh(pair.refreshToken, { scope })).outcome).toBe('scope_exceeds');
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');

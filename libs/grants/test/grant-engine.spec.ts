@@ -10,8 +10,8 @@ const refresh = (token: string) =>
   world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null });
 const pairOf = async (result: ReturnType<typeof refresh>) => granted(await result).pair;
 
-describe('a grant that is revoked on its way to Redis', () => {
-  it('has a code that is worth nothing', async () => {
+describe('a grant that is revoked before it reaches Redis', () => {
+  it('has a code that cannot be redeemed', async () => {
     const { code } = await world.pending(null, null, (id) => world.revocations.revoke(id));
     const result = await world.redeem(code);
     expect(result.outcome).toBe('revoked');
@@ -20,7 +20,7 @@ describe('a grant that is revoked on its way to Redis', () => {
 
 describe('lifetimes', () => {
   // @rfc 6749 4.1.2
-  it('a code lives for its lifetime and the clock skew, not longer', async () => {
+  it('a code lives for its lifetime plus the clock skew, and no longer', async () => {
     const { code } = await world.pending();
     world.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
     const result = await world.redeem(code);
@@ -28,7 +28,7 @@ describe('lifetimes', () => {
   });
 
   // @rfc 6749 4.1.2
-  it('a code that is replayed after its lifetime revokes the grant all the same', async () => {
+  it('a code that is replayed after its lifetime still revokes the grant', async () => {
     const { code, pair } = await world.active();
     world.advance(DEFAULT_LIFETIMES.code * 10);
     const replay = await world.redeem(code);
@@ -37,7 +37,7 @@ describe('lifetimes', () => {
   });
 
   // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2
-  it('an access token lives 30 minutes, a refresh token 90 days, sliding', async () => {
+  it('an access token lives 30 minutes; a refresh token lives 90 days from its last use', async () => {
     const { pair } = await world.active();
     expect(pair.expiresIn).toBe(1800);
     world.advance(1800 + 6);
@@ -50,7 +50,7 @@ describe('lifetimes', () => {
     expect((await refresh(last.refreshToken)).outcome).toBe('expired');
   });
 
-  it('a new access token has its whole lifetime, though a second ends while it is made', async () => {
+  it('a new access token has its whole lifetime, even if the clock ticks while it is made', async () => {
     const { code } = await world.pending();
     const answers: Granted[] = [];
     for (const ask of [() => world.redeem(code), () => refresh((answers[0] as Granted).pair.refreshToken)]) {
@@ -62,7 +62,7 @@ describe('lifetimes', () => {
     expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
 
-  it('every key in Redis ends by itself', async () => {
+  it('every key in Redis has a TTL', async () => {
     const { grantId } = await world.active();
     expect(await world.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
     await world.revocations.revoke(grantId);
@@ -72,8 +72,8 @@ describe('lifetimes', () => {
   });
 });
 
-describe('when Redis has lost', () => {
-  it('a rotation: the later generation is accepted by introspection and refresh, and moves the state forward', async () => {
+describe('when Redis loses state', () => {
+  it('introspection and refresh accept a later generation than the stored one, and store it', async () => {
     const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
@@ -84,7 +84,7 @@ describe('when Redis has lost', () => {
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
 
-  it('the redemption: its tokens make the pending grant active', async () => {
+  it('a token activates the pending grant whose redemption was lost', async () => {
     const { code, grantId } = await world.pending();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     const first = await pairOf(world.redeem(code));
@@ -92,7 +92,7 @@ describe('when Redis has lost', () => {
     expect((await refresh(first.refreshToken)).outcome).toBe('granted');
   });
 
-  it('the grant: a token restores it from PostgreSQL, a code does not', async () => {
+  it('a token restores a lost grant from PostgreSQL; a code does not', async () => {
     const { code } = await world.pending();
     const { pair } = await world.active();
     await world.fixture.redis.flushdb();
@@ -101,7 +101,7 @@ describe('when Redis has lost', () => {
     expect(result.outcome).toBe('expired');
   });
 
-  it('the grant and PostgreSQL never had it: unknown', async () => {
+  it('the tokens of a lost grant are unknown if PostgreSQL never had it', async () => {
     const { pair, grantId } = await world.active();
     await world.fixture.redis.flushdb();
     await world.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
@@ -109,7 +109,7 @@ describe('when Redis has lost', () => {
     expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
-  it('a revocation: applying it again keeps the grant revoked', async () => {
+  it('applying a lost revocation again keeps the grant revoked', async () => {
     const { pair, grantId } = await world.active();
     const before = await world.fixture.redis.hgetall(`grant:${grantId}`);
     await world.revocations.revoke(grantId);
@@ -118,7 +118,7 @@ describe('when Redis has lost', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('a grant that is restored while it is being revoked stays revoked', async () => {
+  it('a grant that is revoked while it is restored stays revoked', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await world.active();
       await world.fixture.redis.del(`grant:${grantId}`);
@@ -132,9 +132,9 @@ describe('when Redis has lost', () => {
   });
 });
 
-describe('what is stored and announced', () => {
+describe('stored and broadcast state', () => {
   // @rfc 6749 10.3
-  it('holds no token and nothing a token could be made of', async () => {
+  it('contains no token and nothing a token could be made from', async () => {
     const { code, pair, grantId } = await world.active();
     const handle = world.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
     const stored = JSON.stringify([
@@ -154,7 +154,7 @@ describe('what is stored and announced', () => {
     }
   });
 
-  it('a revocation is announced by the id of its grant', async () => {
+  it('identifies a revoked grant by its id', async () => {
     const { grantId } = await world.active();
     await world.revocations.revoke(grantId);
     expect(world.announced).toContain(grantId);

@@ -5,11 +5,11 @@ const world = useWorld();
 /** Bytes that MEMORY USAGE leaves out: the entry among the keys that expire, and two slots in half-empty hash tables. */
 const EXPIRY_AND_SLOTS = 32 + 2 * 16;
 
-describe('a live grant takes in Redis', () => {
+describe('a live grant in Redis', () => {
   it.each([
     ['at most 300 bytes', null, 300],
     ['at most 350 if it is bound to a DPoP key', 'a'.repeat(43), 350],
-  ])('%s, also after refreshes', async (_, jkt, most) => {
+  ])('takes %s, even after refreshes', async (_, jkt, most) => {
     const { pair, grantId } = await world.active(jkt);
     const renewal = { clientId: world.clientId, jkt, scope: null };
     const bytes = async () =>

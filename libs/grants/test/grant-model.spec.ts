@@ -127,7 +127,7 @@ const redemption = ({ clientIsOurs, jkt }: Presented, redirectIsOurs = true) => 
 });
 
 describe('the grant engine against its model', () => {
-  it('answers every history as the state machine says', async () => {
+  it('gives the answer of the state machine in every history', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, steps }) => {
         const { code, grantId } = await world.pending(null, namedJkt);
@@ -168,7 +168,7 @@ describe('the grant engine against its model', () => {
     );
   });
 
-  it('gives one successor whatever happens at once, to its key alone, and none after a revocation', async () => {
+  it('issues one successor to concurrent requests, only to its key, and none after a revocation', async () => {
     const bursts = fc.array(
       fc.record({
         redeems: fc.nat({ max: 3 }),

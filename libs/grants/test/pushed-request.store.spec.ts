@@ -39,30 +39,27 @@ const left = (id: string) => redis.pttl(`{par}:request:${id}`);
 const counts = async (clientId: string, id: string) =>
   Number(await redis.zscore(`{par}:client:${clientId}`, id)) - Date.now();
 
-describe('of pushes that come at once', () => {
-  it.each(['client', 'address', 'site'] as const)(
-    'no more are stored than its %s may have',
-    async (which) => {
-      const names = { client: unique(), address: unique(), site: unique() };
-      const limits = (['client', 'address', 'site'] as const).map((counter) =>
-        limit(counter, names[counter], counter === which ? 20 : 1_000),
-      );
-      const pushes = Array.from({ length: 50 }, () => request(names.client));
-      const answers = await Promise.all(pushes.map((push) => store.push(push, limits)));
-      expect(answers.filter((refusal) => refusal === null)).toHaveLength(20);
-      for (const refusal of answers.filter((answer) => answer !== null)) {
-        expect(refusal.counter).toBe(which);
-        expect(refusal.retryAfter).toBeGreaterThan(0);
-        expect(refusal.retryAfter).toBeLessThanOrEqual(LIFETIME);
-      }
-      const kept = await Promise.all(pushes.map(({ id }) => stored(id)));
-      expect(kept).toEqual(answers.map((refusal) => (refusal === null ? 1 : 0)));
-      for (const counter of ['client', 'address', 'site'] as const)
-        expect(await redis.zcard(`{par}:${counter}:${names[counter]}`)).toBe(20);
-    },
-  );
+describe('concurrent pushes', () => {
+  it.each(['client', 'address', 'site'] as const)('store no more than the limit of the %s', async (which) => {
+    const names = { client: unique(), address: unique(), site: unique() };
+    const limits = (['client', 'address', 'site'] as const).map((counter) =>
+      limit(counter, names[counter], counter === which ? 20 : 1_000),
+    );
+    const pushes = Array.from({ length: 50 }, () => request(names.client));
+    const answers = await Promise.all(pushes.map((push) => store.push(push, limits)));
+    expect(answers.filter((refusal) => refusal === null)).toHaveLength(20);
+    for (const refusal of answers.filter((answer) => answer !== null)) {
+      expect(refusal.counter).toBe(which);
+      expect(refusal.retryAfter).toBeGreaterThan(0);
+      expect(refusal.retryAfter).toBeLessThanOrEqual(LIFETIME);
+    }
+    const kept = await Promise.all(pushes.map(({ id }) => stored(id)));
+    expect(kept).toEqual(answers.map((refusal) => (refusal === null ? 1 : 0)));
+    for (const counter of ['client', 'address', 'site'] as const)
+      expect(await redis.zcard(`{par}:${counter}:${names[counter]}`)).toBe(20);
+  });
 
-  it('one that is refused counts nowhere, and is told the longest wait', async () => {
+  it('do not count a refused push, and report the longest wait', async () => {
     const [client, address] = [unique(), unique()];
     const limits = [limit('client', client, 1), limit('address', address, 1)];
     await store.push(request(unique(), 500), [limit('address', address, 1)]);
@@ -75,8 +72,8 @@ describe('of pushes that come at once', () => {
   });
 });
 
-describe('a counter', () => {
-  it('gives every place back by itself, and ends with the last one', async () => {
+describe('a counter of pushed requests', () => {
+  it('frees each place when its request expires, and expires with the last one', async () => {
     const [client, address] = [unique(), unique()];
     const limits = [limit('client', client, 3), limit('address', address, 3)];
     for (let n = 0; n < 3; n += 1) expect(await store.push(request(client), limits)).toBeNull();
@@ -92,7 +89,7 @@ describe('a counter', () => {
     expect(await redis.zcard(`{par}:client:${client}`)).toBe(1);
   });
 
-  it('takes as many as have left it', async () => {
+  it('accepts as many new requests as have expired', async () => {
     const client = unique();
     const most = [limit('client', client, 2)];
     await store.push(request(client, 1), most);
@@ -110,7 +107,7 @@ describe('a pushed request', () => {
     return push;
   };
 
-  it('is read by anybody any number of times, and lives no longer for it', async () => {
+  it('can be read by anybody any number of times, which does not extend its lifetime', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     for (let time = 0; time < 3; time += 1)
@@ -119,7 +116,7 @@ describe('a pushed request', () => {
     expect(await counts(clientId, id)).toBeLessThanOrEqual(LIFETIME * 1000 + 1_000);
   });
 
-  it('lives 15 minutes from when a browser that is logged in opens it first, and counts for as long', async () => {
+  it('lives 15 minutes from its first opening by a logged-in browser, and counts for as long', async () => {
     const { id, clientId } = await pushed();
     await store.open(id, clientId, true);
     expect(await left(id)).toBeGreaterThan(LIFETIME * 1000);
@@ -131,7 +128,7 @@ describe('a pushed request', () => {
     expect(await left(id)).toBeLessThanOrEqual(30_000);
   });
 
-  it('makes place within a minute of its answer, unless that is taken back', async () => {
+  it('frees its place within a minute of its answer, unless the answer is taken back', async () => {
     const { id, clientId } = await pushed();
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
     expect(await store.answer(id, clientId)).toEqual({ outcome: 'answered', parameters: '' });
@@ -142,7 +139,7 @@ describe('a pushed request', () => {
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
   });
 
-  it('that is about to expire is not kept by its answer', async () => {
+  it('is not kept longer by its answer when it is about to expire', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     await store.answer(id, clientId);

@@ -21,7 +21,7 @@ describe('a revocation that is applied to Redis again', () => {
         return grantId;
       },
     ],
-  ])('changes %s once, of however many at once, and only that one broadcasts it', async (_, made) => {
+  ])('changes %s once when many apply it at once, and only that one broadcasts it', async (_, made) => {
     const id = await made();
     const repeat = () => world.revocations.reapply([{ id, isApplied: true }], false);
     const changes = await Promise.all(Array.from({ length: 20 }, repeat));
@@ -31,21 +31,21 @@ describe('a revocation that is applied to Redis again', () => {
     expect(await statusOf(id)).toBe('revoked');
   });
 
-  it('is broadcast each time where broadcasts may have been lost', async () => {
+  it('is broadcast each time when broadcasts may have been lost', async () => {
     const { grantId } = await world.active();
     for (const changed of [1, 0, 0])
       expect(await world.revocations.reapply([{ id: grantId, isApplied: true }], true)).toBe(changed);
     expect(broadcastsOf(grantId)).toBe(3);
   });
 
-  it('is broadcast by each request: the process before may have died', async () => {
+  it('is broadcast by each request, because an earlier process may have died before its broadcast', async () => {
     const { grantId } = await world.active();
     await world.revocations.revoke(grantId);
     await world.revocations.revoke(grantId);
     expect(broadcastsOf(grantId)).toBe(2);
   });
 
-  it('leaves the tombstone’s TTL as it is', async () => {
+  it('leaves the tombstone’s TTL unchanged', async () => {
     const { grantId } = await world.active();
     await world.revocations.revoke(grantId);
     await world.fixture.redis.expire(keyOf(grantId), 1000);
@@ -58,7 +58,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   const revoke = (token: string, clientId = world.clientId) => world.engine.revokeByToken(token, clientId);
 
   it.each(['accessToken', 'refreshToken'] as const)(
-    'ends the grant on its %s, and broadcasts it',
+    'ends the grant given its %s, and broadcasts it',
     async (which) => {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
@@ -71,7 +71,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     },
   );
 
-  it('broadcasts it again when it is repeated', async () => {
+  it('is broadcast again when it is repeated', async () => {
     const { pair, grantId } = await world.active();
     await lostInSql(grantId);
     await revoke(pair.refreshToken);
@@ -87,7 +87,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('active');
   });
 
-  it('writes nothing where Redis does not have it either', async () => {
+  it('writes nothing when Redis does not have the grant either', async () => {
     const { pair, grantId } = await world.active();
     await lostInSql(grantId);
     await world.fixture.redis.del(keyOf(grantId));
@@ -95,7 +95,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     expect(await world.fixture.redis.exists(keyOf(grantId))).toBe(0);
   });
 
-  it('costs one step, in which no refresh can come between', async () => {
+  it('is atomic: no refresh comes in between', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
@@ -110,7 +110,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   });
 });
 
-it('tells a client of its own grants only, whatever state they are in', async () => {
+it('GrantStore revokes a grant only for its own client, whatever its state', async () => {
   const store = new GrantStore(world.fixture.redis);
   const [{ grantId: pending }, { grantId: active }] = [await world.pending(), await world.active()];
   for (const id of [pending, active]) {

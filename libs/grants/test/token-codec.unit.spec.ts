@@ -40,13 +40,13 @@ const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc.record({
 const tokens: fc.Arbitrary<Token> = fc.oneof(bearerTokens, boundTokens);
 
 describe('the token format', () => {
-  it('gives back what was written', () => {
+  it('decodes what it encoded', () => {
     fc.assert(
       fc.property(tokens, (token) => expect(codec.decode(codec.encode(token), token.jkt)).toEqual(token)),
     );
   });
 
-  it('has one spelling for each token, and writes it again the same', () => {
+  it('has one encoding of each token, and encodes it the same every time', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const text = codec.encode(token);
@@ -76,7 +76,7 @@ describe('the token format', () => {
   });
 
   // @rfc 6749 10.3
-  it('refuses a token of a foreign key', () => {
+  it('refuses a token made with an unknown key', () => {
     const foreign = new TokenCodec(new KeyRing([second]));
     fc.assert(
       fc.property(tokens, (token) => expect(codec.decode(foreign.encode(token), token.jkt)).toBeNull()),
@@ -92,7 +92,7 @@ describe('the token format', () => {
     );
   });
 
-  it('has a subkey for each kind: the MAC of one is never that of another', () => {
+  it('has a subkey for each kind: tokens of different kinds never share a MAC', () => {
     fc.assert(
       fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
         const [one, other] = [codec.encode(token), codec.encode({ ...token, kind })].map((text) =>
@@ -104,9 +104,9 @@ describe('the token format', () => {
   });
 });
 
-describe('tokens bound to a key (RFC 9449)', () => {
+describe('tokens bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
-  it('are read with that key only', () => {
+  it('are decoded with that key only', () => {
     fc.assert(
       fc.property(boundTokens, thumbprint, (token, other) => {
         const text = codec.encode(token);
@@ -117,7 +117,7 @@ describe('tokens bound to a key (RFC 9449)', () => {
     );
   });
 
-  it('are not written without a key, and a code never with one', () => {
+  it('are not encoded without a key, and a code is never encoded with one', () => {
     fc.assert(
       fc.property(boundTokens, (token) => {
         expect(() => codec.encode({ ...token, jkt: '' })).toThrow(RangeError);
@@ -126,7 +126,7 @@ describe('tokens bound to a key (RFC 9449)', () => {
     );
   });
 
-  it('are known as ours without the key, and a forged one is not', () => {
+  it('are authenticated without the key, and a forged one is not', () => {
     fc.assert(
       fc.property(boundTokens, fc.nat({ max: 63 * 8 - 1 }), ({ jkt, ...token }, bit) => {
         const text = codec.encode({ ...token, jkt });
@@ -136,7 +136,7 @@ describe('tokens bound to a key (RFC 9449)', () => {
     );
   });
 
-  it('and bearer tokens are read whatever key was proved', () => {
+  it('differ from bearer tokens, which are decoded whatever key was proved', () => {
     fc.assert(
       fc.property(bearerTokens, thumbprint, (token, jkt) => {
         expect(codec.decode(codec.encode(token), jkt)).toEqual(token);
@@ -192,7 +192,7 @@ describe('a bound token without its key', () => {
     { maxLength: 2 },
   );
 
-  it('verifies by no splice, repetition, truncation, extension or edit of all that was written', () => {
+  it('cannot be spliced, repeated, truncated, extended or edited into a valid token', () => {
     fc.assert(
       fc.property(
         hoards,
@@ -218,7 +218,7 @@ describe('a bound token without its key', () => {
     );
   });
 
-  it('verifies with no byte of it changed, whole or without its binding, nor by its parts repeated', () => {
+  it('is invalid with any byte changed, whole or without its binding, or with its parts repeated', () => {
     fc.assert(
       fc.property(hoards, (hoard) => {
         const [text = ''] = hoard.bound;
@@ -235,7 +235,7 @@ describe('a bound token without its key', () => {
     );
   });
 
-  it('verifies by no MAC that is read from anywhere in it, whatever kind and flags it is said to have', () => {
+  it('is invalid with a MAC taken from any of its bytes, whatever kind and flags it claims', () => {
     fc.assert(
       fc.property(
         hoards,
@@ -259,7 +259,7 @@ describe('a bound token without its key', () => {
 });
 
 describe('the key ring', () => {
-  it('reads tokens of every key and writes with the first, so that keys rotate with nobody logged out', () => {
+  it('reads tokens of every key and writes with the first, so that rotation logs nobody out', () => {
     const before = new TokenCodec(new KeyRing([first]));
     const after = new TokenCodec(new KeyRing([second, first]));
     fc.assert(
@@ -270,7 +270,7 @@ describe('the key ring', () => {
     );
   });
 
-  it('refuses no key, a key that is too short, and the same key twice', () => {
+  it('refuses an empty list, a key that is too short, and a repeated key', () => {
     expect(() => new KeyRing([])).toThrow(RangeError);
     expect(() => new KeyRing([randomBytes(31)])).toThrow(RangeError);
     expect(() => new KeyRing([first, first])).toThrow(RangeError);

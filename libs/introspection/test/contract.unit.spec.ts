@@ -7,7 +7,7 @@ const JKT = 'k'.repeat(43);
 describe('broadcasts', () => {
   const tag = (subject: string, event: unknown) => INVALIDATIONS[subject]?.(event);
 
-  it('name what they make stale', () => {
+  it('name the cache entries that they make stale', () => {
     expect(tag(SUBJECTS.grantRevoked, { grant_id: GRANT, later: 1 })).toBe(`grant:${GRANT}`);
     expect(tag(SUBJECTS.clientChanged, { client_id: 'sc_a' })).toBe('client:sc_a');
     expect(tag(SUBJECTS.userChanged, { user_id: 7 })).toBe('user:7');
@@ -18,7 +18,7 @@ describe('broadcasts', () => {
     [SUBJECTS.grantRevoked, null],
     [SUBJECTS.clientChanged, { client_id: 7 }],
     [SUBJECTS.userChanged, { user_id: '7' }],
-  ])('%s %j is malformed', (subject, event) => {
+  ])('on %s are malformed with the body %j', (subject, event) => {
     expect(() => tag(subject, event)).toThrow(MalformedMessageError);
   });
 });
@@ -34,11 +34,11 @@ describe('replies', () => {
   });
 
   it.each([{}, { active: 'true' }, { ...active, sub: '' }, { ...active, sub: 'x' }, { ...active, exp: '1' }])(
-    'of introspection: %j is malformed',
+    'to introspection are malformed with the body %j',
     (reply) => expect(() => parseReply.introspect(reply)).toThrow(MalformedMessageError),
   );
 
-  it('of a consumed proof with an unknown outcome are malformed', () => {
+  it('about a consumed proof are malformed with an unknown outcome', () => {
     for (const outcome of [undefined, 'spent', true])
       expect(() => parseReply.consumeProof({ outcome })).toThrow(MalformedMessageError);
   });

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const bookings = () => request(service.getHttpServer()).get('/v2/bookings');
 
-describe('a service of another team, protected by three lines', () => {
+describe('another team’s service with three lines of protection', () => {
   it('gets the user, client and scopes of the access token', async () => {
     const answer = await bookings().auth(accessToken, { type: 'bearer' });
     expect(answer.status).toBe(200);

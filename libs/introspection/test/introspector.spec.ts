@@ -55,24 +55,27 @@ const answering = (more: Partial<Record<keyof IntrospectionReply | 'cnf' | 'exp'
   reply = { ...ACTIVE, exp: Math.floor(Date.now() / 1000) + 60, ...more };
 };
 
-describe('a reply of the token app admits (RFC 9449 6)', () => {
-  it('a token without a key as Bearer only', async () => {
+describe('the introspector (RFC 9449 6)', () => {
+  it('accepts a token without a key only as Bearer', async () => {
     answering({});
     expect(await asBearer()).toMatchObject({ userId: 7, jkt: null });
     expect(await asProved(JKT)).toBeNull();
   });
 
   // @rfc 9449 6
-  it('a bound token with a proof of its key, and never as Bearer', async () => {
+  it('accepts a bound token only with a proof of its key, and never as Bearer', async () => {
     answering({ cnf: { jkt: JKT } });
     expect(await asProved(JKT)).toMatchObject({ userId: 7, jkt: JKT });
     expect(await asProved('b'.repeat(43))).toBeNull();
     expect(await asBearer()).toBeNull();
   });
 
-  it.each([null, {}, { jkt: null }, { jkt: '' }])('nothing when the key is %j', async (cnf) => {
-    answering({ cnf });
-    expect(await asBearer()).toBeNull();
-    for (const jkt of [JKT, '', 'null']) expect(await asProved(jkt)).toBeNull();
-  });
+  it.each([null, {}, { jkt: null }, { jkt: '' }])(
+    'accepts no token when its key confirmation is %j',
+    async (cnf) => {
+      answering({ cnf });
+      expect(await asBearer()).toBeNull();
+      for (const jkt of [JKT, '', 'null']) expect(await asProved(jkt)).toBeNull();
+    },
+  );
 });

@@ -16,7 +16,7 @@ function check(query: string): AuthorizationRequest {
 }
 
 describe('scope (RFC 6749 3.3)', () => {
-  it('tells the operator which scopes are registered and which were requested', () => {
+  it('reports the registered and the requested scopes to the operator', () => {
     expect(() => check('scope=bookings:read+nope')).toThrow(
       expect.objectContaining({
         code: 'invalid_scope',
@@ -47,7 +47,7 @@ describe('dpop_jkt (RFC 9449 10)', () => {
     `${'A'.repeat(42)}B`,
     `${'A'.repeat(42)}%2B`,
     'A'.repeat(300),
-  ])('is refused as anything else: %s', (jkt) => {
+  ])('is refused in any other form: %s', (jkt) => {
     expect(() => check(`dpop_jkt=${jkt}`)).toThrow(
       expect.objectContaining({ code: 'invalid_request', status: 400 }),
     );
@@ -64,8 +64,9 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
     ['prompt=select_account', ['select_account']],
   ])('%j means %j', (query, prompts) => expect([...check(query).prompt]).toEqual(prompts));
 
-  it.each(['prompt=none%20login', 'prompt=consent+none'])('refuses none beside another: %j', (query) =>
-    expect(() => check(query)).toThrow('prompt=none allows no other prompt'),
+  it.each(['prompt=none%20login', 'prompt=consent+none'])(
+    'refuses none together with another value: %j',
+    (query) => expect(() => check(query)).toThrow('prompt=none allows no other prompt'),
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(

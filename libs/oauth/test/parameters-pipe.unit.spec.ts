@@ -20,7 +20,7 @@ describe('@Body(ParametersPipe) dto', () => {
     expect({ ...dto }).toEqual({ grant_type: 'code', code: 'c', client_id: 'i', resource: ['r', 's'] });
   });
 
-  it('ignores a parameter that this request does not have', () => {
+  it('ignores a parameter that does not apply to the request', () => {
     expect({ ...read('grant_type=other&code=too-long&code=again') }).toMatchObject({
       grant_type: 'other',
       code: undefined,

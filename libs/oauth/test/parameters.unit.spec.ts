@@ -12,11 +12,11 @@ describe('a form', () => {
     ['a=1&a[b]=1', { a: ['1', {}] }],
     ['__proto__=1&constructor=2', JSON.parse('{"__proto__":"1","constructor":"2"}') as object],
     ['a=1\r\n', { a: '1' }],
-  ])('%j means %j', (text, parameters) => {
+  ])('with the text %j has the parameters %j', (text, parameters) => {
     expect(entriesOf(parseForm(text))).toEqual(entriesOf(parameters));
   });
 
-  it.each(['a=%', '%ff=1', 'a=%ff'])('that cannot be decoded is refused: %j', (text) => {
+  it.each(['a=%', '%ff=1', 'a=%ff'])('is refused when it cannot be decoded: %j', (text) => {
     expect(() => parseForm(text)).toThrow('not valid percent-encoded UTF-8');
   });
 });
@@ -25,7 +25,7 @@ describe('a JSON body', () => {
   it.each([
     ['{"a":"1","b":["2","3"]}', { a: '1', b: ['2', '3'] }],
     ['{"a":null,"b":"","c":7,"d":{"e":[1]},"f":[1]}', { c: 7, d: {}, f: {} }],
-  ])('%j means %j', (text, parameters) => {
+  ])('with the text %j has the parameters %j', (text, parameters) => {
     expect(entriesOf(parseJson(text))).toEqual(entriesOf(parameters));
   });
 
@@ -35,15 +35,17 @@ describe('a JSON body', () => {
 });
 
 describe('a query', () => {
-  it('has up to 200 parameters, unknown ones included', () => {
+  it('may have up to 200 parameters, unknown ones included', () => {
     const query = `${'x&'.repeat(199)}state=s`;
     expect(readParameter(parseQuery(query), 'state')).toBe('s');
   });
 
-  it.each(['x', '', '%', '%ff', 'x[y'])('with more is refused as a whole: %j', (pair) =>
-    expect(() => parseQuery(`state=s&${`${pair}&`.repeat(199)}`)).toThrow(
-      'there are more than 200 parameters',
-    ),
+  it.each(['x', '', '%', '%ff', 'x[y'])(
+    'is refused as a whole when it has more than 200 parameters: %j',
+    (pair) =>
+      expect(() => parseQuery(`state=s&${`${pair}&`.repeat(199)}`)).toThrow(
+        'there are more than 200 parameters',
+      ),
   );
 
   it.each([
@@ -52,13 +54,13 @@ describe('a query', () => {
     ['state[a]=b', 'must be a single string'],
     ['state=%00', 'contains a control character'],
     [`state=${'x'.repeat(1_025)}`, 'is longer than 1024 characters'],
-  ])('fails only when the bad parameter is read: %j', (query, problem) => {
+  ])('fails only when its bad parameter is read: %j', (query, problem) => {
     const parameters = parseQuery(`${query}&scope=s&%ff=x`);
     expect(readParameter(parameters, 'scope')).toBe('s');
     expect(() => readParameter(parameters, 'state')).toThrow(`the parameter 'state' ${problem}`);
   });
 
-  it('may come from JSON, where text need not be Unicode', () => {
+  it('refuses a parameter that came from JSON and is not valid Unicode', () => {
     expect(() => readParameter(parseJson('{"state":"\\ud800"}'), 'state')).toThrow('is not valid Unicode');
   });
 });

@@ -44,7 +44,7 @@ const checked = (parameters: Parameters): AuthorizationRequest =>
   checkAuthorizationRequest(parameters, client, { apis: [] });
 
 describe('pushed parameters', () => {
-  it('mean what was pushed when they are read again, and are nothing but that', () => {
+  it('are read back with the same meaning, and stored without credentials or unknown parameters', () => {
     fc.assert(
       fc.property(
         body.filter(

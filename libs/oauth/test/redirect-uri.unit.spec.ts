@@ -97,13 +97,13 @@ describe('registrationProblem', () => {
     ['https://bücher.example/', /non-ASCII/],
     ['https://app.example.com/%zz', /hexadecimal/],
     [`https://app.example.com/${'x'.repeat(1_977)}`, /longer than 2000/],
-  ])('refuses %j even of a public client, and says why', (uri, problem) => {
+  ])('refuses %j even for a public client, and gives the reason', (uri, problem) => {
     expect(registrationProblem(uri, 'public')).toMatch(problem);
     expect(registrationProblem(uri, 'confidential')).not.toBeNull();
   });
 
   // @rfc 6749 3.1.2.1 @rfc 9700 2.6
-  it('accepts nothing that a browser would not follow unchanged to an encrypted, loopback or app address', () => {
+  it('accepts only URIs that browsers follow unchanged to an encrypted, loopback or app address', () => {
     const character = constantFrom(...'https:/..@#?*%2e\\[]a1-com.example '.split(''));
     const almost = string({ unit: character, maxLength: 40 });
     assert(

@@ -15,13 +15,13 @@ describe('a request URI (RFC 9126 2.2)', () => {
     expect(uri).toBe(PREFIX + Buffer.alloc(32, 0xff).toString('base64url'));
   });
 
-  it('is known to stores by the SHA-256 of its reference', () => {
+  it('is identified in stores by the SHA-256 of its reference', () => {
     const uri = generateRequestUri();
     const reference = uri.slice(PREFIX.length);
     expect(pushedRequestId(uri)).toBe(createHash('sha256').update(reference).digest('base64url'));
   });
 
-  it('with anything changed has another id or none', () => {
+  it('has another id or none when anything in it is changed', () => {
     const uri = generateRequestUri();
     const id = pushedRequestId(uri);
     fc.assert(
@@ -39,7 +39,7 @@ describe('a request URI (RFC 9126 2.2)', () => {
     PREFIX,
     `${PREFIX}short`,
     PREFIX.toUpperCase() + 'x'.repeat(43),
-  ])('is not %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(pushedRequestId(text)).toBeNull();
   });
 });

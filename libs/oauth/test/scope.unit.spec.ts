@@ -1,7 +1,7 @@
 import { DEFAULT_SCOPE, SCOPES, scopeTokens } from '#oauth/scope.js';
 
 describe('scopes', () => {
-  it('are RFC 6749 3.3 scope tokens, each with words for the consent page', () => {
+  it('are RFC 6749 3.3 scope tokens, each with a text for the consent page', () => {
     for (const [scope, words] of SCOPES) {
       expect(scope).toMatch(/^[a-z]+:[a-z]+$/);
       expect(words).toMatch(/^[A-Z].{10,}$/);
@@ -17,7 +17,7 @@ describe('scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('are read from %j, in their order and each once', (list, tokens) => {
+  ])('are read from %j in order, each once: %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });

@@ -16,19 +16,31 @@ function clientOf(peer: string, forwarded: string, settings: Parameters<typeof t
 const RANGE = { TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
 
 it.each([
-  ['nobody', '10.1.1.1', '192.0.2.7', { TRUSTED_PROXIES: '' }, '10.1.1.1'],
-  ['who is no proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
-  ['the proxy about its client', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
-  ['the proxy, not its client about others', '10.1.1.1', '192.0.2.1, 198.51.100.7', RANGE, '198.51.100.7'],
-  ['the proxy, not a client inside of the range', '10.1.1.1', '192.0.2.1, 10.9.9.9', RANGE, '10.9.9.9'],
+  ['the peer’s without trusted proxies', '10.1.1.1', '192.0.2.7', { TRUSTED_PROXIES: '' }, '10.1.1.1'],
+  ['the peer’s if it is no trusted proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
+  ['the one that a trusted proxy forwards', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
   [
-    'two proxies in a row',
+    'the last forwarded one, not what the client claims',
+    '10.1.1.1',
+    '192.0.2.1, 198.51.100.7',
+    RANGE,
+    '198.51.100.7',
+  ],
+  [
+    'the last forwarded one, even inside the trusted range',
+    '10.1.1.1',
+    '192.0.2.1, 10.9.9.9',
+    RANGE,
+    '10.9.9.9',
+  ],
+  [
+    'the second last forwarded one with two proxies in a row',
     '10.1.1.1',
     '192.0.2.7, 10.2.2.2',
     { ...RANGE, TRUSTED_PROXY_HOPS: 2 },
     '192.0.2.7',
   ],
-])('believes %s', (_who, peer, forwarded, settings, client) => {
+])('the client address is %s', (_who, peer, forwarded, settings, client) => {
   expect(clientOf(peer, forwarded, settings)).toBe(client);
 });
 

@@ -63,7 +63,7 @@ async function ask(request: string): Promise<Answer> {
 }
 
 it.each(['/:a(', '/:a()', '/*/x', '/x*/y', '/thing/:id', '/thing/*', '/::', '/('])(
-  'a path is never read as the pattern of a route: GET %s is 404',
+  'a path is never read as a route pattern: GET %s gets 404',
   async (path) => {
     const { status, body } = await ask(`GET ${path} HTTP/1.1\r\n\r\n`);
     expect([status, body]).toEqual([404, expect.objectContaining({ error: 'not_found' })]);
@@ -76,7 +76,7 @@ it.each([
   'GET http://localhost%2Fthing',
   'OPTIONS https://a%2F',
   'GET ftp://a/thing/1',
-])('a target that is no path is answered like a path that nobody has: %s', async (line) => {
+])('a target that is not a path gets the answer of an unknown path: %s', async (line) => {
   const { status, head, body } = await ask(`${line} HTTP/1.1\r\n\r\n`);
   expect([status, body]).toEqual([
     404,
@@ -90,19 +90,19 @@ it.each([
     expect(head.toLowerCase()).toContain(`\r\n${name}\r\n`);
 });
 
-it('a target in absolute form is its path (RFC 9112 3.2.2)', async () => {
+it('a target in absolute form is reduced to its path (RFC 9112 3.2.2)', async () => {
   const { status } = await ask('POST HTTP://elsewhere.example/thing/1 HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
   expect(status).toBe(201);
 });
 
-it('an expectation that is not known is ignored (RFC 9110 10.1.1: a server MAY answer 417)', async () => {
+it('an unknown expectation is ignored (RFC 9110 10.1.1: a server MAY answer 417)', async () => {
   const { status, body } = await ask(
     'POST /thing/1 HTTP/1.1\r\nExpect: the unexpected\r\nContent-Length: 0\r\n\r\n',
   );
   expect([status, body]).toEqual([201, {}]);
 });
 
-it('OPTIONS with a body that is none gets the standard error, where no preflight is answered', async () => {
+it('OPTIONS with a malformed body gets the standard error where CORS preflights are not answered', async () => {
   const head = 'OPTIONS /elsewhere HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1';
   const { status, body } = await ask(`${head}\r\n\r\n{`);
   expect([status, body]).toEqual([

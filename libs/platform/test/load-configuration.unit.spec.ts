@@ -9,7 +9,7 @@ class Configuration {
 }
 
 describe('the configuration of a process', () => {
-  it('takes defaults for what is absent or empty, and numbers from text', () => {
+  it('uses defaults for absent or empty variables, and reads numbers from text', () => {
     expect(loadConfiguration(Configuration, { PORT: '', CODE_LIFETIME: '30' })).toMatchObject({
       PORT: 3001,
       CODE_LIFETIME: 30,
@@ -17,7 +17,7 @@ describe('the configuration of a process', () => {
     });
   });
 
-  it('lists every problem, each once, with no value in it', () => {
+  it('lists every problem, each once, without values', () => {
     expect(problems({ PORT: 'x', CODE_LIFETIME: '601', LOG_LEVEL: 'loud' })).toEqual([
       'CODE_LIFETIME must be a whole number from 1 to 600',
       'LOG_LEVEL must be one of info, warn',
@@ -25,7 +25,7 @@ describe('the configuration of a process', () => {
     ]);
   });
 
-  it.each([undefined, ''])('says of a required variable that it is missing when it is %p', (AUTH_URL) => {
+  it.each([undefined, ''])('reports a required variable as missing when it is %p', (AUTH_URL) => {
     class Required {
       @OriginVariable() AUTH_URL: string;
     }

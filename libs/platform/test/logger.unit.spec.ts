@@ -17,9 +17,9 @@ function recorded() {
   return { lines, logger };
 }
 
-describe("Nest's log", () => {
+describe('the log of Nest', () => {
   it.each(['InstanceLoader', 'RoutesResolver', 'RouterExplorer'])(
-    'has what %s says at start at debug only',
+    'writes the start messages of %s at debug level',
     (context) => {
       const { lines, logger } = recorded();
       logger.log('a part is there', context);
@@ -34,13 +34,13 @@ describe("Nest's log", () => {
     ['debug', 'debug'],
     ['verbose', 'trace'],
     ['fatal', 'fatal'],
-  ] as const)('has everything else at its own level: %s', (method, level) => {
+  ] as const)('writes other messages at their own level: %s', (method, level) => {
     const { lines, logger } = recorded();
     logger[method]('words', 'NATS');
     expect(lines).toEqual([[level, { context: 'NATS' }, 'words']]);
   });
 
-  it('has an error as such, and the stack that came with a message', () => {
+  it('writes an error as an error, and a stack beside its message', () => {
     const { lines, logger } = recorded();
     const err = new Error('it failed');
     logger.error(err, undefined, 'Filter');
@@ -52,21 +52,21 @@ describe("Nest's log", () => {
   });
 });
 
-it('has the fields of an object on the line itself', () => {
+it('the log of Nest writes the fields of an object at the top level of the line', () => {
   const { lines, logger } = recorded();
   logger.warn({ subject: 'oauth.token.introspect', msg: 'refused' }, 'NATS');
   expect(lines).toEqual([['warn', { context: 'NATS', subject: 'oauth.token.introspect', msg: 'refused' }]]);
 });
 
 describe('a log line', () => {
-  it.each(['sac_', 'sat_', 'srt_', 'scs_'])('has no credential, wherever it stands: %s', (prefix) => {
+  it.each(['sac_', 'sat_', 'srt_', 'scs_'])('contains no credential at any position: %s', (prefix) => {
     const secret = `${prefix}${'s3cret-_'.repeat(5)}`;
     expect(redactCredentials(`{"path":"/${secret}/x","client_id":"${secret}"}`)).toBe(
       `{"path":"/${prefix}…/x","client_id":"${prefix}…"}`,
     );
   });
 
-  it('has everything else as it is', () => {
+  it('contains everything else unchanged', () => {
     const line = '{"service":"token","path":"/api/sat_short"}';
     expect(redactCredentials(line)).toBe(line);
   });

@@ -20,7 +20,7 @@ function hurry(): void {
 
 afterAll(() => app?.close());
 
-describe('a malformed request gets the standard error, which nobody stores, and its connection closes', () => {
+describe('a malformed request gets the standard error with no-store, and its connection closes', () => {
   it.each([
     ['no HTTP', 'EHLO example.com\r\n\r\n', 400, 'the request is malformed'],
     [
@@ -46,7 +46,7 @@ it.each([
   ['half a head', 'GET / HTTP/1.1\r\nHost: a\r\n'],
   ['half a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx'],
   ['no HTTP', 'EHLO example.com\r\n\r\n'],
-])('a client that sends %s and keeps its half open does not keep the connection', async (_what, sent) => {
+])('a connection that a client half-closes after sending %s is closed', async (_what, sent) => {
   hurry();
   const { port } = new URL(await app.getUrl());
   const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true }).resume();

@@ -69,7 +69,7 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
-  it('rejects a request that is not answered before its timeout', async () => {
+  it('rejects a request that is not answered within its timeout', async () => {
     const [hasty, silent] = [
       new NatsConnection({ natsUrl: services.natsUrl, name: 'hasty', timeoutMs: 200, invalidations }),
       await connect(natsOptions(services.natsUrl, 'silent')),
@@ -89,7 +89,7 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('is trusted for 5 s after the last ping that was answered, and no longer', async () => {
+  it('is trusted for 5 s after the last answered ping, and no longer', async () => {
     const now = Date.now();
     const clock = Date.now;
     try {

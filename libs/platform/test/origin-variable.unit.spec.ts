@@ -21,7 +21,7 @@ function problems(env: NodeJS.ProcessEnv): readonly string[] {
 
 describe('the public address of a service', () => {
   // @rfc 6749 1.6 @rfc 8414 2 @rfc 9207 2 @rfc 9728 2
-  it('is https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the problem names the variable, not its value', () => {
+  it('must be https in production (RFC 6749 3.1, 3.2, RFC 8414 2), and the error names only the variable', () => {
     expect(problems({ NODE_ENV: 'production', BASE_URL: 'https://base.example.com' })).toEqual([]);
     for (const BASE_URL of ['http://base.example.com', 'http://localhost:3002'])
       expect(problems({ NODE_ENV: 'production', BASE_URL })).toEqual([
@@ -29,7 +29,7 @@ describe('the public address of a service', () => {
       ]);
   });
 
-  it('may be left out where nothing depends on it, and is otherwise no less strict', () => {
+  it('may be omitted where nothing depends on it, and is otherwise as strict', () => {
     const good = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com' };
     expect(problems({ ...good, API_URL: '' })).toEqual([]);
     expect(problems({ ...good, API_URL: 'https://api.example.com' })).toEqual([]);
@@ -48,7 +48,7 @@ describe('the public address of a service', () => {
     'ftp://base.example.com',
     'base',
     undefined,
-  ])('is an origin and nothing more: not %s', (BASE_URL) => {
+  ])('is only an origin: not %s', (BASE_URL) => {
     for (const NODE_ENV of ['production', 'development'])
       expect(problems({ NODE_ENV, BASE_URL })).toEqual([
         expect.stringMatching(/^BASE_URL (is missing: it )?must be an http/),
@@ -56,7 +56,7 @@ describe('the public address of a service', () => {
   });
 });
 
-describe('origins that are trusted', () => {
+describe('trusted origins', () => {
   class Trusting {
     NODE_ENV = 'development';
     @OriginsVariable() ORIGINS = '';
@@ -64,7 +64,7 @@ describe('origins that are trusted', () => {
   const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
     listOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);
 
-  it('are any number of https origins, none when nothing is said', () => {
+  it('are any number of https origins, or none by default', () => {
     expect(trusted('')).toEqual([]);
     expect(trusted('https://a.example, https://b.example:8443')).toEqual([
       'https://a.example',
@@ -83,7 +83,7 @@ describe('origins that are trusted', () => {
     "https://a;script-src'*'.example",
     'https://a.example https://b.example',
     'https://a.example,evil',
-  ])('hold nothing that means something in a policy: not %s', (value) => {
+  ])('contain nothing that is special in a content security policy: not %s', (value) => {
     expect(() => trusted(value)).toThrow(ConfigurationError);
   });
 });

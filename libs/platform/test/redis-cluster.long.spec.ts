@@ -52,13 +52,13 @@ while (!redis.isRefreshing) await new Promise(setImmediate);
 redis.disconnect();`;
 
 describe('the connection to a Redis Cluster', () => {
-  it('lets its process end, also while it reads which master has which slot', async () => {
+  it('lets its process end, even while it reads the slot map', async () => {
     const args = ['--input-type=module', '-e', ENDS];
     const env = { PATH: process.env['PATH'], REDIS_URL: servers.url };
     await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 });
   });
 
-  it('sends each command and each script to the master of its key, also to one that has forgotten the script', async () => {
+  it('sends each command and script to the master of its key, even if it lacks the script', async () => {
     expect(new Set(await Promise.all(KEYS.map((key) => servers.masterOf(key)))).size).toBe(3);
     await Promise.all(KEYS.map((key) => redis.set(key, key)));
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
@@ -66,7 +66,7 @@ describe('the connection to a Redis Cluster', () => {
     expect(await Promise.all(KEYS.map((key) => redis.take(key)))).toEqual(KEYS);
   });
 
-  it('fails a command whose answer was lost, and does not repeat it at the master that took over', async () => {
+  it('fails a command whose answer was lost, and does not repeat it at the promoted master', async () => {
     const master = await servers.masterOf(FIRST);
     // It takes over when we have seen that nobody serves.
     const replica = await servers.replicaOf(master);
@@ -86,7 +86,7 @@ describe('the connection to a Redis Cluster', () => {
     expect(others).toBeGreaterThan(before);
   });
 
-  it('leaves a master that fell silent without closing anything, and meanwhile serves what others hold', async () => {
+  it('abandons a master that falls silent, and meanwhile serves keys of the other masters', async () => {
     (await servers.masterOf(SECOND)).signal('SIGSTOP');
     let given = false;
     const silent = expect(redis.get(SECOND).finally(() => (given = true))).rejects.toThrow();

@@ -30,7 +30,7 @@ describe('the connection to Redis', () => {
   });
 
   // The kernel would go on sending for a quarter of an hour.
-  it('is made anew within seconds when it falls silent without being closed', async () => {
+  it('is replaced within seconds when it falls silent without being closed', async () => {
     const redis = app.get<Redis>(REDIS);
     const answers = async () => (await redis.ping()) === 'PONG';
     await until('it answers', 60_000, answers);

@@ -11,12 +11,12 @@ class Configuration {
 const [DATABASE_URL, REDIS_URL] = ['postgres://u:p@a/db', 'redis://a'];
 
 describe('REDIS_URL', () => {
-  it('names one server', () => {
+  it('can name one server', () => {
     const url = 'rediss://u:p@a:6380/3';
     expect(parseRedisUrl(url)).toEqual({ kind: 'single', url });
   });
 
-  it('names nodes of a Cluster, each with its port, the login for all of them, and TLS', () => {
+  it('can name nodes of a Cluster, each with its port, one login for all of them, and TLS', () => {
     expect(parseRedisUrl('rediss-cluster://oauth:a%40b,c@a:7000,[::1]:7001,b')).toEqual({
       kind: 'cluster',
       nodes: [
@@ -30,7 +30,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('names Sentinels, the master they know, its database, and the logins of both', () => {
+  it('can name Sentinels, their master, its database, and the logins of both', () => {
     const url = 'redis-sentinel://u:p@s1,s2:26380/main?db=2&sentinel_username=x&sentinel_password=y%2C';
     expect(parseRedisUrl(url)).toEqual({
       kind: 'sentinel',
@@ -49,7 +49,7 @@ describe('REDIS_URL', () => {
   });
 });
 
-describe('a store that cannot be meant is refused at start, with no value in the message:', () => {
+describe('the configuration of a store', () => {
   it.each([
     'redis://secret@a,b',
     'redis-cluster://:secret@',
@@ -61,7 +61,7 @@ describe('a store that cannot be meant is refused at start, with no value in the
     'redis-sentinel://:secret@a/main?db=x',
     'http://:secret@a',
     'secret',
-  ])('REDIS_URL=%s', (url) => {
+  ])('is refused at start, without its value in the message: REDIS_URL=%s', (url) => {
     expect(problems({ DATABASE_URL, REDIS_URL: url })).toEqual([
       expect.stringMatching(/^REDIS_URL must be a URL/),
     ]);
@@ -73,7 +73,7 @@ describe('a store that cannot be meant is refused at start, with no value in the
     'postgres://u:secret@a,,b/db',
     'postgres://u:secret@a,b/db?target_session_attrs=standby',
     'mysql://u:secret@a/db',
-  ])('DATABASE_URL=%s', (url) => {
+  ])('is refused at start, without its value in the message: DATABASE_URL=%s', (url) => {
     expect(problems({ DATABASE_URL: url, REDIS_URL })).toEqual([
       expect.stringMatching(/^DATABASE_URL must be a URL/),
     ]);
@@ -85,7 +85,7 @@ describe('a store that cannot be meant is refused at start, with no value in the
     'postgres://u:p@a,b/db?target_session_attrs=primary',
     'postgres://u:p@a/db',
     'postgres:///db?host=/run/postgresql',
-  ])('but not DATABASE_URL=%s', (url) => {
+  ])('is accepted: DATABASE_URL=%s', (url) => {
     expect(problems({ DATABASE_URL: url, REDIS_URL })).toEqual([]);
   });
 });

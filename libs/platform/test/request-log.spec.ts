@@ -14,7 +14,7 @@ interface Line {
   readonly cause?: string;
 }
 
-describe('the log of a request whose client has gone', () => {
+describe('the log of a request whose client has disconnected', () => {
   let app: FastifyInstance;
   const lines: Line[] = [];
   /** Ends the handler that waits. */
@@ -60,7 +60,7 @@ describe('the log of a request whose client has gone', () => {
   it.each([
     ['/works', 30, 200, 'the handler went on'],
     ['/fails', 50, 500, 'the handler failed'],
-  ])('says what became of it: %s', async (path, level, statusCode, cause) => {
+  ])('has a second line with the outcome of its handler: %s', async (path, level, statusCode, cause) => {
     const socket = await request(path);
     socket.destroy();
     await written(1);
@@ -72,7 +72,7 @@ describe('the log of a request whose client has gone', () => {
     expect(late?.reference).toBe(aborted?.reference);
   });
 
-  it('has one line when the client waits', async () => {
+  it('has one line when the client stays connected', async () => {
     const socket = await request('/works');
     answer();
     await written(1);

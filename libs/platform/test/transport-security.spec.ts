@@ -21,7 +21,7 @@ async function headersAt(publicUrl: string): Promise<Headers> {
 }
 
 describe('Strict-Transport-Security (RFC 6797)', () => {
-  it('is sent where clients reach the app over https (7.1)', async () => {
+  it('is sent when clients reach the app over https (7.1)', async () => {
     const headers = await headersAt('https://api.example.com');
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);
   });

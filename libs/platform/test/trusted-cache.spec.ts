@@ -55,7 +55,7 @@ async function revoked(grant: string): Promise<void> {
   await connection.ping();
 }
 
-describe('a cache that broadcasts evict from', () => {
+describe('a cache with eviction by broadcasts', () => {
   it('reports the outcome of each lookup', async () => {
     const { cache, nth } = open();
     const lookups: string[] = [];
@@ -90,7 +90,7 @@ describe('a cache that broadcasts evict from', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('fetches again when a revocation overtakes the answer', async () => {
+  it('fetches again when a revocation arrives before the answer', async () => {
     const { cache, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -103,7 +103,7 @@ describe('a cache that broadcasts evict from', () => {
     expect(await again).toBe('g2:inactive');
   });
 
-  it('gives the answer after the revocation to lookups that shared the fetch before it', async () => {
+  it('gives the answer after the revocation to lookups that shared the earlier fetch', async () => {
     const { cache, nth } = open();
     const early = cache.get('token');
     const first = await nth(0);
@@ -114,7 +114,7 @@ describe('a cache that broadcasts evict from', () => {
     expect(await Promise.all([early, late])).toEqual(['g3:inactive', 'g3:inactive']);
   });
 
-  it('a revocation of another grant does not disturb a fetch', async () => {
+  it('continues a fetch when another grant is revoked', async () => {
     const { cache, fetches, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -137,7 +137,7 @@ describe('a cache that broadcasts evict from', () => {
     expect(fetches).toHaveLength(3);
   });
 
-  it('keeps nothing that was fetched across a reconnection: broadcasts may have been missed', async () => {
+  it('drops what it fetched before a reconnection, because broadcasts may have been missed', async () => {
     const { cache, nth } = open();
     const kept = cache.get('kept');
     (await nth(0)).answer('g6:active');
@@ -158,7 +158,7 @@ describe('a cache that broadcasts evict from', () => {
     expect(await again).toBe('g6:inactive');
   });
 
-  it('evicts every token of a grant, also after others had displaced one of them', async () => {
+  it('evicts every token of a grant, even after one of them was displaced', async () => {
     const { cache, fetches, nth } = open(3);
     const keep = async (key: string, value: string) => {
       const asking = cache.get(key);

@@ -48,7 +48,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
       'Transfer-Encoding: chunked',
       (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`,
     ],
-  ])('reaches a client that is still sending one %s', async (_what, framing, framed) => {
+  ])('reaches a client that is still sending a body %s', async (_what, framing, framed) => {
     const sendAll = async () => {
       const socket = await begin(framing);
       for (let sent = 0; sent < TOO_LARGE; sent += TOO_LARGE / 4) {
@@ -69,7 +69,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i);
   });
 
-  it('does not wait for a body that does not come', async () => {
+  it('does not wait for a body that never arrives', async () => {
     // Without limits of the server's own nothing else would end it.
     const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
     Object.assign(app.getHttpServer(), { headersTimeout: 0, requestTimeout: 0 });
@@ -81,7 +81,7 @@ describe('the answer to a body that is too large (RFC 9112 9.6)', () => {
     }
   });
 
-  it('is no way to hold a connection: what has not arrived in 10 s is answered with 408', async () => {
+  it('does not let a slow body hold a connection: after 10 s it is answered with 408', async () => {
     const { headersTimeout, requestTimeout } = app.getHttpServer();
     expect({ headersTimeout, requestTimeout }).toEqual({
       headersTimeout: REQUEST_MS,

@@ -41,7 +41,7 @@ describe('backing services', () => {
     return running;
   };
 
-  it('are those of the environment when it names them, and are left running', async () => {
+  it('are those that the environment names, and are left running', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
     // Those of its own: servers that this process has started begin and end sessions.
     const children = async (): Promise<number[]> =>
@@ -55,7 +55,7 @@ describe('backing services', () => {
     await answers(given);
   });
 
-  it("come from the distribution's packages where the machine has no servers", async () => {
+  it("come from the distribution's packages when the machine has no servers", async () => {
     // Elsewhere debian-package.spec.ts reads the error.
     if ((await runCommand('apt-get', ['--version'])).code !== 0) return;
     await answers(await start({ PATH }, NOWHERE));
@@ -89,7 +89,7 @@ describe("private instances of the machine's servers", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('are on ports that nobody had', async () => {
+  it('use free ports', async () => {
     await answers(services);
     const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
     expect(ports).not.toEqual(expect.arrayContaining(['5432']));
@@ -97,7 +97,7 @@ describe("private instances of the machine's servers", () => {
     expect(ports).not.toEqual(expect.arrayContaining(['4222']));
   });
 
-  it('demand their passwords, which no command line shows', async () => {
+  it('require passwords, which no command line shows', async () => {
     const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
     await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
       'password authentication failed',
@@ -112,7 +112,7 @@ describe("private instances of the machine's servers", () => {
     }
   });
 
-  it('keep data and passwords from one start to the next', async () => {
+  it('keep data and passwords across starts', async () => {
     const first = services;
     await sql(first.databaseUrl, 'CREATE TABLE kept (n int)');
     const redis = new Redis(first.redisUrl);

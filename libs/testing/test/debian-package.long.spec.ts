@@ -17,7 +17,7 @@ const PARENT = fileURLToPath(new URL('package-parent.ts', import.meta.url));
 const PATTERN = /[[\]^$]/;
 const isDebian = (await runCommand('apt-get', ['--version'])).code === 0;
 
-describe('servers that are nowhere', () => {
+describe('missing servers', () => {
   let folder: string;
 
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'package-test-'))));
@@ -39,7 +39,7 @@ describe('servers that are nowhere', () => {
     return (error as Error).message;
   }
 
-  it('are all named, with what installs them on Debian, Fedora and macOS', async () => {
+  it('are all listed, with how to install them on Debian, Fedora and macOS', async () => {
     const message = await refusal({ PATH: '/nowhere' });
     expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
     expect(message).toContain('there is no apt-get here');
@@ -50,7 +50,7 @@ describe('servers that are nowhere', () => {
     expect(message).not.toMatch(PATTERN);
   });
 
-  it('are not named where the environment names others', async () => {
+  it('are not listed when the environment names others', async () => {
     const message = await refusal({ PATH: '/nowhere', DATABASE_URL: 'postgres://127.0.0.1/a' });
     expect(message).toMatch(/^Redis and NATS are not on this machine/);
     expect(message).toMatch(/apt install redis-server nats-server\n/);
@@ -58,9 +58,9 @@ describe('servers that are nowhere', () => {
 
   if (isDebian) {
     it.each([
-      ['whose name nobody knows', 'http://mirror.invalid', /mirror\.invalid: .*resolv/],
-      ['that cannot be reached', 'http://127.0.0.1:1', /127\.0\.0\.1:1: Could not connect/],
-    ])('are refused with the true cause at a mirror %s', async (_, mirror, cause) => {
+      ['has an unknown name', 'http://mirror.invalid', /mirror\.invalid: .*resolv/],
+      ['cannot be reached', 'http://127.0.0.1:1', /127\.0\.0\.1:1: Could not connect/],
+    ])('are reported with the true cause when the mirror %s', async (_, mirror, cause) => {
       const message = await refusal(await aptOf(folder, mirror));
       expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
       expect(message).toMatch(cause);
@@ -68,7 +68,7 @@ describe('servers that are nowhere', () => {
       expect(message).not.toMatch(PATTERN);
     });
 
-    it('are named alone when the distribution has no package of them', async () => {
+    it('are the only ones listed when the distribution has no package for them', async () => {
       const mirror = await DebianMirror.start(folder);
       const env = await mirror.env();
       const options = { user: undefined, env, progress: () => undefined };
@@ -81,7 +81,7 @@ describe('servers that are nowhere', () => {
 });
 
 if (isDebian) {
-  describe("the distribution's package", () => {
+  describe('a package of the distribution', () => {
     let folder: string;
     let mirror: DebianMirror;
     let told: { text: string; transient: boolean }[];
@@ -109,7 +109,7 @@ if (isDebian) {
       });
     }
 
-    it('comes with its size, and with how far it is while it comes', async () => {
+    it('is downloaded with its size and progress shown', async () => {
       mirror.how = 'halved';
       expect(await unpack()).toMatchObject({ version: 'nats-server: v999' });
       expect(told).toContainEqual({ text: 'downloading 1.0 MB: nats-server', transient: false });
@@ -117,13 +117,13 @@ if (isDebian) {
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 
-    it('is refused when it was damaged, and leaves no folder', async () => {
+    it('is refused when it is damaged, and leaves no folder', async () => {
       mirror.how = 'damaged';
       await expect(unpack()).rejects.toThrow(/Hash Sum mismatch/);
       expect(await leftIn(folder)).toEqual([]);
     });
 
-    it('replaces one that does not run', async () => {
+    it('replaces an unpacked copy that does not run', async () => {
       const programs = join(folder, 'local/packages/nats-server/usr/sbin');
       await mkdir(programs, { recursive: true });
       await writeFile(join(programs, 'nats-server'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -131,7 +131,7 @@ if (isDebian) {
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 
-    it('deletes what a process left that ended with its guards, and not what one makes that lives', async () => {
+    it('removes the draft of a process that has ended, and keeps the draft of a live one', async () => {
       const packages = join(folder, 'local/packages');
       await mkdir(join(packages, `draft-${process.pid}-1-aaaaaa`, 'tree'), { recursive: true });
       mirror.how = 'halved';
@@ -141,7 +141,7 @@ if (isDebian) {
     });
 
     it.each(['SIGKILL', 'SIGINT'] as const)(
-      'leaves no process and no folder when %s interrupts it half-way, and can be had afterwards',
+      'leaves no process or folder when %s interrupts its download, and can be downloaded afterwards',
       async (signal) => {
         mirror.how = 'halved';
         const parent = spawn(process.execPath, ['--import', REGISTER, PARENT, join(folder, 'local')], {

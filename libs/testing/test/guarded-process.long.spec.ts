@@ -60,7 +60,7 @@ describe('a process that started services', () => {
     for (const folder of folders) await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('leaves no process when a guard is killed, and says so', async () => {
+  it('leaves no process when a guard is killed, and reports it', async () => {
     await start('persistent');
     process.kill(one(/ guard \d+/).pid, 'SIGKILL');
     expect((await lines.next()).value).toMatch(/its guard was killed/);
@@ -76,7 +76,7 @@ describe('a process that started services', () => {
     expect(await survivorsOf(started, WITHIN)).toEqual([]);
   });
 
-  it('starts on the data of a killed server again, and may be followed at once by another one', async () => {
+  it('reuses the data of a killed server, and can be followed at once by another process', async () => {
     await start('persistent');
     const first = started;
     parent.kill('SIGKILL');

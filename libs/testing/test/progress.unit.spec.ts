@@ -11,7 +11,7 @@ describe('progress', () => {
     return String(stream.read());
   }
 
-  it('is one line that is written over on a terminal', () => {
+  it('is one line, overwritten, on a terminal', () => {
     const text = written(true, (progress) => {
       progress('downloading');
       progress('1 of 3 MB', true);

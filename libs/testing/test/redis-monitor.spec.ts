@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([here.close(), elsewhere.close()]);
 });
 
-it('commands of a database are heard word by word in their order, what a script does as that', async () => {
+it('the monitor reports each command of a database in order, and marks those of scripts', async () => {
   const heard: [string, ...string[]][] = [];
   const stop = await monitorRedis(here.redisUrl, (command, source) =>
     heard.push([source === 'lua' ? 'lua' : 'client', ...command]),
@@ -40,7 +40,7 @@ it('commands of a database are heard word by word in their order, what a script 
   ]);
 });
 
-it('others who are busy at the same server neither disturb its beginning nor are heard', async () => {
+it('the monitor starts beside busy clients of other databases, and does not report their commands', async () => {
   const over = new AbortController();
   const traffic = (async () => {
     while (!over.signal.aborted) await Promise.all(Array.from({ length: 100 }, () => neighbour.ping()));
@@ -58,7 +58,7 @@ it('others who are busy at the same server neither disturb its beginning nor are
   expect(heard.map(([name]) => name)).toEqual(Array.from({ length: 20 }, () => 'echo'));
 });
 
-it('a wrong password is an error', async () => {
+it('the monitor fails on a wrong password', async () => {
   const url = new URL(here.redisUrl);
   url.password = 'wrong';
   await expect(monitorRedis(url.href, () => undefined)).rejects.toThrow(/Redis answered: -/);

@@ -40,7 +40,7 @@ export function describeHistories(count: number, processes: number): void {
     ['with a retry window', 30, 0.75],
     ['with single use', 0, 0.25],
   ])(
-    'never two live successors, never a live token after revocation, never a logged-out honest client (%s)',
+    'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
     (_, retryWindow, share) => playMany(theatre.stage(retryWindow), count * share),
     // Against a hang, not to measure: on a busy machine one takes a second.
     60_000 + count * 1_000,

@@ -52,13 +52,13 @@ async function pair() {
 }
 
 describe('restoring a grant that Redis has lost', () => {
-  it('does not restore a grant that was revoked meanwhile', async () => {
+  it('does not restore a grant that is revoked during the restore', async () => {
     const { refreshToken } = await pair();
     afterFind = (id) => revocations.revoke(id);
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
   });
 
-  it('does not restore a grant that was revoked meanwhile, when Redis has lost the revocation as well', async () => {
+  it('does not restore a grant that is revoked during the restore, even if Redis loses the revocation', async () => {
     const { refreshToken, accessToken } = await pair();
     afterFind = async (id) => {
       afterFind = () => Promise.resolve();
@@ -78,7 +78,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('refuses nobody when Redis loses grants faster than they are restored: the request fails and can be repeated', async () => {
+  it('fails retryably, and refuses nobody, when Redis loses grants faster than they are restored', async () => {
     const { refreshToken } = await pair();
     afterFind = () => fixture.redis.flushdb();
     await expect(refresh(refreshToken)).rejects.toBeInstanceOf(DependencyUnavailableError);
@@ -86,7 +86,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('restores for many requests at once as for one', async () => {
+  it('gives many concurrent requests the same result as one', async () => {
     const { refreshToken } = await pair();
     afterFind = () => Promise.resolve();
     const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(refreshToken)));

@@ -20,8 +20,8 @@ const verify = async (claims: object, by = key) =>
     uri: URI,
   });
 
-describe('a verified proof', () => {
-  it.each(DPOP_ALGORITHMS)('names its key, its jti and its end: %s', async (alg) => {
+describe('a DPoP proof', () => {
+  it.each(DPOP_ALGORITHMS)('yields its key, its jti and its expiry: %s', async (alg) => {
     const signer = await DpopKey.generate(alg);
     expect(await verify({ jti: 'j', nonce: 'n' }, signer)).toEqual({
       jkt: signer.jkt,
@@ -32,11 +32,11 @@ describe('a verified proof', () => {
   });
 
   it.each([
-    ['as old as is allowed', -60, true],
-    ['older', -61, false],
-    ['as far in the future as the skew allows', 10, true],
-    ['farther', 11, false],
-  ])('is %s', async (_rule, seconds, good) => {
+    ['as old as allowed', -60, true],
+    ['older than allowed', -61, false],
+    ['as far in the future as the clock skew', 10, true],
+    ['farther in the future', 11, false],
+  ])('that is %s is accepted: %s', async (_rule, seconds, good) => {
     const result = verify({ iat: NOW / 1000 + seconds });
     await (good
       ? expect(result).resolves.toBeDefined()
@@ -47,7 +47,7 @@ describe('a verified proof', () => {
     expect((await verify({ jti: 'x'.repeat(256) })).jti).toHaveLength(256);
   });
 
-  it('may have an RSA key of 4096 bits and not a larger one', async () => {
+  it('may have an RSA key of 4096 bits and no larger one', async () => {
     expect((await verify({}, await DpopKey.generate('PS256', 4096))).jkt).toMatch(/^[\w-]{43}$/);
     const signer = await DpopKey.generate('PS256');
     const jwk = { ...signer.jwk, n: 'x'.repeat(684) };
@@ -56,7 +56,7 @@ describe('a verified proof', () => {
   });
 
   // @rfc 9449 4.3(6)
-  it('is refused when any character of it is another', async () => {
+  it('is refused when any character of it is changed', async () => {
     const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
     // The last character of a part may carry bits that no one reads.
@@ -77,7 +77,7 @@ describe('a verified proof', () => {
   });
 
   // @rfc 9449 4.3(2)
-  it('anything at all in the header is refused in an orderly way', async () => {
+  it('is refused with a plain error whatever its header contains', async () => {
     const field = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -103,7 +103,7 @@ describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
     ['https://api.example.com/a/%2e%2E/v2/./me', URI],
     ['https://api.example.com/%7e%2f', 'https://api.example.com/~%2F'],
     ['http://[::1]:3003/v2/me', 'http://[::1]:3003/v2/me'],
-  ])('%s is %s', (uri, normal) => expect(targetUri(uri)).toBe(normal));
+  ])('%s is normalized to %s', (uri, normal) => expect(targetUri(uri)).toBe(normal));
 
   it.each([
     'ftp://api.example.com/',
@@ -118,14 +118,14 @@ describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
     '\thttps://api.example.com/',
     '/v2/me',
     '',
-  ])('%j is none', (uri) => expect(targetUri(uri)).toBeNull());
+  ])('cannot be %j', (uri) => expect(targetUri(uri)).toBeNull());
 
   it.each([
     ['/v2/me?x=1', 'https://api.example.com/v2/me'],
     ['http://evil.example.org/v2/me', 'https://api.example.com/http://evil.example.org/v2/me'],
     ['*', 'https://api.example.com/*'],
     ['.evil.org/', 'https://api.example.com/.evil.org/'],
-  ])('begins with the public address, whatever path came: %s', (path, uri) =>
+  ])('begins with the public address, whatever path was requested: %s', (path, uri) =>
     expect(publicUri('https://api.example.com', path)).toBe(uri),
   );
 });
