@@ -38,7 +38,6 @@ describe('ConnectedAppStore', () => {
       scopes: ['profile:read', 'schedules:read', 'bookings:read'],
       since: (await grants.find(first))!.createdAt,
       lastUsedOn: '2030-01-02',
-      grants: 2,
     };
     expect(await apps.list(userId)).toEqual([shown]);
     expect(await apps.find(userId, clientId)).toEqual(shown);

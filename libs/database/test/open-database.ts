@@ -9,6 +9,7 @@ export interface OpenDatabase {
   dataSource: DataSource;
   /** The statements that `work` sends, transaction control included. */
   statementsOf(work: () => Promise<unknown>): Promise<string[]>;
+  statementsWithValuesOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]>;
   close(): Promise<void>;
 }
 
@@ -16,24 +17,26 @@ export interface OpenDatabase {
 export async function openDatabase(): Promise<OpenDatabase> {
   const isolated = await isolate();
   const dataSource = await databaseDataSource(isolated.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+  async function statementsWithValuesOf(work: () => Promise<unknown>) {
+    const quiet = dataSource.logger;
+    const statements: { text: string; values: unknown[] }[] = [];
+    const ignore = () => undefined;
+    dataSource.logger = {
+      logQuery: (text, values = []) => void statements.push({ text, values: values as unknown[] }),
+      logQueryError: ignore,
+      logQuerySlow: ignore,
+      logSchemaBuild: ignore,
+      logMigration: ignore,
+      log: ignore,
+    } satisfies Logger;
+    await work().finally(() => (dataSource.logger = quiet));
+    return statements;
+  }
   return {
     databaseUrl: isolated.databaseUrl,
     dataSource,
-    async statementsOf(work) {
-      const quiet = dataSource.logger;
-      const statements: string[] = [];
-      const ignore = () => undefined;
-      dataSource.logger = {
-        logQuery: (query) => void statements.push(query),
-        logQueryError: ignore,
-        logQuerySlow: ignore,
-        logSchemaBuild: ignore,
-        logMigration: ignore,
-        log: ignore,
-      } satisfies Logger;
-      await work().finally(() => (dataSource.logger = quiet));
-      return statements;
-    },
+    statementsWithValuesOf,
+    statementsOf: async (work) => (await statementsWithValuesOf(work)).map(({ text }) => text),
     async close() {
       await dataSource.destroy();
       await isolated.close();

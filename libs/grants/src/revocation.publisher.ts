@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { SUBJECTS } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
@@ -8,6 +9,9 @@ export abstract class RevocationPublisher {
   abstract publish(grantIds: readonly string[]): Promise<boolean>;
 }
 
+/** Broadcasts in one turn of the event loop; other requests are served between two turns. */
+const PER_TURN = 1000;
+
 /** Publishes over the process's connection. What is published while NATS reconnects may be lost. */
 @Injectable()
 export class NatsRevocationPublisher extends RevocationPublisher {
@@ -16,7 +20,10 @@ export class NatsRevocationPublisher extends RevocationPublisher {
   }
 
   async publish(grantIds: readonly string[]): Promise<boolean> {
-    for (const id of grantIds) this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });
+    for (const [n, id] of grantIds.entries()) {
+      if (n > 0 && n % PER_TURN === 0) await nextTurn();
+      this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });
+    }
     return this.connection.trusted;
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isClientId } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
+import { decisions, liveOfDecision, ofDecision } from '../grant/decision.statements.js';
 import type { Client } from './client.js';
 import type { User } from '../user/user.js';
 
@@ -21,21 +22,41 @@ export interface AuthorizationContext {
   readonly user: User | null;
   /** Newest first, without duplicates. */
   readonly decisions: readonly EarlierDecision[];
-  /** How many grants the user gave the client in the last 24 hours, including revoked ones. */
+  /** How many grants the user gave the client in the last 24 hours, including revoked ones; counted to 100 or more. */
   readonly grantsOfDay: number;
 }
 
-interface Row {
+/** Times as JSON has them. */
+type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
+
+interface Consent {
+  readonly decisions: readonly Decision[] | null;
+  readonly grantsOfDay: number;
+}
+
+interface Row extends Consent {
   readonly client: (Omit<Client, 'createdAt'> & { readonly createdAt: string }) | null;
   readonly user: User | null;
-  readonly decisions: readonly (Omit<EarlierDecision, 'at'> & { readonly at: string })[] | null;
-  readonly grantsOfDay: number;
+  /** Whether there are more grants than were read. */
+  readonly more: boolean;
 }
 
 /** Bounds the query. Decisions beyond it are ignored, so the user is asked again. */
 const DECISIONS = 100;
+/** Grants that are read one by one; more than most users give one client. */
+const FEW = 200;
+/** Bounds the query: of each decision, so many live and so many revoked grants of a day are counted. */
+const COUNTED = 100;
 
+/**
+ * The order is that of an index: without one, PostgreSQL might look for the first grants of a user who has many in the whole
+ * table.
+ */
 const QUERY = `
+  WITH own AS MATERIALIZED (
+    SELECT asked_scope, scope, created_at, revoked_at, expires_at FROM grants
+    WHERE user_id = $2 AND client_id = $1 ORDER BY asked_scope LIMIT ${FEW + 1}
+  )
   SELECT
     (SELECT row_to_json(client) FROM (
        SELECT c.client_id AS "clientId", c.name, c.type, c.redirect_uris AS "redirectUris", c.scopes,
@@ -52,16 +73,35 @@ const QUERY = `
        FROM users WHERE id = $2
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
-       SELECT g.asked_scope AS asked, g.scope AS allowed, max(g.created_at) AS at
-       FROM grants g
-       WHERE g.user_id = $2 AND g.client_id = $1 AND g.revoked_at IS NULL AND g.expires_at > now()
-       GROUP BY g.asked_scope, g.scope
+       SELECT asked_scope AS asked, scope AS allowed, max(created_at) AS at
+       FROM own WHERE revoked_at IS NULL AND expires_at > now()
+       GROUP BY asked_scope, scope
        ORDER BY at DESC LIMIT ${DECISIONS}
      ) decision) AS decisions,
-    (SELECT count(*)::integer FROM grants g
-     WHERE g.user_id = $2 AND g.client_id = $1 AND g.created_at > now() - interval '1 day') AS "grantsOfDay"`;
+    (SELECT count(*)::integer FROM own WHERE created_at > now() - interval '1 day') AS "grantsOfDay",
+    (SELECT count(*) > ${FEW} FROM own) AS more`;
 
-/** Reads client, user and earlier consent in one statement, without secrets. */
+/** The same of a user who has given the client more grants. */
+const MANY = `
+  WITH RECURSIVE ${decisions('$2', '$1')}
+  SELECT
+    (SELECT json_agg(earlier) FROM (
+       SELECT decision.asked_scope AS asked, decision.scope AS allowed, newest.at
+       FROM decision CROSS JOIN LATERAL (
+         SELECT g.created_at AS at FROM grants g
+         WHERE ${liveOfDecision('$2')} ORDER BY g.created_at DESC LIMIT 1
+       ) newest
+       ORDER BY newest.at DESC LIMIT ${DECISIONS}
+     ) earlier) AS decisions,
+    (SELECT count(*)::integer
+     FROM decision CROSS JOIN (VALUES (true), (false)) state (unrevoked) CROSS JOIN LATERAL (
+       SELECT FROM grants g
+       WHERE ${ofDecision('$2')} AND (g.revoked_at IS NULL) = state.unrevoked
+         AND g.created_at > now() - interval '1 day'
+       ORDER BY g.created_at DESC LIMIT ${COUNTED}
+     ) recent) AS "grantsOfDay"`;
+
+/** Reads client, user and earlier consent, without secrets: in one statement, or two for a user with many grants. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -72,12 +112,14 @@ export class AuthorizationContextStore {
     const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('a SELECT of one row answered with none');
-    const { client, user, grantsOfDay } = row;
+    const { client, user } = row;
+    const [consent = row] = row.more ? await this.dataSource.query<Consent[]>(MANY, [known, userId]) : [];
+    const earlier = client ? (consent.decisions ?? []) : [];
     return {
       client: client && { ...client, createdAt: new Date(client.createdAt) },
       user,
-      decisions: client ? (row.decisions ?? []).map(({ at, ...of }) => ({ ...of, at: new Date(at) })) : [],
-      grantsOfDay,
+      decisions: earlier.map(({ at, ...of }) => ({ ...of, at: new Date(at) })),
+      grantsOfDay: consent.grantsOfDay,
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { decisions, liveOfDecision } from './decision.statements.js';
 
 export interface NewGrantRecord {
   id: string;
@@ -26,12 +27,16 @@ const CARRIED = `
     SELECT string_agg(scope, ' ') AS scope FROM (
       SELECT g.scope FROM grants g
       WHERE g.revoked_at IS NULL AND g.expires_at > now() AND g.id IN (
-        SELECT newest.id FROM unnest(string_to_array($4, ' ')) token CROSS JOIN LATERAL (
-          SELECT id FROM grants
-          WHERE user_id = account.user_id AND client_id = client.client_id
-            AND revoked_at IS NULL AND expires_at > now() AND token = ANY(string_to_array(scope, ' '))
-          ORDER BY created_at DESC LIMIT 1
-        ) newest
+        WITH RECURSIVE ${decisions('account.user_id', 'client.client_id')}
+        SELECT DISTINCT ON (token) newest.id
+        FROM decision
+          CROSS JOIN LATERAL unnest(string_to_array(decision.scope, ' ')) token
+          CROSS JOIN LATERAL (
+            SELECT g.id, g.created_at FROM grants g
+            WHERE ${liveOfDecision('account.user_id')} ORDER BY g.created_at DESC LIMIT 1
+          ) newest
+        WHERE token = ANY(string_to_array($4, ' '))
+        ORDER BY token, newest.created_at DESC
       )
       ORDER BY g.id FOR SHARE
     ) held
@@ -47,6 +52,12 @@ export const CLIENT_AND_USER = `
     SELECT u.id FROM users u
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
+
+/** Those of the user's grants that expired first. Several per insert, so that their number shrinks. */
+const LONGEST_EXPIRED = `
+  SELECT id FROM grants
+  WHERE user_id = $2 AND expires_at < now() AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+  ORDER BY expires_at LIMIT 1000`;
 
 /**
  * The oldest revoked grants of any user, so that a deleted user's grants are cleaned up as well. Several per insert, so that
@@ -64,7 +75,7 @@ export async function recordGrant(
     `WITH expired AS (
             DELETE FROM grants WHERE id IN (
               SELECT id FROM grants
-              WHERE (user_id = $2 OR id = ANY(ARRAY(${LONGEST_REVOKED}))) AND expires_at < now()
+              WHERE id = ANY(ARRAY(${LONGEST_EXPIRED}) || ARRAY(${LONGEST_REVOKED})) AND expires_at < now()
                 AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
               FOR UPDATE SKIP LOCKED
             )
@@ -83,6 +94,24 @@ export async function recordGrant(
   return created.length === 1;
 }
 
+/** What the user ever allowed to the client that includes one of these scopes: values of `scope`, each once. */
+export async function allowedScopesWith(
+  manager: EntityManager,
+  userId: number,
+  clientId: string,
+  scopes: readonly string[],
+): Promise<string[]> {
+  const found = await manager.query<{ scope: string }[]>(
+    `WITH RECURSIVE ${decisions('$1', '$2')}
+     SELECT DISTINCT scope FROM decision WHERE string_to_array(scope, ' ') && $3::text[]`,
+    [userId, clientId, scopes],
+  );
+  return found.map(({ scope }) => scope);
+}
+
+/** Grants that one statement changes: many more would take longer than a statement may. */
+export const BATCH = 5000;
+
 /**
  * Revokes a user's grants. Expired ones too, because a recent use may not be recorded yet. Locks rows in id order, as all code
  * does. Of two concurrent calls both return the same ids, so that neither reports success while the other one fails. The caller
@@ -96,15 +125,22 @@ export async function revokeGrants(
   whose: string,
   values: readonly unknown[],
 ): Promise<string[]> {
-  const [revoked] = await manager.query<[{ id: string }[], number]>(
-    `WITH matching AS (
-       SELECT id FROM grants
-       WHERE ${whose} AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
-       ORDER BY id FOR NO KEY UPDATE
-     )
-     UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM matching
-     WHERE g.id = matching.id RETURNING g.id`,
-    [...values],
-  );
-  return revoked.map(({ id }) => id);
+  const ids: string[] = [];
+  for (;;) {
+    const revoked = await manager.query<{ id: string }[]>(
+      `WITH matching AS (
+         SELECT id FROM grants
+         WHERE ${whose} AND id > $${values.length + 1}
+           AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
+         ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE
+       ), revoked AS (
+         UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM matching
+         WHERE g.id = matching.id RETURNING g.id
+       )
+       SELECT id FROM revoked ORDER BY id`,
+      [...values, ids.at(-1) ?? ''],
+    );
+    for (const { id } of revoked) ids.push(id);
+    if (revoked.length < BATCH) return ids;
+  }
 }

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
+  allowedScopesWith,
+  BATCH,
   CLIENT_AND_USER,
   type NewGrantRecord,
   recordGrant,
@@ -44,8 +46,8 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records a grant. The same statement deletes the user's expired grants and a few old ones of other users, so storage is
-   * bounded without a clean-up job. It keeps grants whose revocation was applied in the last day, or is not applied yet.
+   * Records a grant. The same statement deletes the user's expired grants, at most 1000, and a few old ones of other users, so
+   * storage is bounded without a clean-up job. It keeps grants whose revocation was applied in the last day, or is not yet.
    *
    * All code locks client, user, grant in this order. The share locks make a concurrent delete or revocation wait: it then
    * sees the new grant and revokes it. Expired grants that are locked are left to the next call.
@@ -69,8 +71,9 @@ export class GrantRecordStore {
     return this.dataSource.transaction(LEVEL, async (manager) => {
       const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
       if (known.length === 0) return null;
-      const whose = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-      const ended = await revokeGrants(manager, whose, [userId, clientId, declined]);
+      const scopes = await allowedScopesWith(manager, userId, clientId, declined);
+      const whose = 'user_id = $1 AND client_id = $2 AND scope = ANY($3)';
+      const ended = scopes.length > 0 ? await revokeGrants(manager, whose, [userId, clientId, scopes]) : [];
       // Last: it locks expired grants in no order, and waits for none.
       await recordGrant(manager, record);
       return ended;
@@ -137,13 +140,14 @@ export class GrantRecordStore {
   /** Marks recorded revocations as applied: Redis and every cache have them. */
   async markApplied(ids: readonly string[]): Promise<void> {
     // Locks rows in id order, as all code does.
-    await this.dataSource.query(
-      `WITH applied AS (
-         SELECT id FROM grants WHERE id = ANY($1) AND revoked_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE
-       )
-       UPDATE grants g SET revocation_applied_at = now() FROM applied WHERE g.id = applied.id`,
-      [ids],
-    );
+    for (let start = 0; start < ids.length; start += BATCH)
+      await this.dataSource.query(
+        `WITH applied AS (
+           SELECT id FROM grants WHERE id = ANY($1) AND revoked_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE
+         )
+         UPDATE grants g SET revocation_applied_at = now() FROM applied WHERE g.id = applied.id`,
+        [ids.slice(start, start + BATCH)],
+      );
   }
 
   /**

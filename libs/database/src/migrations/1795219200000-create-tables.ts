@@ -81,6 +81,10 @@ export class CreateTables1795219200000 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX grants_user ON grants (user_id, expires_at)');
     await runner.query('CREATE INDEX grants_client ON grants (client_id)');
+    // Finds each decision of a user once, and its newest and oldest live grants, however many there are.
+    await runner.query(`
+      CREATE INDEX grants_decision
+        ON grants (user_id, client_id, asked_scope, scope, (revoked_at IS NULL), created_at)`);
     // The outbox of revocations (docs/adr/0011): revocation_applied_at is null until Redis and every cache have the revocation.
     await runner.query(`
       CREATE INDEX grants_revocation_outstanding ON grants (revoked_at, id)

@@ -1,0 +1,19 @@
+import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
+import type { NatsConnection } from '#platform/nats/nats.connection.js';
+
+it('broadcasts many revocations in turns, so that other requests do not wait for the last', async () => {
+  const published: string[] = [];
+  const connection = {
+    trusted: true,
+    publish: (_subject: string, { grant_id }: { grant_id: string }) => void published.push(grant_id),
+  } as unknown as NatsConnection;
+  const ids = Array.from({ length: 5_000 }, (_, n) => `grant ${n}`);
+  const seen: number[] = [];
+  setImmediate(function look() {
+    seen.push(published.length);
+    if (published.length < ids.length) setImmediate(look);
+  });
+  expect(await new NatsRevocationPublisher(connection).publish(ids)).toBe(true);
+  expect(published).toEqual(ids);
+  for (const part of [1_000, 2_000, 3_000, 4_000]) expect(seen).toContain(part);
+});
