@@ -8,7 +8,7 @@ const send = () => input.send('refreshToken');
 const bearer = (token: string) => send().set('Authorization', `Bearer ${token}`);
 const refreshing = () => ({ grant_type: 'refresh_token', ...app.ours });
 
-describe('bad input at refreshToken gets the standard error and changes nothing', () => {
+describe('POST /api/auth/oauth/refreshToken', () => {
   refuses(400, 'invalid_request', {
     'refresh without a token': () => send().send(refreshing()),
     'refresh without grant_type': () => bearer(good.refresh_token).send(app.ours),

@@ -24,7 +24,7 @@ const nested = (open: string, inner: string, close: string, depth: number) =>
   `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
 
 // @rfc 6749 5.2
-describe('bad input at the token endpoints gets the standard error and changes nothing', () => {
+describe('the token app', () => {
   for (const name of ['grant_type', 'code', 'client_id', 'redirect_uri'])
     refuses(400, 'invalid_request', {
       [`missing ${name}`]: () => send().send(without(name)),
@@ -63,7 +63,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
   });
 
   refuses(400, 'invalid_grant', {
-    'a code that is none': () => changed({ code: 'abc' }),
+    'a code in no valid format': () => changed({ code: 'abc' }),
     'an access token as code': () => changed({ code: good.access_token }),
     'a refresh token as code': () => changed({ code: good.refresh_token }),
   });
@@ -75,7 +75,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     // @rfc 6749 2.3
     'another client_id in the body than in the header': () =>
       basic().send({ ...without('client_secret'), client_id: 'sc_other' }),
-    'Basic that is no base64': () => send().set('Authorization', 'Basic !!!').send(valid()),
+    'Basic that is not base64': () => send().set('Authorization', 'Basic !!!').send(valid()),
     // @rfc 6749 2.3.1
     'the whole request in the URL (RFC 6749 2.3.1)': () => input.send(`token?${encoded(valid())}`),
     'no body': () => send(),
@@ -83,9 +83,8 @@ describe('bad input at the token endpoints gets the standard error and changes n
     'malformed JSON': () => json('{"code":'),
     'a JSON array': () => send().send([valid()]),
     'a JSON string': () => json('"x"'),
-    'JSON arrays nested deeper than the stack is': () => json(`{"x":${nested('[', '', ']', 30_000)}}`),
-    'JSON objects nested deeper than the stack is': () =>
-      json(`{"code":${nested('{"a":', '1', '}', 9_000)}}`),
+    'JSON arrays nested deeper than the stack': () => json(`{"x":${nested('[', '', ']', 30_000)}}`),
+    'JSON objects nested deeper than the stack': () => json(`{"code":${nested('{"a":', '1', '}', 9_000)}}`),
     'a form with a broken percent-encoding': () => form(`${encoded(valid())}&x=%ZZ`),
     'a form with an encoding that is not UTF-8': () => form(`${encoded(valid())}&x=%ff`),
     'a form that is not UTF-8': () =>
@@ -102,14 +101,14 @@ describe('bad input at the token endpoints gets the standard error and changes n
     'a form in deflate': () => coded('deflate', deflateSync),
     'a form in br': () => coded('br', brotliCompressSync),
     'a form in two codings': () => coded('identity, gzip', gzipSync),
-    'a form in a coding that nobody knows': () => coded('rot13', (text) => Buffer.from(text)),
+    'a form in an unknown coding': () => coded('rot13', (text) => Buffer.from(text)),
     'JSON in gzip': () =>
       bytes('application/json', gzipSync(JSON.stringify(valid()))).set('Content-Encoding', 'GZIP'),
   };
   refuses(415, 'invalid_request', CODED);
 
   it.each(Object.entries(CODED))(
-    '%s is told which coding is taken (RFC 9110 12.5.3)',
+    'names the accepted coding in the answer to %s (RFC 9110 12.5.3)',
     async (_name, sending) => {
       const answer = await sending();
       expect(answer.headers['accept-encoding']).toBe('identity');
@@ -127,18 +126,18 @@ describe('bad input at the token endpoints gets the standard error and changes n
   });
   refuses(404, 'not_found', { 'an unknown path': () => input.send('nothing').send({}) });
 
-  it('names every problem of a request at once', async () => {
+  it('names every problem of a request in one answer', async () => {
     const answer = await send().send({ grant_type: 'authorization_code' });
     expect(answer.body.error_description).toBe(
       "the parameter 'code' is missing; the parameter 'redirect_uri' is missing",
     );
   });
 
-  it('says in Allow which method a path answers (RFC 9110 15.5.6)', async () => {
+  it('names the method of a path in Allow (RFC 9110 15.5.6)', async () => {
     expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
   });
 
-  it.each(AMBIGUOUS_HOSTS)('%s (RFC 9112 3.2), and the end of the connection', async (_name, head) => {
+  it.each(AMBIGUOUS_HOSTS)('refuses %s, and closes the connection (RFC 9112 3.2)', async (_name, head) => {
     const body = encoded(valid());
     const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
     const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -152,7 +151,7 @@ describe('bad input at the token endpoints gets the standard error and changes n
     });
   });
 
-  it('a Host that comes once is none of these, nor is HTTP/1.0 without one', async () => {
+  it('accepts a single Host header, and HTTP/1.0 without one', async () => {
     const get = (head: string) =>
       exchange(app.url, `GET /.well-known/oauth-authorization-server ${head}\r\n`);
     const answers = await Promise.all([

@@ -44,7 +44,7 @@ const changed = async ({ client_id }: { client_id: string }) => {
 };
 
 describe('two live secrets of a client', () => {
-  it('both authenticate, and one that is revoked does not from then on', async () => {
+  it('both authenticate, until one of them is revoked', async () => {
     const client = await app.client();
     const { secret, hash } = generateClientSecret();
     const added = await app.secrets.add(client.client_id, hash);
@@ -61,7 +61,7 @@ describe('two live secrets of a client', () => {
     expect(after.status).toBe(200);
   });
 
-  it('each shows the day when it was last used; a wrong secret is no use of any', async () => {
+  it('each record the day of their last use; a wrong secret records none', async () => {
     const client = await app.client();
     await app.secrets.add(client.client_id, generateClientSecret().hash);
     await changed(client);
@@ -82,7 +82,7 @@ describe('two live secrets of a client', () => {
     ]).toContainEqual(await uses());
   });
 
-  it('none at all, by force, leaves a confidential client nothing to authenticate with', async () => {
+  it('can both be revoked by force, and then the client cannot authenticate', async () => {
     const client = await app.client();
     const listed = await app.secrets.list(client.client_id);
     const [only = ''] = 'live' in listed ? listed.live.map(({ id }) => id) : [];
@@ -101,7 +101,7 @@ describe('two live secrets of a client', () => {
 
 describe('a public client', () => {
   // @rfc 6749 10.1 @rfc 8252 8.5
-  it('has no secret to send: none and an empty one are let through, any other refused (RFC 6749 2.1)', async () => {
+  it('may omit its secret or send an empty one; any other is refused (RFC 6749 2.1)', async () => {
     const { client_id } = await app.publicClient('com.example.app:/callback');
     const body = { grant_type: 'refresh_token', refresh_token: 'srt_x' };
     const basic = (secret: string) =>
@@ -119,7 +119,7 @@ describe('a deleted client', () => {
   const applyRevocations = (client_id: string) =>
     app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, { client_id });
 
-  it('has no good token any more: refresh is refused at once, and access tokens are inactive', async () => {
+  it('loses its tokens: refresh is refused at once, and access tokens become inactive', async () => {
     const client = await app.client();
     const other = await pair(await app.client());
     const pairs = [await pair(client), await pair(client)];
@@ -145,7 +145,7 @@ describe('a deleted client', () => {
     expect(await introspect(other.access_token)).toMatchObject({ active: true });
   });
 
-  it('is not brought back by a Redis that has lost everything', async () => {
+  it('stays deleted when Redis has lost everything', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     await app.registrations.delete(client.client_id);
@@ -153,7 +153,7 @@ describe('a deleted client', () => {
     expect(await introspect(access_token)).toEqual({ active: false });
   });
 
-  it('is no matter of whom is asked: the request revokes nothing that PostgreSQL does not call revoked', async () => {
+  it('leaves live clients alone: applying revocations ends only what PostgreSQL has revoked', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     expect(await applyRevocations(client.client_id)).toEqual({ applied: 0 });

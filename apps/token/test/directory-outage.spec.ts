@@ -45,7 +45,7 @@ describe('while PostgreSQL is down', () => {
     ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['revoke', { token: 'srt_x' }],
     ['introspect', { token: 'sat_x' }],
-  ])('%s answers 503 and not 500 to who is not known by heart, and nothing of why', async (path, body) => {
+  ])('%s answers 503, without the reason, to a client that is not cached', async (path, body) => {
     stop();
     const stranger = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
     const answer = await post(path, { ...body, client_id: stranger, client_secret: 'scs_x' });
@@ -53,7 +53,7 @@ describe('while PostgreSQL is down', () => {
     expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
   });
 
-  it('clients that are known by heart go on exchanging and refreshing, and all is well afterwards', async () => {
+  it('cached clients can still exchange and refresh, and everything works again afterwards', async () => {
     const code = await app.code(client.client_id, userId);
     const another = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, ...client };

@@ -9,7 +9,7 @@ let now = 1_800_000_000_000;
 const nonces = (...keys: Buffer[]) => new DpopNonce(new KeyRing(keys).nonceKeys, () => now);
 
 describe('a DPoP nonce (RFC 9449 8)', () => {
-  it('is the same for five minutes at every copy, and then another', () => {
+  it('is the same in every replica for five minutes, and then changes', () => {
     const [ours, theirs] = [nonces(one), nonces(one)];
     const first = ours.current();
     now += 4 * MINUTE;
@@ -19,7 +19,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 8.2
-  it('is taken in its window and the next one, and by a copy whose clock is behind', () => {
+  it('is accepted in its window and the next one, even by a replica whose clock is behind', () => {
     const nonce = nonces(one).current();
     now += 5 * MINUTE;
     expect(nonces(one).accepts(nonce)).toBe(true);
@@ -29,7 +29,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
     expect(nonces(one).accepts(nonce)).toBe(true);
   });
 
-  it('is taken by every copy while keys rotate', () => {
+  it('is accepted by every replica while keys rotate', () => {
     const before = nonces(one, two).current();
     const after = nonces(two, one).current();
     expect(before).not.toBe(after);
@@ -38,7 +38,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 4.3(10) @rfc 9449 8
-  it('of another ring, or with any bit changed, is refused', () => {
+  it('is refused if it comes from another key ring or has any bit changed', () => {
     const ours = nonces(one);
     expect(ours.accepts(nonces(two).current())).toBe(false);
     const bytes = Buffer.from(ours.current(), 'base64url');

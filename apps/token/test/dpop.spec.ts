@@ -31,22 +31,22 @@ async function bound(): Promise<Pair> {
 
 const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
-describe('a token request with a proof (RFC 9449 5)', () => {
+describe('a token request with a DPoP proof (RFC 9449 5)', () => {
   // @rfc 9449 5
-  it.each(DPOP_ALGORITHMS)('gives tokens bound to a key of %s', async (alg) => {
+  it.each(DPOP_ALGORITHMS)('returns tokens bound to a key of %s', async (alg) => {
     const other = await DpopKey.generate(alg);
     const answer = await post(TOKEN, await redemption(), await other.proof('POST', TOKEN));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
   });
 
-  it('gives bearer tokens without a proof, and no nonce', async () => {
+  it('returns bearer tokens if the proof is absent, and no nonce', async () => {
     const answer = await post(TOKEN, await redemption());
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
     expect(answer.headers['dpop-nonce']).toBeUndefined();
   });
 
   // @rfc 9449 5
-  it.each([TOKEN, REFRESH])('refreshes with the key of the grant and with no other: %s', async (uri) => {
+  it.each([TOKEN, REFRESH])('refreshes only with the key of the grant: %s', async (uri) => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
     const stolen = await post(uri, renewal(refresh_token), await other.proof('POST', uri));
@@ -58,7 +58,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
   });
 
   // @rfc 9449 5
-  it('binds the refresh token of a public client, which has nothing else to prove (5)', async () => {
+  it('binds the refresh token of a public client, which has no other credential (5)', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.publicClient(redirect_uri);
     const code = await app.code(pocket.client_id, app.userId, { redirectUri: redirect_uri });
@@ -71,7 +71,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     expect((await post(TOKEN, refresh, await key.proof('POST', TOKEN))).status).toBe(200);
   });
 
-  it('takes a bound refresh token as Bearer at refreshToken (specification 4.3), with its proof', async () => {
+  it('accepts a bound refresh token as Bearer at refreshToken, with its proof (specification 4.3)', async () => {
     const { refresh_token } = await bound();
     const answer = await post(REFRESH, { grant_type: 'refresh_token', ...app.ours })
       .set('Authorization', `Bearer ${refresh_token}`)
@@ -80,7 +80,7 @@ describe('a token request with a proof (RFC 9449 5)', () => {
   });
 
   // @rfc 9449 10
-  it('redeems a code with the key that dpop_jkt named, and with no other (10)', async () => {
+  it('redeems a code only with the key that dpop_jkt named (10)', async () => {
     const body = await redemption({ jkt: key.jkt });
     const other = await DpopKey.generate();
     expect((await post(TOKEN, body)).body.error).toBe('invalid_grant');
@@ -95,13 +95,13 @@ describe('a token request with a proof (RFC 9449 5)', () => {
     ['the default port', TOKEN.replace('.com', '.com:443')],
     ['dot segments', TOKEN.replace('/oauth/', '/x/../oauth/./')],
     ['an unreserved character that is percent-encoded', TOKEN.replace('token', '%74oken')],
-  ])('takes %s', async (_rule, htu) => {
+  ])('accepts %s', async (_rule, htu) => {
     expect((await post(TOKEN, await redemption(), await key.proof('POST', htu))).status).toBe(200);
   });
 });
 
-describe('a refresh token that is bound to a key, in the hands of who has not got the key', () => {
-  it('loses its binding by no arrangement of its bytes, nor when Redis has lost the grant', async () => {
+describe('a bound refresh token in the hands of a thief without its key', () => {
+  it('cannot be unbound by rearranging its bytes, not even when Redis has lost the grant', async () => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
     await app.redis.flushdb();
@@ -118,9 +118,9 @@ describe('a refresh token that is bound to a key, in the hands of who has not go
 });
 
 // @rfc 9449 5
-describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () => {
+describe('a DPoP proof (RFC 9449 4.3)', () => {
   it.each(INVALID_PROOFS.map((proof) => [proof.rule, proof] as const))(
-    '%s',
+    'is refused, and changes nothing: %s',
     async (_rule, { make, says }) => {
       const body = await redemption();
       const proof = await make({ key, method: 'POST', uri: TOKEN });
@@ -131,7 +131,7 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
     },
   );
 
-  it('a proof that was used before (11.1), for any request', async () => {
+  it('is refused if it was used before, for any request (11.1)', async () => {
     const proof = await key.proof('POST', TOKEN);
     expect((await post(TOKEN, await redemption(), proof)).status).toBe(200);
     const again = await post(TOKEN, await redemption(), proof);
@@ -139,14 +139,14 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
     expect(again.body.error_description).toMatch(/used before/);
   });
 
-  it('one of many at once with one proof passes', async () => {
+  it('is accepted for only one of many concurrent requests', async () => {
     const proof = await key.proof('POST', TOKEN);
     const bodies = await Promise.all(Array.from({ length: 20 }, () => redemption()));
     const answers = await Promise.all(bodies.map((body) => post(TOKEN, body, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('the same jti of another key is another proof', async () => {
+  it('may have the same jti as a proof of another key', async () => {
     const other = await DpopKey.generate();
     for (const signer of [key, other]) {
       const proof = await signer.proof('POST', TOKEN, { claims: { jti: 'one' } });
@@ -155,7 +155,7 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
   });
 
   // @rfc 9449 11.1
-  it('is remembered under a hash, for as long as it would be taken', async () => {
+  it('is remembered under a hash, for as long as it would be accepted', async () => {
     await app.redis.flushdb();
     const proof = await key.proof('POST', TOKEN, { claims: { jti: 'remembered' } });
     await post(TOKEN, await redemption(), proof);
@@ -166,7 +166,7 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
     expect(ttl).toBeLessThanOrEqual(331_000);
   });
 
-  it('of a client that is not authenticated is not remembered', async () => {
+  it('is not remembered for a client that is not authenticated', async () => {
     await app.redis.flushdb();
     const body = { ...(await redemption()), client_secret: 'scs_wrong' };
     expect((await post(TOKEN, body, await key.proof('POST', TOKEN))).status).toBe(401);
@@ -174,7 +174,7 @@ describe('an invalid proof is refused and changes nothing (RFC 9449 4.3)', () =>
   });
 });
 
-describe('nonces (RFC 9449 8)', () => {
+describe('DPoP nonces (RFC 9449 8)', () => {
   const strict = useTokenApp({ DPOP_NONCE: 'required' });
 
   async function redeem(on: typeof app, nonce: string | null): Promise<Response> {
@@ -183,7 +183,7 @@ describe('nonces (RFC 9449 8)', () => {
   }
 
   // @rfc 9449 8 @rfc 9449 8.2 @rfc 9449 11.3
-  it('a proof without one is answered use_dpop_nonce and a nonce, where they are required', async () => {
+  it('are demanded with use_dpop_nonce where required, and the answer contains one', async () => {
     const first = await redeem(strict, null);
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
     const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');
@@ -192,14 +192,14 @@ describe('nonces (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 4.3(10)
-  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])('one that is not ours is refused: %s', async (nonce) => {
+  it.each(['x', 'A'.repeat(32), 'A'.repeat(43)])('that are not ours are refused: %s', async (nonce) => {
     const answer = await redeem(strict, nonce);
     expect([answer.status, answer.body.error]).toEqual([400, 'use_dpop_nonce']);
     expect(answer.headers['dpop-nonce']).toMatch(/^[\w-]{32}$/);
   });
 
   // @rfc 9449 11.3
-  it('none is given where none is required, so that who was given one must use it (11.3)', async () => {
+  it('are not given where none is required, because a client must use one it was given (11.3)', async () => {
     for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
       expect([answer.status, answer.headers['dpop-nonce']]).toEqual([200, undefined]);
@@ -208,7 +208,7 @@ describe('nonces (RFC 9449 8)', () => {
     expect([refused.body.error, refused.headers['dpop-nonce']]).toEqual(['invalid_dpop_proof', undefined]);
   });
 
-  it('requests without a proof need none', async () => {
+  it('are not required of requests without a proof', async () => {
     const answer = await strict.post('token', strict.redemption(await strict.ourCode()));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
   });
@@ -224,7 +224,7 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
   beforeEach(() => app.redis.flushdb());
 
   // @rfc 9449 10.1
-  it('binds the code to the key', async () => {
+  it('binds the code to its key', async () => {
     expect((await post(PAR, pushed(), await key.proof('POST', PAR))).status).toBe(201);
     expect(await kept()).toMatchObject({ dpop_jkt: key.jkt });
   });
@@ -238,7 +238,7 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
     expect([mismatch.status, mismatch.body.error]).toEqual([400, 'invalid_request']);
   });
 
-  it('refuses a dpop_jkt that is no thumbprint, and an invalid proof', async () => {
+  it('is refused with a malformed dpop_jkt, or with an invalid proof', async () => {
     expect((await post(PAR, { ...pushed(), dpop_jkt: 'x' })).body.error).toBe('invalid_request');
     const proof = await key.proof('POST', TOKEN);
     expect((await post(PAR, pushed(), proof)).body.error).toBe('invalid_dpop_proof');

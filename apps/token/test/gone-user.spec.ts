@@ -20,7 +20,7 @@ describe.each([
   ['deleted', (id: number) => app.accounts.delete(id)],
   ['disabled', (id: number) => app.accounts.disable(id)],
 ] as const)('a user who was %s', (_way, end) => {
-  it('has no good token or code any more as soon as that is asked for; another user has', async () => {
+  it('has no valid token or code once revocations are applied; other users keep theirs', async () => {
     const userId = await app.user();
     const { pairs, code } = await connected(userId);
     const other = await connected(await app.user());
@@ -39,7 +39,7 @@ describe.each([
     expect(await apply({ user_id: userId })).toEqual({ applied: 3 });
   });
 
-  it('gets nothing back from a Redis that has lost everything', async () => {
+  it('stays without access when Redis has lost everything', async () => {
     const userId = await app.user();
     const { pairs, code } = await connected(userId);
     await end(userId);
@@ -52,7 +52,7 @@ describe.each([
 });
 
 describe('the request to apply revocations', () => {
-  it('ends nothing that PostgreSQL does not call revoked', async () => {
+  it('ends only grants that PostgreSQL has revoked', async () => {
     const userId = await app.user();
     const { pairs } = await connected(userId);
     expect(await apply({ user_id: userId })).toEqual({ applied: 0 });
@@ -60,7 +60,7 @@ describe('the request to apply revocations', () => {
     expect(await introspect(pairs[0])).toMatchObject({ active: true });
   });
 
-  it('is refused when it does not name one client or one user', async () => {
+  it('is refused unless it names one client or one user', async () => {
     const malformed = [
       {},
       { user_id: '1' },

@@ -49,7 +49,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     if (Date.now() > end) throw new Error(`in vain waited until ${what}`);
 }
 
-it('answers the request over NATS that was under way before it ends, and takes no other', async () => {
+it('the token app answers a NATS request in progress before it exits, and accepts no other', async () => {
   const userId = await fixture.user();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE users');

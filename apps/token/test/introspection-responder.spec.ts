@@ -10,7 +10,7 @@ const app = useTokenApp();
 const introspect = (token: string) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
 
 describe('oauth.token.introspect over NATS', () => {
-  it('tells what a live access token is good for', async () => {
+  it('describes a live access token', async () => {
     expect(await introspect((await app.pair()).access_token)).toEqual({
       active: true,
       grant_id: expect.stringMatching(/^[\w-]{43}$/),
@@ -21,26 +21,26 @@ describe('oauth.token.introspect over NATS', () => {
     });
   });
 
-  it('keeps the access token of the generation before alive until it expires', async () => {
+  it('keeps an access token of the previous generation active until it expires', async () => {
     const { access_token, refresh_token } = await app.pair();
     await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
     expect(await introspect(access_token)).toMatchObject({ active: true });
   });
 
-  it('restores a lost grant on the word of an access token', async () => {
+  it('restores a lost grant from an access token', async () => {
     const { access_token } = await app.pair();
     await app.redis.flushdb();
     expect(await introspect(access_token)).toMatchObject({ active: true, client_id: app.ours.client_id });
   });
 
-  it('calls everything else inactive, without a word why', async () => {
+  it('answers inactive for everything else, without a reason', async () => {
     const { refresh_token } = await app.pair();
     const code = await app.ourCode();
     for (const token of [refresh_token, code, 'x', '', `sat_${randomBytes(63).toString('base64url')}`])
       expect(await introspect(token)).toEqual({ active: false });
   });
 
-  it('calls a bound token active with its key only, and names the key', async () => {
+  it('answers active for a bound token only with its key, and names the key', async () => {
     const key = await DpopKey.generate();
     const answer = await app
       .post('token', app.redemption(await app.ourCode()))
@@ -59,7 +59,7 @@ describe('oauth.token.introspect over NATS', () => {
   });
 
   // @rfc 6750 3.1 @deviation D20
-  it('costs no Redis command for a forged or expired token', async () => {
+  it('sends no Redis command for a forged or expired token', async () => {
     const seen: string[] = [];
     const endMonitor = await monitorRedis(app.redisUrl, (command) => seen.push(command.join(' ')));
     const expired = app.codec.encode({

@@ -18,7 +18,7 @@ const introspect = (token: string, who: object = server) => app.post('introspect
 
 describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   // @rfc 7662 2.1 @rfc 7662 4
-  it('tells a resource server what an access token is good for', async () => {
+  it('describes an access token to a resource server', async () => {
     const { access_token } = await app.pair();
     const answer = await introspect(access_token).type('form');
     expect(answer.body).toEqual({
@@ -39,13 +39,13 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('calls a refresh token inactive: an API must never take it for an access token', async () => {
+  it('answers inactive for a refresh token, so that no API accepts it as an access token', async () => {
     const { refresh_token } = await app.pair();
     expect((await introspect(refresh_token)).body).toEqual({ active: false });
   });
 
   // @rfc 7662 2.2
-  it('says active: false and no more of everything else (2.2)', async () => {
+  it('answers only active: false for everything else (2.2)', async () => {
     const revoked = await app.pair();
     await app.post('revoke', { token: revoked.access_token, ...app.ours });
     const code = await app.ourCode();
@@ -62,7 +62,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('says active: false of an expired token whose grant lives on (2.2)', async () => {
+  it('answers active: false for an expired token of a live grant (2.2)', async () => {
     const token = app.codec.decode((await app.pair()).access_token);
     if (!token) throw new Error('not a token');
     const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });
@@ -71,7 +71,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
 
   // @rfc 7662 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
-    'finds the token whatever the hint says it is (2.1): %s',
+    'finds the token whatever the hint says (2.1): %s',
     async (token_type_hint) => {
       const { access_token } = await app.pair();
       expect(
@@ -83,7 +83,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   );
 
   // @rfc 9449 6.2
-  it('names the key that a token is bound to, and DPoP as its type (RFC 9449 6.2)', async () => {
+  it('returns the key of a bound token, and DPoP as its type (RFC 9449 6.2)', async () => {
     const key = await DpopKey.generate();
     const code = await app.ourCode();
     const answer = await app
@@ -123,7 +123,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.1
-  it('a resource server is not a client and gets no tokens', async () => {
+  it('gives no tokens to a resource server, which is not a client', async () => {
     const { refresh_token } = await app.pair();
     const answer = await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...server });
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);

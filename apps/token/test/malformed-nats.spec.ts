@@ -86,23 +86,26 @@ describe('a flood of malformed messages', () => {
   it.each([
     [300, 900_000],
     [9_000, 15_000],
-  ])('%i of %i bytes leave neither memory nor more than a line in 10 s a subject', async (count, size) => {
-    await seen();
-    await memory();
-    const [before, began, lines] = [await memory(), Date.now(), warnings().length];
-    for (let sent = 0; sent < count; sent += 1) {
-      const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
-      nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
-      if (sent % 30 === 29) await seen();
-    }
-    await seen();
-    await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
-    const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
-    expect(warnings().length - lines).toBeLessThanOrEqual(most);
-  });
+  ])(
+    'of %i messages of %i bytes leaks no memory, and logs one line per subject in 10 s',
+    async (count, size) => {
+      await seen();
+      await memory();
+      const [before, began, lines] = [await memory(), Date.now(), warnings().length];
+      for (let sent = 0; sent < count; sent += 1) {
+        const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
+        nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
+        if (sent % 30 === 29) await seen();
+      }
+      await seen();
+      await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
+      const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
+      expect(warnings().length - lines).toBeLessThanOrEqual(most);
+    },
+  );
 });
 
-describe('a malformed request gets an error', () => {
+describe('a malformed NATS request', () => {
   const key = 'k'.repeat(43);
   const proof = { jkt: key, jti: 'j', expires_at: 1 };
   type Case = [what: string, subject: string, data: unknown];
@@ -133,7 +136,7 @@ describe('a malformed request gets an error', () => {
     ['a client_id with a space', applyRevocations, { client_id: 'a b' }],
   ];
 
-  it.each(cases)('%s (%s)', async (_what, subject, data) => {
+  it.each(cases)('gets an error: %s (%s)', async (_what, subject, data) => {
     const { err, response, id } = await send(subject, packet(subject, data, 'the id'));
     expect(response).toBeUndefined();
     expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
@@ -141,20 +144,20 @@ describe('a malformed request gets an error', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
-    ['no object', 'null'],
+    ['invalid JSON', '{'],
+    ['no JSON object', 'null'],
     ['no id', JSON.stringify({ pattern: introspect, data: { token: 'x' } })],
     ['an object as id', packet(introspect, { token: 'x' }, { a: 1 })],
     ['an over-long id', packet(introspect, { token: 'x' }, 'i'.repeat(200))],
     ['more than 16 KiB', packet(introspect, { token: 'x', more: 'x'.repeat(20_000) })],
-  ])('%s', async (_what, payload) => {
+  ])('gets an error: %s', async (_what, payload) => {
     const { err, response } = await send(introspect, payload);
     expect(response).toBeUndefined();
     expect(err).toEqual({ status: 'error', message: expect.stringContaining('malformed') });
   });
 });
 
-it('answers to inboxes only: whoever asks chooses no broadcast that this service may make', async () => {
+it('the responder answers to inboxes only: a requester cannot make it publish a broadcast', async () => {
   const heard: string[] = [];
   const subscription = nats.subscribe(grantRevoked, {
     callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
@@ -167,17 +170,20 @@ it('answers to inboxes only: whoever asks chooses no broadcast that this service
   expect(heard).toEqual([]);
 });
 
-describe('a malformed message is a warning line without a stack trace that repeats nothing of it', () => {
+describe('a malformed NATS message', () => {
   const secret = randomBytes(16).toString('hex');
 
-  it.each(REQUESTS)('on %s', async (subject) => {
+  it.each(REQUESTS)('on %s is one warning line without a stack trace or its content', async (subject) => {
     await send(subject, packet(subject, { [secret]: secret }));
   });
 
-  it.each([grantRevoked, clientChanged, userChanged])('on %s', async (subject) => {
-    nats.publish(subject, `{"${secret}":"${secret}"`);
-    await until('it is refused', 60_000, async () => warnings().some((line) => line.includes(subject)));
-  });
+  it.each([grantRevoked, clientChanged, userChanged])(
+    'on %s is one warning line without a stack trace or its content',
+    async (subject) => {
+      nats.publish(subject, `{"${secret}":"${secret}"`);
+      await until('it is refused', 60_000, async () => warnings().some((line) => line.includes(subject)));
+    },
+  );
 
   afterEach(() => {
     expect(warnings().length).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ const PATH = '/.well-known/oauth-authorization-server';
 
 describe(`GET ${PATH} (RFC 8414)`, () => {
   // @rfc 8414 2 @rfc 8414 3 @rfc 9207 3 @rfc 9700 2.1.1
-  it('tells the issuer and endpoints that answer', async () => {
+  it('names the issuer and the endpoints that exist', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
     expect(body).toMatchObject({
       issuer: 'https://base.example.com',
@@ -35,7 +35,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
   });
 
   // @rfc 8414 2 @rfc 8414 3.2
-  it('is a JSON object with what RFC 8414 2 requires, plain URLs, and no list without a value (3.2)', async () => {
+  it('is a JSON object with the fields that RFC 8414 2 requires, plain URLs, and no empty list (3.2)', async () => {
     const answer = await request(app.server).get(PATH);
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
     const metadata = answer.body as Record<string, unknown>;
@@ -51,13 +51,13 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
   });
 
   // @rfc 9449 5.1
-  it('names the algorithms that a DPoP proof may be signed with (RFC 9449 5.1)', async () => {
+  it('names the algorithms for signing DPoP proofs (RFC 9449 5.1)', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({ dpop_signing_alg_values_supported: DPOP_ALGORITHMS });
   });
 
   // @rfc 6749 5.2 @rfc 8414 2 @rfc 9700 2.1.2
-  it('names grant types that the token endpoint knows, and no other is known', async () => {
+  it('names the grant types of the token endpoint, which accepts no other', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: { grant_types_supported: string[] } };
     for (const grant_type of [...body.grant_types_supported, 'password', 'client_credentials']) {
       const answer = await request(app.server).post('/api/auth/oauth/token').send({ grant_type });
@@ -98,12 +98,12 @@ describe('CORS (DESIGN 4)', () => {
     ['POST', '/api/auth/oauth/revoke'],
     ['POST', '/api/auth/oauth/par'],
     ['GET', PATH],
-  ])('%s %s may be sent every header that clients in browsers send, and no other', async (method, path) => {
+  ])('%s %s accepts every header that browser clients send, and no other', async (method, path) => {
     expect(await refusedByPreflight(app.server, method, path)).toEqual([]);
     expect(await refusedByPreflight(app.server, method, path, ['x-other', 'dpop'])).toEqual(['x-other']);
   });
 
-  it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot', async (path) => {
+  it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot be called from a browser', async (path) => {
     const answer = await request(app.server).post(path).set('Origin', origin).send({});
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });

@@ -63,7 +63,7 @@ async function fill(clientId: string, waiting: number, over = 0): Promise<void> 
 
 describe('pushes of public clients from one address', () => {
   // @rfc 9126 2.3
-  it('are stored up to 300 in a lifetime, whichever clients they name, and however many come at once', async () => {
+  it('are limited to 300 per lifetime, whichever clients they name, even when they are concurrent', async () => {
     const [clients, from, before] = [[await publicClient(), await publicClient()], ipv4(), await stored()];
     const answers = await pushAll(
       times(PUSH_LIMITS.address + 40, (n) => () => push(clients[n % 2] ?? { client_id: '' }, from)),
@@ -76,7 +76,7 @@ describe('pushes of public clients from one address', () => {
     expect((await push(await publicClient(), ipv4())).status).toBe(201);
   });
 
-  it('count as one of an IPv6 /64, and up to 1000 of a /48', async () => {
+  it('are limited to 300 per IPv6 /64, and to 1000 per /48', async () => {
     const client = await publicClient();
     const site = `2001:${hex()}:${hex()}`;
     const network = `${site}:${hex()}`;
@@ -91,7 +91,7 @@ describe('pushes of public clients from one address', () => {
     expect((await push(client, `2001:${hex()}:${hex()}::1`)).status).toBe(201);
   });
 
-  it('do not count by what a caller says beyond the trusted proxies', async () => {
+  it('are counted by the address that trusted proxies report, not by what the caller claims', async () => {
     const [client, from] = [await publicClient(), ipv4()];
     await pushAll(times(PUSH_LIMITS.address, () => () => push(client, `${ipv4()}, ${from}`)));
     expectTooMany(await push(client, `${ipv4()}, ${from}`), 'from this address');
@@ -107,7 +107,7 @@ describe('pushes of public clients from one address', () => {
 describe('pushes of one client', () => {
   // @rfc 9126 2.3
   it.each(['public', 'confidential'] as const)(
-    '%s: are stored up to its bound, however many come at once',
+    'are limited for a %s client, even when they are concurrent',
     async (type) => {
       const client = type === 'public' ? await publicClient() : await app.client();
       await fill(client.client_id, PUSH_LIMITS[type] - 5, 100);
@@ -120,14 +120,14 @@ describe('pushes of one client', () => {
     },
   );
 
-  it('that is confidential share their servers’ address', async () => {
+  it('are not limited per address for a confidential client', async () => {
     const [client, from] = [await app.client(), ipv4()];
     const answers = await pushAll(times(PUSH_LIMITS.address + 10, () => () => push(client, from)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
 });
 
-it('every key of a pushed request ends by itself', async () => {
+it('every key of a pushed request has a TTL', async () => {
   await push(await publicClient(), `2001:${hex()}:${hex()}::1`);
   const keys = await app.redis.keys('{par}:*');
   const kinds = new Set(keys.map((key) => key.split(':')[1]));

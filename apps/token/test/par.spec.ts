@@ -41,13 +41,13 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.2
-  it('gives every push a request_uri of its own', async () => {
+  it('gives every push its own request_uri', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send().send(valid())));
     expect(new Set(answers.map(({ body }) => body.request_uri)).size).toBe(50);
   });
 
   // @rfc 9126 2.2
-  it('keeps what the checks made of it under a hash of the reference, for 10 minutes, and nothing else', async () => {
+  it('stores the checked request under a hash of the reference for 10 minutes, and nothing else', async () => {
     const before = await keys();
     const began = Date.now();
     const { body } = await send().send({
@@ -79,7 +79,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(ttl).toBeLessThanOrEqual(600_000);
   });
 
-  it('keeps less than 7 KB of the longest request that there can be', async () => {
+  it('stores less than 7 KB for the longest possible request', async () => {
     const before = await keys();
     const wide = (length: number) => '\u{ffff}'.repeat(length);
     const longest = { state: wide(1_024), login_hint: wide(254), ui_locales: wide(200), dpop_jkt: CHALLENGE };
@@ -92,7 +92,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.1
-  it('takes a client by HTTP Basic, with or without client_id in the body, and a public one by its name', async () => {
+  it('accepts HTTP Basic, with or without client_id in the body, and a public client by client_id', async () => {
     const basic = () => send().auth(client.client_id, client.client_secret);
     expect((await basic().send(authorization())).status).toBe(201);
     expect((await basic().send({ ...authorization(), client_id: client.client_id })).status).toBe(201);
@@ -108,7 +108,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2
-  it('is told in the metadata (5)', async () => {
+  it('is listed in the metadata (5)', async () => {
     const { body } = await request(app.server).get('/.well-known/oauth-authorization-server');
     expect(body).toMatchObject({
       pushed_authorization_request_endpoint: `https://base.example.com${PAR}`,
@@ -117,18 +117,18 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 8707 2.1
-  it.each(KNOWN_RESOURCES)('takes a resource that is %s (RFC 8707 2.1)', async (_name, resource) => {
+  it.each(KNOWN_RESOURCES)('accepts a resource that is %s (RFC 8707 2.1)', async (_name, resource) => {
     expect((await form(`${encoded(valid())}&${resource}`)).status).toBe(201);
   });
 
-  it('ignores unknown parameters, repeated ones as well (RFC 6749 3.1)', async () => {
+  it('ignores unknown parameters, even repeated ones (RFC 6749 3.1)', async () => {
     const before = await keys();
     expect((await form(`${encoded(valid())}&x=1&x=2&x[y]=3`)).status).toBe(201);
     const [key = ''] = await newSince(before);
     expect(await app.redis.hget(key, 'parameters')).not.toMatch(/[?&]x[=%]/);
   });
 
-  it('can be called from a browser, as the token endpoint can', async () => {
+  it('can be called from a browser, like the token endpoint', async () => {
     const answer = await send().set('Origin', 'https://spa.example.com').send(valid());
     expect(answer.headers['access-control-allow-origin']).toBe('*');
   });
@@ -147,7 +147,7 @@ it('a push is refused with 503 and Retry-After while Redis does not answer', asy
   }
 });
 
-describe('bad input at the pushed authorization request endpoint', () => {
+describe('the pushed authorization request endpoint', () => {
   type Case = [rule: string, send: () => Test, status: number, error: string];
   const secret = () => `scs_${randomBytes(32).toString('base64url')}`;
   const pkce = (challenge: object) => send().send({ ...valid(), ...challenge });
@@ -284,11 +284,14 @@ describe('bad input at the pushed authorization request endpoint', () => {
   ];
 
   // @rfc 9126 2.3
-  it.each(cases)('%s gets the standard error and keeps nothing', async (_rule, sending, status, error) => {
-    const before = await keys();
-    const answer = await sending();
-    expectStandardError(answer, status, error);
-    expect(answer.text).not.toContain(client.client_secret);
-    expect(await newSince(before)).toEqual([]);
-  });
+  it.each(cases)(
+    'refuses %s with the standard error, and stores nothing',
+    async (_rule, sending, status, error) => {
+      const before = await keys();
+      const answer = await sending();
+      expectStandardError(answer, status, error);
+      expect(answer.text).not.toContain(client.client_secret);
+      expect(await newSince(before)).toEqual([]);
+    },
+  );
 });

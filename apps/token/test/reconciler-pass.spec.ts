@@ -72,12 +72,12 @@ async function appliedWhile(work: () => Promise<unknown>): Promise<string[]> {
   return keys.slice(0, -1);
 }
 
-it('applies the newest first: a user who has just revoked does not wait for what is applied long since', async () => {
+it('a pass applies the newest revocations first, so that they do not wait for old ones', async () => {
   const ids = await recordMany();
   expect(await appliedWhile(pass)).toEqual(ids.map((id) => `grant:${id}`));
 });
 
-it('broadcasts what is not marked as applied or what Redis did not know, and nothing else', async () => {
+it('a pass broadcasts only revocations that are not marked as applied or that Redis had lost', async () => {
   const [known, lost, outstanding] = [await world.grant(), await world.grant(), await world.grant()];
   for (const id of [known, lost]) await world.recordRevocation(id);
   await pass();
@@ -92,14 +92,14 @@ it('broadcasts what is not marked as applied or what Redis did not know, and not
   expect(changed).toBe(1);
 });
 
-it('broadcasts all of them where broadcasts were lost', async () => {
+it('a pass broadcasts all of them when broadcasts were lost', async () => {
   const known = await world.grant();
   await world.recordRevocation(known);
   await pass();
   expect(await heardWhile(() => pass({ announceAll: true }))).toEqual([known]);
 });
 
-it('marks what it applied, once and for all processes, and costs no command for it any more', async () => {
+it('a pass marks what it applied, for all processes, so that later passes send no command for it', async () => {
   await recordMany();
   const began = await world.records.databaseTime();
   expect(await pass()).toBe(MANY);
@@ -109,7 +109,7 @@ it('marks what it applied, once and for all processes, and costs no command for 
   expect(await appliedWhile(() => pass({ since: 0 }))).toEqual([]);
 });
 
-it('marks anew what Redis had lost, so that the next fail-over is covered as well', async () => {
+it('a pass marks again what Redis had lost, so that the next fail-over is covered too', async () => {
   const id = await world.grant();
   await world.recordRevocation(id);
   await pass();
@@ -119,20 +119,20 @@ it('marks anew what Redis had lost, so that the next fail-over is covered as wel
   expect(await appliedWhile(() => pass({ since: -HOUR / 4 }))).toEqual([`grant:${id}`]);
 });
 
-it('two at once apply and mark everything, and neither waits for the other for ever', async () => {
+it('concurrent passes apply and mark everything, and do not deadlock', async () => {
   const ids = await recordMany();
   const changed = await Promise.all([pass(), pass(), pass()]);
   expect(changed.reduce((sum, one) => sum + one, 0)).toBe(MANY);
   expect(await world.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 
-it('ends when Redis connects anew: the next pass begins with the newest', async () => {
+it('a pass ends when Redis reconnects, and the next one begins with the newest revocations', async () => {
   const ids = await recordMany();
   expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
   expect(await appliedWhile(pass)).toEqual(ids.map((id) => `grant:${id}`));
 });
 
-it('is held up by nothing that fails: a part of Redis may be away', async () => {
+it('a pass continues after failures, because only a part of Redis may be down', async () => {
   const ids = await recordMany();
   const away = ids.slice(0, 700);
   // No hash: every script on it fails.

@@ -31,7 +31,7 @@ const recordRevocation = (...ids: string[]) =>
 const refresh = ({ refresh_token }: Pair) =>
   app.post('token', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 
-it('a revocation that was recorded and not carried out ends every token by itself, also where it was cached', async () => {
+it('a revocation that was only recorded ends every token without a request, even cached ones', async () => {
   const [pair, other] = [await app.pair(), await app.pair()];
   const [id, code] = [app.grantIdOf(pair.access_token), await app.ourCode()];
   expect(await api.introspect(pair.access_token)).not.toBeNull();
@@ -51,7 +51,7 @@ it('a revocation that was recorded and not carried out ends every token by itsel
   expect(await api.introspect(other.access_token)).not.toBeNull();
 });
 
-it('a token that PostgreSQL has lost is revoked all the same (RFC 7009 2)', async () => {
+it('a token whose grant PostgreSQL has lost can still be revoked (RFC 7009 2)', async () => {
   const pair = await app.pair();
   expect(await api.introspect(pair.access_token)).not.toBeNull();
   await app.sql('DELETE FROM grants WHERE id = $1', [app.grantIdOf(pair.access_token)]);

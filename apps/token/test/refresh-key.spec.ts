@@ -48,9 +48,9 @@ const stored = (token: string) => storedGrant(app.redis, app.grantIdOf(token));
 const isRevoked = async (token: string) =>
   (await app.records.find(app.grantIdOf(token)))?.revokedAt instanceof Date;
 
-describe('a bearer refresh token that a thief refreshes with a key of its own (RFC 9449 5)', () => {
+describe('a bearer refresh token that a thief presents with the thief’s own key (RFC 9449 5)', () => {
   // @deviation D13
-  it('is refused and binds nothing, says what to do, and its client goes on', async () => {
+  it('is refused without being bound, and stays valid for its client', async () => {
     const { refresh_token } = await grant();
     const before = await stored(refresh_token);
     for (let tries = 0; tries < 2; tries++) {
@@ -77,14 +77,14 @@ describe('a bearer refresh token that a thief refreshes with a key of its own (R
   });
 });
 
-describe('an older refresh token is reuse and revokes, whatever key is proved (RFC 9700 4.14.2)', () => {
+describe('reuse of an older refresh token (RFC 9700 4.14.2)', () => {
   it.each([
     ['a bearer token without a key', false, () => undefined],
     ['a bearer token with a key', false, () => thief],
     ['a bound token without its key', true, () => undefined],
     ['a bound token with another key', true, () => thief],
     ['a bound token with its key', true, () => key],
-  ])('%s', async (_rule, isBound, prover) => {
+  ])('revokes the grant whatever key is proved: %s', async (_rule, isBound, prover) => {
     const [first = '', , last = ''] = await generations(2, isBound ? key : undefined);
     const reuse = await refresh(first, prover());
     refused(reuse);
@@ -93,7 +93,7 @@ describe('an older refresh token is reuse and revokes, whatever key is proved (R
     refused(await refresh(last, isBound ? key : undefined));
   });
 
-  it('by the client, after a thief has tried with a key of its own and used it without', async () => {
+  it('revokes the grant when the client comes after a thief who refreshed without a key', async () => {
     const { refresh_token: first } = await grant();
     refused(await refresh(first, thief));
     const second = ((await refresh(first)).body as Pair).refresh_token;
@@ -109,16 +109,19 @@ describe('a bound refresh token without its key', () => {
   it.each([
     ['no key', () => undefined],
     ['another key', () => thief],
-  ])('changes nothing when it is the latest, or the one before inside the window: %s', async (_, prover) => {
-    const [before = '', latest = ''] = await generations(1, key);
-    const state = await stored(latest);
-    for (const token of [latest, before]) refused(await refresh(token, prover()));
-    expect(await stored(latest)).toEqual(state);
-    expect(((await refresh(before, key)).body as Pair).refresh_token).toBe(latest);
-    granted(await refresh(latest, key), 'DPoP');
-  });
+  ])(
+    'is refused and changes nothing, as the latest one or the previous one in the window: %s',
+    async (_, prover) => {
+      const [before = '', latest = ''] = await generations(1, key);
+      const state = await stored(latest);
+      for (const token of [latest, before]) refused(await refresh(token, prover()));
+      expect(await stored(latest)).toEqual(state);
+      expect(((await refresh(before, key)).body as Pair).refresh_token).toBe(latest);
+      granted(await refresh(latest, key), 'DPoP');
+    },
+  );
 
-  it('restores nothing when Redis has lost the grant, and with its key it is restored bound', async () => {
+  it('is not restored when Redis has lost the grant; with its key it is restored as bound', async () => {
     const { refresh_token } = await grant(key);
     await app.redis.del(`grant:${app.grantIdOf(refresh_token)}`);
     for (const prover of [undefined, thief]) refused(await refresh(refresh_token, prover));
@@ -127,7 +130,7 @@ describe('a bound refresh token without its key', () => {
     expect(await stored(refresh_token)).toMatchObject({ jkt: key.jkt, generation: '2' });
   });
 
-  it('is told of the key before the scope', async () => {
+  it('is refused for its key before its scope is checked', async () => {
     const { refresh_token } = await grant(key);
     refused(await refresh(refresh_token, thief, 'bookings:write'));
     const answer = await refresh(refresh_token, key, 'bookings:write');

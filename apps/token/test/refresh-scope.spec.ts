@@ -17,7 +17,7 @@ const granted = () => app.pair({ scope: GRANTED });
 const scopeOf = async (token: string) =>
   (await app.ask<IntrospectionReply & { scope?: string }>(SUBJECTS.introspect, { token })).scope;
 
-describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)', (path) => {
+describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 6749 6)', (path) => {
   const refresh = async (refreshToken: string, scope?: string) => {
     const renewal = { grant_type: 'refresh_token', refresh_token: refreshToken };
     return app.post(path, { ...renewal, ...(scope !== undefined && { scope }), ...app.ours }).type('form');
@@ -28,7 +28,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     ['bookings:write profile:read', 'profile:read bookings:write'],
     ['bookings:write,profile:read', 'profile:read bookings:write'],
     [' profile:read  profile:read,', 'profile:read'],
-  ])('narrower is honoured: %j', async (asked, given) => {
+  ])('honours a narrower scope: %j', async (asked, given) => {
     const answer = (await refresh((await granted()).refresh_token, asked)).body as Answer;
     expect(answer.scope).toBe(given);
     expect(await scopeOf(answer.access_token)).toBe(given);
@@ -36,7 +36,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
 
   // @rfc 6749 6
   it.each([undefined, '', GRANTED])(
-    'absent, empty or the very same is all that was granted: %j',
+    'returns the whole granted scope for an absent, empty or equal one: %j',
     async (asked) => {
       const answer = (await refresh((await granted()).refresh_token, asked)).body as Answer;
       expect(answer.scope).toBe(GRANTED);
@@ -45,7 +45,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
   );
 
   // @rfc 6749 6
-  it('narrows the access token and not the grant: the next refresh gets everything again', async () => {
+  it('narrows the access token and not the grant: the next refresh gets the whole scope again', async () => {
     const narrow = (await refresh((await granted()).refresh_token, 'profile:read')).body as Answer;
     const wide = (await refresh(narrow.refresh_token)).body as Answer;
     expect(wide.scope).toBe(GRANTED);
@@ -54,7 +54,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
 
   // @rfc 6749 6
   it.each(['profile:read schedules:read', 'schedules:write', 'profile', 'profile:reading', 'a"b', 'a\\b'])(
-    'more than was granted, or no scope at all, is invalid_scope and changes nothing: %j',
+    'refuses a wider or malformed scope with invalid_scope, and changes nothing: %j',
     async (asked) => {
       const { refresh_token } = await granted();
       const refused = await refresh(refresh_token, asked);
@@ -63,12 +63,12 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     },
   );
 
-  describe('inside the retry window it is held to what it asks for, and gives the same refresh token', () => {
+  describe('inside the retry window', () => {
     const answered = async (token: string, scope?: string) => (await refresh(token, scope)).body as Answer;
 
     // @rfc 6749 6
     it.each(['schedules:read', 'profile:read admin'])(
-      'never granted is invalid_scope and changes nothing: %j',
+      'refuses a scope that was never granted, and changes nothing: %j',
       async (asked) => {
         const { refresh_token } = await granted();
         const first = await answered(refresh_token);
@@ -79,7 +79,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
       },
     );
 
-    it('narrower than before is honoured, and what was given before stays as it was', async () => {
+    it('honours a narrower scope, and leaves the earlier access token unchanged', async () => {
       const { refresh_token } = await granted();
       const first = await answered(refresh_token);
       const narrow = await answered(refresh_token, 'bookings:read');
@@ -91,7 +91,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
       expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
     });
 
-    it('everything after a narrower answer is everything, in another access token', async () => {
+    it('returns the whole scope after a narrower answer, in another access token', async () => {
       const { refresh_token } = await granted();
       const narrow = await answered(refresh_token, 'bookings:read');
       const wide = await answered(refresh_token);
@@ -100,7 +100,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
       expect(await scopeOf(narrow.access_token)).toBe('bookings:read');
     });
 
-    it('another narrower scope is honoured as well, and each stays as it was', async () => {
+    it('honours another narrower scope, and leaves each earlier access token unchanged', async () => {
       const { refresh_token } = await granted();
       const given = new Map<string, string>();
       for (const asked of ['profile:read bookings:read', 'profile:read', 'bookings:write']) {
@@ -114,7 +114,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
       expect((await answered(reordered.refresh_token)).scope).toBe(GRANTED);
     });
 
-    it('of many at once none gets more than it asks for, and all the same refresh token', async () => {
+    it('gives each of many concurrent requests its own scope, and all of them one refresh token', async () => {
       const { refresh_token } = await granted();
       const asked = Array.from({ length: 20 }, (_, n) => [undefined, 'profile:read', 'bookings:read'][n % 3]);
       const answers = await Promise.all(asked.map((scope) => answered(refresh_token, scope)));
@@ -124,7 +124,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
     });
   });
 
-  it('over-long or repeated is invalid_request', async () => {
+  it('refuses an over-long or repeated scope with invalid_request', async () => {
     const { refresh_token } = await granted();
     const long = await refresh(refresh_token, 'x'.repeat(1001));
     expect([long.status, (long.body as Answer).error]).toEqual([400, 'invalid_request']);
@@ -133,7 +133,7 @@ describe.each(['token', 'refreshToken'])('scope of a refresh at /%s (RFC 6749 6)
   });
 
   // @rfc 9700 4.14.2
-  it('is what the user granted, whatever the client is registered for by now', async () => {
+  it('returns what the user granted, even if the client is now registered for other scopes', async () => {
     const { refresh_token } = await granted();
     await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [
       app.ours.client_id,

@@ -29,7 +29,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @rfc 6749 6
-  it('takes the refresh token in the body, as form and as JSON, and the client by Basic', async () => {
+  it('accepts the refresh token in the body, as form and as JSON, and the client by Basic', async () => {
     const { refresh_token } = await app.pair();
     const path = '/api/auth/oauth/refreshToken';
     const form = await request(app.server)
@@ -55,7 +55,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @rfc 9700 2.2.2
-  it('closes the window as soon as the successor is used: then reuse revokes the grant (RFC 9700 4.14.2)', async () => {
+  it('closes the window once the successor is used: then reuse revokes the grant (RFC 9700 4.14.2)', async () => {
     const { refresh_token: first } = await app.pair();
     const second = (await refresh(first)).body as Pair;
     const third = (await refresh(second.refresh_token)).body as Pair;
@@ -93,7 +93,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('moves on when Redis has lost a rotation: the later generation is authentic', async () => {
+  it('accepts a later generation than Redis has after Redis has lost a rotation', async () => {
     const first = await app.pair();
     const key = `grant:${app.grantIdOf(first.refresh_token)}`;
     const before = await app.redis.hgetall(key);
@@ -104,7 +104,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('writes a revocation to PostgreSQL, too', async () => {
+  it('records the revocation after reuse in PostgreSQL too', async () => {
     const first = await app.pair();
     const second = (await refresh(first.refresh_token)).body as Pair;
     await refresh(second.refresh_token);
@@ -119,7 +119,7 @@ describe('with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
   // @deviation D11
-  it('lets one of many parallel refreshes win and takes the others for reuse', async () => {
+  it('lets one of many concurrent refreshes win, and treats the others as reuse', async () => {
     const { refresh_token } = await strict.pair();
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };
     const answers = await Promise.all(Array.from({ length: 10 }, () => strict.post('refreshToken', body)));

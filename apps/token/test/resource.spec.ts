@@ -26,7 +26,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
 
   // @rfc 8707 2
   it.each(UNKNOWN_RESOURCES)(
-    'that are %s are invalid_target, and leave code and refresh token usable',
+    'that are %s are invalid_target, and leave the code and the refresh token usable',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const refused = await app.post('token', `${encoded(code)}&${resource}`);
@@ -51,7 +51,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
     await app.post('token', { ...code, resource: [known, known] }).expect(200);
   });
 
-  it('are not looked at before the client is known', async () => {
+  it('are checked only after the client is authenticated', async () => {
     const code = app.redemption(await app.ourCode());
     const answer = await app.post('token', {
       ...code,
@@ -63,7 +63,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
 });
 
 // @rfc 6749 3.1
-it('repeated parameters that it does not know are ignored by the token endpoint (RFC 6749 3.2)', async () => {
+it('the token endpoint ignores repeated parameters that it does not know (RFC 6749 3.2)', async () => {
   const code = encoded(app.redemption(await app.ourCode()));
   await app.post('token', `${code}&x=1&x=2&audience=a&audience=b&y[z]=1&y=2`).expect(200);
 });

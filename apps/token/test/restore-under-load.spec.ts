@@ -74,8 +74,8 @@ async function honest(first: Pair, over: () => boolean, count: Record<string, nu
   return newest;
 }
 
-describe('a Redis that is emptied again and again under load', () => {
-  it('logs nobody out, and what was revoked stays refused', async () => {
+describe('a Redis that is emptied repeatedly under load', () => {
+  it('logs nobody out, and revoked tokens stay refused', async () => {
     const grants = new GrantStore(redis);
     const [revoked, doomed] = [await pairs(8), await pairs(8)];
     for (const { refresh_token } of revoked) await app.records.revoke(app.grantIdOf(refresh_token));

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
 
-it('a revocation that a full Redis refuses ends the grant all the same, and is carried out when it has room', async () => {
+it('a revocation that a full Redis refuses still ends the grant, and is applied when there is room', async () => {
   const id = await world.grant();
   await mayUse('1mb');
   await world.recordRevocation(id);

@@ -31,7 +31,7 @@ function cut(which: 'redis' | 'postgres'): void {
 }
 
 it.each(['redis', 'postgres'] as const)(
-  'a revocation is carried out after %s was away, however long that was',
+  'a revocation is applied after an outage of %s, however long it lasted',
   async (which) => {
     const [first, last] = [await world.grant(), await world.grant()];
     cut(which);
@@ -48,7 +48,7 @@ it.each(['redis', 'postgres'] as const)(
   },
 );
 
-it('a revocation is carried out whose commit waited, as for a standby that is away, while others went on', async () => {
+it('a revocation that commits late, as when a standby is away, is applied after newer ones', async () => {
   const [waiting, other] = [await world.grant(), await world.grant()];
   const transaction = new Client({ connectionString: world.services.databaseUrl });
   await transaction.connect();
@@ -66,7 +66,7 @@ it('a revocation is carried out whose commit waited, as for a standby that is aw
   await world.becomesRevoked(waiting);
 });
 
-it('a revocation that was carried out late is carried out again where a fail-over loses that', async () => {
+it('a revocation that was applied late is applied again when a fail-over loses it', async () => {
   const id = await world.grant();
   const before = await world.redis.dumpBuffer(`grant:${id}`);
   cut('postgres');
@@ -80,7 +80,7 @@ it('a revocation that was carried out late is carried out again where a fail-ove
   await world.becomesRevoked(id);
 });
 
-it('an outage is one line of the log, however many passes fail', async () => {
+it('an outage is logged once, however many passes fail', async () => {
   const lines: unknown[] = [];
   const ignore = () => undefined;
   Logger.overrideLogger({ error: (line: unknown) => lines.push(line), log: ignore, warn: ignore });
@@ -95,7 +95,7 @@ it('an outage is one line of the log, however many passes fail', async () => {
   expect(lines).toEqual([expect.stringMatching(/^recorded revocations could not be applied yet: /)]);
 });
 
-it('a revocation is applied though PostgreSQL is read-only and cannot mark it', async () => {
+it('a revocation is applied even if PostgreSQL is read-only and cannot mark it', async () => {
   const id = await world.grant();
   cut('redis');
   await world.recordRevocation(id);

@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const interposer of [database, redis, nats]) interposer.close();
 });
 
-it('applies recent revocations to a Redis that lost them, be PostgreSQL away just then', async () => {
+it('the reconciler applies recent revocations to a Redis that lost them, even if PostgreSQL fails at first', async () => {
   const client = await app.client();
   const code = await app.code(client.client_id, await app.user());
   const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
@@ -59,7 +59,7 @@ it('applies recent revocations to a Redis that lost them, be PostgreSQL away jus
   await until('it is applied again', 60_000, async () => (await status()) === 'revoked');
 });
 
-it('broadcasts recent revocations again when NATS was away: whoever heard nothing had them in its cache', async () => {
+it('the reconciler broadcasts recent revocations again after an outage of NATS, because caches missed them', async () => {
   const client = await app.client();
   const id = app.grantIdOf(await app.code(client.client_id, await app.user()));
   const told: string[] = [];

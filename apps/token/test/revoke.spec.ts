@@ -14,7 +14,7 @@ const active = async (token: string) =>
 
 describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   // @rfc 7009 2 @rfc 7009 2.1
-  it.each(['access_token', 'refresh_token'] as const)('ends the whole grant on its %s', async (which) => {
+  it.each(['access_token', 'refresh_token'] as const)('ends the whole grant given its %s', async (which) => {
     const tokens = await app.pair();
     const answer = await revoke(tokens[which]).type('form');
     expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
@@ -25,7 +25,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     });
   });
 
-  it('ends the grant on a token of an earlier generation, on an expired one, and when Redis has lost it', async () => {
+  it('ends the grant given an old or expired token, or when Redis has lost the grant', async () => {
     const first = await app.pair();
     await refresh(first.refresh_token);
     await revoke(first.access_token);
@@ -44,7 +44,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.2
-  it('answers 200 for what is not valid any more, or never was (2.2)', async () => {
+  it('answers 200 for tokens that are invalid or never existed (2.2)', async () => {
     const { refresh_token } = await app.pair();
     await revoke(refresh_token);
     for (const token of [
@@ -57,7 +57,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     }
   });
 
-  it('does not take a code for a token: the code stays good', async () => {
+  it('does not accept a code as a token: the code stays valid', async () => {
     const code = await app.ourCode();
     await revoke(code);
     const answer = await app.post('token', app.redemption(code));
@@ -65,7 +65,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.1
-  it('refuses a token of another client and leaves it alone (2.1)', async () => {
+  it('refuses a token of another client, and leaves it valid (2.1)', async () => {
     const tokens = await app.pair();
     const answer = await revoke(tokens.refresh_token, await app.client());
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
@@ -73,7 +73,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.1
-  it('lets a public client revoke by its client_id, and no client without its secret', async () => {
+  it('lets a public client revoke by its client_id, and no confidential client without its secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const code = await app.code(open.client_id, app.userId, { redirectUri: 'com.example.pocket:/callback' });
     const body = {
@@ -90,7 +90,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
 
   // @rfc 7009 2.1
   it.each(['access_token', 'refresh_token', 'some_token'])(
-    'ends the grant whatever the hint says the token is (2.1): %s',
+    'ends the grant whatever the hint says (2.1): %s',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await app.pair();
       expect((await app.post('revoke', { token: refresh_token, token_type_hint, ...app.ours })).status).toBe(
@@ -101,7 +101,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   );
 
   // @rfc 7009 2.2.1
-  it('is 503 with Retry-After while Redis does not answer, so that nobody takes the token for revoked (2.2.1)', async () => {
+  it('answers 503 with Retry-After while Redis does not answer, so that the client repeats it (2.2.1)', async () => {
     const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const owner = await cut.client();
@@ -122,14 +122,14 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.1 @rfc 7009 2.2.1
-  it('wants a token', async () => {
+  it('requires a token', async () => {
     expect((await app.post('revoke', app.ours)).body).toMatchObject({
       error: 'invalid_request',
       error_description: "the parameter 'token' is missing",
     });
   });
 
-  it('holds against 20 revocations and refreshes at once', async () => {
+  it('ends the grant despite 20 concurrent revocations and refreshes', async () => {
     const { refresh_token, access_token } = await app.pair();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? revoke(refresh_token) : refresh(refresh_token))),

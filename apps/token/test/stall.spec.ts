@@ -60,7 +60,7 @@ async function expectServed(token: string): Promise<void> {
 
 // RFC 9700 4.14.2: a refresh token that comes again after its successor was used ends the grant. A client that got no answer
 // from one copy repeats the refresh at another; what waited at the first must not come again by itself.
-it('refuses requests that waited while the event loop was stalled, because their clients repeated them elsewhere', async () => {
+it('the token app refuses requests that waited while the event loop was stalled', async () => {
   const tokens = [await refreshToken(), await refreshToken(), await refreshToken()];
   let asked: Promise<Response>[] = [];
   await standStill(() => (asked = tokens.map((token) => refresh(token))));

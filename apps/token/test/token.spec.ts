@@ -27,7 +27,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 2.3.1 @deviation D6
-  it('takes a form as it takes JSON', async () => {
+  it('accepts a form as well as JSON', async () => {
     const answer = await post(app.redemption(await app.ourCode())).type('form');
     expect(answer.status).toBe(200);
   });
@@ -35,20 +35,20 @@ describe('POST /api/auth/oauth/token', () => {
   it.each([
     ['a line feed', '\n'],
     ['CRLF', '\r\n'],
-  ])('takes a form that ends with %s, as some programs write it', async (_name, end) => {
+  ])('accepts a form that ends with %s, as some programs send it', async (_name, end) => {
     const form = new URLSearchParams({ ...app.redemption(await app.ourCode()) }).toString();
     for (const more of [`\n${end}`, `${end} `, `${end}&x=1`])
       expect((await app.post('token', form + more)).body).toMatchObject({ error: 'invalid_request' });
     expect((await app.post('token', form + end)).status).toBe(200);
   });
 
-  it.each(['identity', ''])('takes a body whose Content-Encoding is %j', async (coding) => {
+  it.each(['identity', ''])('accepts a body whose Content-Encoding is %j', async (coding) => {
     const body = app.redemption(await app.ourCode());
     expect((await app.post('token', body).set('Content-Encoding', coding)).status).toBe(200);
   });
 
   // @rfc 6749 2.3.1
-  it('takes the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
+  it('accepts the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
     const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');
     const answer = await post(body).auth(encoded(client_id), encoded(client_secret)).type('form');
@@ -72,7 +72,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 4.1.3
-  it('refuses a redirect_uri other than the authorization request had, and leaves the code usable (RFC 6749 4.1.3)', async () => {
+  it('refuses a redirect_uri that was not authorized, and leaves the code usable (RFC 6749 4.1.3)', async () => {
     const code = await app.ourCode();
     for (const redirect_uri of [
       'https://app.example.com/callback',
@@ -89,7 +89,7 @@ describe('POST /api/auth/oauth/token', () => {
   it.each([
     ['http://localhost:51004', 'http://localhost:51004/'],
     ['http://127.0.0.1:51004/callback', 'http://127.0.0.1:51005/callback'],
-  ])('compares a loopback redirect_uri %s as it was sent, not with %s', async (redirectUri, other) => {
+  ])('compares a loopback redirect_uri %s exactly, and refuses %s', async (redirectUri, other) => {
     const redemption = app.redemption(await app.ourCode({ redirectUri }));
     const answer = await post({ ...redemption, redirect_uri: other });
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
@@ -97,7 +97,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 3.2.1
-  it('refuses a wrong secret and an unknown client with one answer, and leaves the code usable', async () => {
+  it('refuses a wrong secret and an unknown client with the same answer, and leaves the code usable', async () => {
     const code = await app.ourCode();
     const wrong = await post({
       ...app.redemption(code),
@@ -123,7 +123,7 @@ describe('POST /api/auth/oauth/token', () => {
     ]);
   });
 
-  it('knows a client that is registered after it was asked for', async () => {
+  it('accepts a client that was registered after it was first asked for', async () => {
     const late = {
       client_id: `sc_late${randomBytes(6).toString('hex')}`,
       client_secret: app.ours.client_secret,
@@ -143,7 +143,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 4.1.2
-  it('lets one of 500 parallel redemptions of a code win, and revokes what it won', async () => {
+  it('lets one of 500 concurrent redemptions of a code win, and revokes its tokens', async () => {
     const code = await app.ourCode();
     const answers = await Promise.all(Array.from({ length: 500 }, () => post(app.redemption(code))));
     const won = answers.filter(({ status }) => status === 200);
@@ -155,14 +155,14 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 4.1.2 @rfc 9700 4.2.4
-  it('revokes the grant when a code is seen again (RFC 6749 4.1.2)', async () => {
+  it('revokes the grant when a code is presented again (RFC 6749 4.1.2)', async () => {
     const code = await app.ourCode();
     const { refresh_token } = (await post(app.redemption(code))).body as { refresh_token: string };
     expect((await post(app.redemption(code))).body.error).toBe('invalid_grant');
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('refreshes at this endpoint, too (RFC 6749 6)', async () => {
+  it('refreshes at this endpoint too (RFC 6749 6)', async () => {
     const first = await app.pair();
     const answer = await refresh(first.refresh_token);
     expect(answer.status).toBe(200);
@@ -175,13 +175,13 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
 
   // @rfc 7636 4.2
-  it('redeems with the verifier of the challenge', async () => {
+  it('redeems a code with the verifier of its challenge', async () => {
     const code = await app.ourCode({ challenge });
     expect((await post({ ...app.redemption(code), code_verifier: verifier })).status).toBe(200);
   });
 
   // @rfc 7636 4.6 @rfc 9700 4.5.3
-  it('burns the code at a wrong verifier (4.6)', async () => {
+  it('burns the code on a wrong verifier (4.6)', async () => {
     const code = await app.ourCode({ challenge });
     const wrong = await post({
       ...app.redemption(code),
@@ -194,7 +194,7 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
   });
 
   // @rfc 9700 2.1.1
-  it('refuses a missing verifier, and one where no challenge was (RFC 9700 2.1.1)', async () => {
+  it('refuses a missing verifier, and a verifier without a challenge (RFC 9700 2.1.1)', async () => {
     const bound = await app.ourCode({ challenge });
     expect((await post(app.redemption(bound))).body.error).toBe('invalid_grant');
     const free = await app.ourCode();
@@ -205,14 +205,14 @@ describe('PKCE at the token endpoint (RFC 7636)', () => {
 
   // @rfc 7636 4.1
   it.each(['short', 'x'.repeat(129), `${'x'.repeat(43)}!`])(
-    'refuses a verifier of another syntax (4.1): %s',
+    'refuses a malformed verifier (4.1): %s',
     async (code_verifier) => {
       const code = await app.ourCode({ challenge });
       expect((await post({ ...app.redemption(code), code_verifier })).body.error).toBe('invalid_request');
     },
   );
 
-  it('gives a public client its tokens without a secret, and refuses one that sends a secret', async () => {
+  it('gives a public client tokens without a secret, and refuses one that sends a secret', async () => {
     const open = await app.publicClient('com.example.pocket:/callback');
     const redirect_uri = 'com.example.pocket:/callback';
     const code = await app.code(open.client_id, app.userId, { challenge, redirectUri: redirect_uri });

@@ -24,13 +24,16 @@ export function useBadInput() {
 
   /** Each of these gets this error, which tells nothing secret, and changes nothing. */
   const refuses = (status: number, error: string, requests: BadRequests): void => {
-    it.each(Object.entries(requests))('%s', async (_rule, sending) => {
-      const answer = await sending();
-      expectStandardError(answer, status, error);
-      for (const secret of [app.ours.client_secret, good.code, good.access_token, good.refresh_token])
-        expect(answer.text).not.toContain(secret);
-      expect(await snapshot()).toBe(state);
-    });
+    it.each(Object.entries(requests))(
+      'refuses %s with the standard error, and changes nothing',
+      async (_rule, sending) => {
+        const answer = await sending();
+        expectStandardError(answer, status, error);
+        for (const secret of [app.ours.client_secret, good.code, good.access_token, good.refresh_token])
+          expect(answer.text).not.toContain(secret);
+        expect(await snapshot()).toBe(state);
+      },
+    );
   };
 
   return { app, good, refuses, send: (path: string) => request(app.server).post(`/api/auth/oauth/${path}`) };
