@@ -42,7 +42,7 @@ async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
 }
 
 describe('operator client create --scope', () => {
-  it('registers what a client may ask for: repeated or separated by spaces, each once, in this order', async () => {
+  it('registers scopes that are repeated or separated by spaces, each once, in the order given', async () => {
     const one = await create('--scope', 'bookings:read profile:read');
     const two = await create('--scope', 'bookings:read', '--scope', 'profile:read bookings:read');
     const none = await create();
@@ -51,7 +51,7 @@ describe('operator client create --scope', () => {
     expect((await show(none))['scopes']).toEqual(['profile:read']);
   });
 
-  it('refuses unknown and empty ones, and lists those there are', async () => {
+  it('refuses unknown and empty scopes, and lists the existing ones', async () => {
     const before = await bench.counts();
     const given = ['--name', 'A', '--redirect-uri', CALLBACK];
     const unknown = await client('create', ...given, '--scope', 'profile:read admin');
@@ -63,7 +63,7 @@ describe('operator client create --scope', () => {
 });
 
 describe('operator client update', () => {
-  it('changes name, scopes and redirect URIs, and tells running services', async () => {
+  it('changes name, scopes and redirect URIs, and notifies running services', async () => {
     const id = await create();
     const added = 'https://new.example.com/callback';
     const heard = await broadcastsOf(async () => {
@@ -96,7 +96,7 @@ describe('operator client update', () => {
     });
   });
 
-  it('refuses wrong input with 2 and writes nothing', async () => {
+  it('refuses wrong input with exit code 2, and writes nothing', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [
@@ -116,7 +116,7 @@ describe('operator client update', () => {
 });
 
 describe('operator client secret', () => {
-  it('rotates in three steps: a second secret, shown once; the list; the first revoked', async () => {
+  it('rotates in three steps: add a second secret, shown once; list; revoke the first', async () => {
     const id = await create();
     const heard = await broadcastsOf(async () => {
       const rotated = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
@@ -140,7 +140,7 @@ describe('operator client secret', () => {
     expect(heard).toEqual([{ client_id: id }, { client_id: id }]);
   });
 
-  it('never shows a secret again, nor a hash', async () => {
+  it('never shows a secret again, and no hash', async () => {
     const id = await create();
     const rotated = await client('secret', 'rotate', id);
     const [secret = ''] = /scs_\S+/.exec(rotated.stdout) ?? [];
@@ -159,7 +159,7 @@ describe('operator client secret', () => {
     expect((await client('secret', 'list', id)).stdout).toMatch(/^id +created_at +last_used_on$/m);
   });
 
-  it('never makes a third live one, however many ask at once', async () => {
+  it('never creates a third live secret, even in concurrent runs', async () => {
     const id = await create();
     const outcomes = await Promise.all(
       Array.from({ length: 3 }, () => runOperator(['client', 'secret', 'rotate', id, '--json'], bench.env)),
@@ -168,7 +168,7 @@ describe('operator client secret', () => {
     expect((await show(id))['live_secrets']).toBe(2);
   });
 
-  it('revokes the last one by --force only', async () => {
+  it('revokes the last secret only with --force', async () => {
     const id = await create();
     const [only] = jsonOf(await client('secret', 'list', id, '--json')) as Secret[];
     expectRefused(await client('secret', 'revoke', id, only!.id), /last live secret.*--force/);
@@ -177,7 +177,7 @@ describe('operator client secret', () => {
     expect(jsonOf(forced)).toMatchObject({ secrets: [] });
   });
 
-  it('refuses public clients, which have none, and what does not exist', async () => {
+  it('refuses public clients, which have no secrets, and unknown clients and secrets', async () => {
     const phone = await create('--public');
     const id = await create();
     const wrong: [string[], RegExp][] = [
@@ -223,7 +223,7 @@ describe('help', () => {
 describe('operator resource-server', () => {
   const server = (...args: string[]) => bench.run(['resource-server', ...args]);
 
-  it('creates an account, lists it without its secret, revokes it and tells running services', async () => {
+  it('creates an account, lists it without its secret, revokes it and notifies running services', async () => {
     const made = jsonOf(await server('create', '--name', 'Bookings', '--json')) as {
       id: string;
       secret: string;
@@ -244,7 +244,7 @@ describe('operator resource-server', () => {
     expect(jsonOf(await server('list', '--json'))).toEqual([]);
   });
 
-  it('stores the SHA-256 of the secret only, and refuses a bad name', async () => {
+  it('stores only the SHA-256 of the secret, and refuses a bad name', async () => {
     const shown = await server('create', '--name', 'People’s API');
     expect(shown.stdout).toMatch(/^secret +scs_\S+$/m);
     expect(shown.stdout).toContain('only once');

@@ -69,8 +69,8 @@ const [JPEG, PROGRESSIVE, WEBP, LOSSLESS] = await Promise.all([
   NOISE.clone().webp({ lossless: true }).toBuffer(),
 ]);
 
-describe('what the consent page says of a client', () => {
-  it('registers optional scopes and first-party clients, and shows them', async () => {
+describe('the client settings of the consent page', () => {
+  it('include optional scopes and first-party status, which client show prints', async () => {
     const optional = ['--optional-scope', 'bookings:write', '--optional-scope', 'bookings:read'];
     const id = await create(...SCOPES, ...optional, '--first-party');
     expect(await show(id)).toMatchObject({
@@ -83,7 +83,7 @@ describe('what the consent page says of a client', () => {
     expect(stdout).toMatch(/^logo +none$/m);
   });
 
-  it('changes each of them by itself', async () => {
+  it('can be changed one by one', async () => {
     const id = await create(...SCOPES);
     const before = await show(id);
     await update(id, '--first-party', 'true');
@@ -96,13 +96,13 @@ describe('what the consent page says of a client', () => {
     expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
   });
 
-  it('makes a scope that the client loses no longer optional', async () => {
+  it('drop an optional scope that the client loses', async () => {
     const id = await create(...SCOPES, '--optional-scope', 'bookings:read bookings:write');
     const updated = await update(id, '--scope', 'profile:read bookings:read');
     expect(updated['optional_scopes']).toEqual(['bookings:read']);
   });
 
-  it('refuses what is neither true nor false, and optional scopes that are not among the scopes', async () => {
+  it('are refused if neither true nor false, or if an optional scope is not among the scopes', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [
@@ -118,7 +118,7 @@ describe('what the consent page says of a client', () => {
   });
 });
 
-describe('a name', () => {
+describe('the name of a client', () => {
   it.each([
     ['Hangul fillers, which are letters', '\u3164\u115f\u1160\uffa0'],
     ['a pattern of Braille with no dots', '\u2800\u2800'],
@@ -128,7 +128,7 @@ describe('a name', () => {
     ['a grapheme joiner', '\u034f'],
     ['such characters with spaces among them', '\u3164 \u00a0 \u3164'],
     ['zero-width spaces', '\u200b\u200b'],
-  ])('that is made of nothing one can see is refused: %s', async (_, name) => {
+  ])('is refused when nothing in it is visible: %s', async (_, name) => {
     const id = await create();
     const problem = /--name must be .* at least one of them visible/;
     expectRefused(await client('create', '--name', name, '--redirect-uri', CALLBACK), problem);
@@ -138,7 +138,7 @@ describe('a name', () => {
   });
 
   it.each(['e\u0301', 'कैलेंडर', '日', '👩', '☎\ufe0f', '1', '¿', 'ئا ب'])(
-    'of any script is taken: %s',
+    'may be in any script: %s',
     async (name) => {
       const id = await create();
       expect(await update(id, '--name', name)).toMatchObject({ name });
@@ -152,7 +152,7 @@ describe('a redirect URI of localhost', () => {
   const given = ['create', '--name', 'Desktop', '--redirect-uri', CALLBACK, '--json'];
 
   // @rfc 8252 8.3
-  it('of a public client is registered, with a hint at a better one beside the answer', async () => {
+  it('of a public client is registered, with a warning that proposes 127.0.0.1', async () => {
     const created = await client(...given, '--public', '--redirect-uri', LOCAL);
     expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });
     const { client_id: id } = JSON.parse(created.stdout) as { client_id: string };
@@ -168,7 +168,7 @@ describe('a redirect URI of localhost', () => {
     ['of a confidential client', ['--redirect-uri', LOCAL]],
     ['that is an address already', ['--public', '--redirect-uri', 'http://127.0.0.1/callback']],
     ['that is https', ['--public', '--redirect-uri', 'https://localhost:3000/callback']],
-  ])('has no hint: one %s', async (_case, args) => {
+  ])('causes no warning when the URI is one %s', async (_case, args) => {
     expect(await client(...given, ...args)).toMatchObject({ code: 0, stderr: '' });
   });
 });
@@ -181,7 +181,7 @@ describe('--logo', () => {
     ['image/jpeg', PROGRESSIVE],
     ['image/webp', WEBP],
     ['image/webp', LOSSLESS],
-  ])('takes a file for %s by its first bytes, whatever its name', async (mediaType, image) => {
+  ])('detects %s from the first bytes of the file, whatever its name', async (mediaType, image) => {
     const id = await create('--logo', await file('picture.gif', image));
     const digest = createHash('sha256').update(image).digest('hex');
     expect(await show(id)).toMatchObject({ logo: digest });
@@ -189,7 +189,7 @@ describe('--logo', () => {
     expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
   });
 
-  it('is replaced by another one, stays when something else changes, and goes by none', async () => {
+  it('replaces the logo, leaves it when something else changes, and removes it with none', async () => {
     const id = await create('--logo', await file('one.png', png(8, 8)));
     const { logo } = await show(id);
     await update(id, '--name', 'Renamed');
@@ -203,7 +203,7 @@ describe('--logo', () => {
     expect((await show(id))['logo']).toBeNull();
   });
 
-  it('refuses what browsers should not show, with the reason, beside every other problem', async () => {
+  it('refuses files that browsers should not show, with the reason and all other problems', async () => {
     const id = await create();
     const before = await bench.counts();
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
@@ -233,7 +233,7 @@ describe('--logo', () => {
   });
 });
 
-describe('a logo that begins like an image', () => {
+describe('a damaged logo', () => {
   const half = (image: Buffer) => image.subarray(0, image.length / 2);
   it.each([
     ['a PNG whose checksums are wrong', png(8, 8, { crc: () => 0 })],
@@ -249,7 +249,7 @@ describe('a logo that begins like an image', () => {
     ],
     ['a WebP that is cut off', half(WEBP)],
     ['a lossless WebP that is cut off', half(LOSSLESS)],
-  ])('is refused where browsers could not show it: %s', async (_, image) => {
+  ])('is refused when browsers cannot show it: %s', async (_, image) => {
     const id = await create();
     const path = await file('broken.png', image);
     expectRefused(await client('update', id, '--logo', path), /not a complete PNG, JPEG or WebP/);
@@ -257,12 +257,12 @@ describe('a logo that begins like an image', () => {
   });
 });
 
-describe('an option given twice', () => {
+describe('an option that is given twice', () => {
   it.each([
     ['--name', ['create', '--name', 'A', '--name', 'B', '--redirect-uri', CALLBACK]],
     ['--logo', ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--logo', 'a.png', '--logo=b.png']],
     ['--first-party', ['update', 'sc_x', '--first-party', 'true', '--first-party', 'false']],
-  ])('is refused rather than the last one taken: %s', async (option, args) => {
+  ])('is refused, and the last value does not win: %s', async (option, args) => {
     const before = await bench.counts();
     expectRefused(await client(...args), new RegExp(`${option} is given twice: give it once`));
     expect(await bench.counts()).toEqual(before);

@@ -33,7 +33,7 @@ describe('operator client', () => {
     return { outcome, registered: JSON.parse(outcome.stdout) as Registered };
   };
 
-  it('create prints the five things an application needs, and stores the secret as SHA-256 only', async () => {
+  it('create prints the five values an application needs, and stores only the SHA-256 of the secret', async () => {
     const { registered } = await create('--redirect-uri', 'http://localhost:3000/callback');
     expect(registered).toEqual({
       client_id: expect.stringMatching(/^sc_[a-z2-7]{24}$/),
@@ -50,7 +50,7 @@ describe('operator client', () => {
     expect(row?.hash).toEqual(createHash('sha256').update(registered.client_secret!).digest());
   });
 
-  it('create prints them for people too, without colours, and says that the secret is shown once', async () => {
+  it('create prints them in readable form without colours, and says that the secret is shown once', async () => {
     const { code, stdout } = await client(['create', '--name', 'Calendar', '--redirect-uri', CALLBACK]);
     expect(code).toBe(0);
     for (const name of ['client_id', 'client_secret', 'authorization_url', 'token_url', 'refresh_url']) {
@@ -72,7 +72,7 @@ describe('operator client', () => {
     expect(shown.stdout).toMatch(/^client_secret +none: a public client/m);
   });
 
-  it('create --require-par registers a client that must push its requests, says where to, and show says so', async () => {
+  it('create --require-par prints where to push requests, and show prints the requirement', async () => {
     const { registered } = await create('--require-par');
     expect(registered).toMatchObject({
       par_url: expect.stringMatching(/\/api\/auth\/oauth\/par$/) as string,
@@ -84,7 +84,7 @@ describe('operator client', () => {
     expect(JSON.parse(json!.stdout)).toMatchObject({ require_par: true });
   });
 
-  it('create tells running services which client changed', async () => {
+  it('create notifies running services of the changed client', async () => {
     const nats = await connect(natsOptions(bench.natsUrl, 'test'));
     const heard = (async () => {
       for await (const message of nats.subscribe(SUBJECTS.clientChanged, { max: 1 })) return message.json();
@@ -96,7 +96,7 @@ describe('operator client', () => {
     await nats.close();
   });
 
-  it('create warns and succeeds when NATS is unreachable, or takes the connection and hangs', async () => {
+  it('create succeeds with a warning when NATS is unreachable or hangs', async () => {
     const hanging = createServer().listen(0, '127.0.0.1');
     await once(hanging, 'listening');
     const { port } = hanging.address() as { port: number };
@@ -144,7 +144,7 @@ describe('operator client', () => {
     });
   });
 
-  it('wrong input names every problem, exits with 2 and writes nothing', async () => {
+  it('create names every problem of wrong input, exits with 2 and writes nothing', async () => {
     const before = await bench.counts();
     const wrong: [string[], RegExp[]][] = [
       [['create'], [/--name is missing/, /--redirect-uri is missing/]],

@@ -66,7 +66,7 @@ const refused = ({ access_token }: Pair) => becomesRefused(resource.url, access_
 const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
 
 describe('operator client delete', () => {
-  it('ends every token of the client at once, though they were cached, and of no other', async () => {
+  it('ends every token of the client at once, even cached ones, and no other client’s', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [first, second, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [first, second, kept]) expect(await me(each)).toBe(200);
@@ -88,7 +88,7 @@ describe('operator client delete', () => {
     expect((await refresh(other, kept)).status).toBe(200);
   });
 
-  it('ends a public client as well, which has no secret that could stop working', async () => {
+  it('also ends a public client, which has no secret to invalidate', async () => {
     const phone = await fixture.publicClient('com.example.app:/callback');
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     const code = await fixture.code(phone.client_id, userId, {
@@ -109,7 +109,7 @@ describe('operator client delete', () => {
     await refused(got);
   });
 
-  it('asks for --yes, and knows no other client: 2, and nothing is deleted', async () => {
+  it('exits with 2 and deletes nothing without --yes or for an unknown client', async () => {
     const client: TestClient = await fixture.client();
     const unsure = await remove(client.client_id);
     const unknown = await remove('sc_unknown', '--yes');
@@ -126,7 +126,7 @@ describe('operator client delete', () => {
     expect(await fixture.clients.find(client.client_id)).not.toBeNull();
   });
 
-  it('says so with 1 when no token service can be told, and goes on when it is run again', async () => {
+  it('exits with 1 when it cannot notify the token service, and completes when it is run again', async () => {
     const client = await fixture.client();
     const got = await pair(client);
     expect(await me(got)).toBe(200);

@@ -9,7 +9,7 @@ import { runOperator } from './run-operator.js';
 describe('operator', () => {
   const bench = useOperatorBench();
 
-  it('ends as a process with the code of its command', async () => {
+  it('exits as a process with the exit code of its command', async () => {
     const [help, wrong] = await Promise.all([runOperator(['--help'], {}), runOperator(['foo'], {})]);
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect([wrong.code, wrong.stdout]).toEqual([2, '']);
@@ -35,7 +35,7 @@ describe('operator', () => {
     nats_url: bench.natsUrl,
   });
 
-  it('works on the product that npm start runs, with no settings', async () => {
+  it('uses the product that npm start runs, without settings', async () => {
     const { code, stdout, stderr } = await besideRunning(running(), register);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ token_url: 'http://localhost:3002/api/auth/oauth/token' });
@@ -47,7 +47,7 @@ describe('operator', () => {
     for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
   });
 
-  it('says both ways to name a database when there is none, and one in production', async () => {
+  it('names both ways to set a database when there is none, and only one in production', async () => {
     const [none, production] = await Promise.all([
       bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
       besideRunning(running(), ['client', 'list'], { NODE_ENV: 'production' }),
@@ -68,7 +68,7 @@ describe('operator', () => {
     expect(production.stderr).not.toContain('npm start');
   });
 
-  it('says what to do about a broken run.json', async () => {
+  it('explains how to fix a broken run.json', async () => {
     const { code, stderr } = await besideRunning('{"database_url": ', ['client', 'list']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/run\.json is not valid JSON: restart "npm start", or set DATABASE_URL/);
@@ -95,7 +95,7 @@ describe('operator', () => {
     }
   });
 
-  it('says to create a database that its server does not have', async () => {
+  it('proposes to create the database when its server does not have it', async () => {
     const url = new URL(bench.databaseUrl);
     url.pathname = '/not_there';
     const { code, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: url.href });
@@ -103,7 +103,7 @@ describe('operator', () => {
     expect(stderr).toMatch(/^error: .*"not_there" does not exist; create it, or correct DATABASE_URL\n$/);
   });
 
-  it('migrate prints what it applied; other commands say that it is missing', async () => {
+  it('migrate prints the applied migrations; other commands report missing migrations', async () => {
     await bench.rows('DROP SCHEMA public CASCADE');
     await bench.rows('CREATE SCHEMA public');
     const env = { DATABASE_URL: bench.databaseUrl };
@@ -126,7 +126,7 @@ describe('operator', () => {
   it.each([
     ['a table', 'client_logos', 'DROP TABLE client_logos'],
     ['a column', 'optional_scopes', 'ALTER TABLE clients DROP COLUMN optional_scopes'],
-  ])('says that a database that lacks %s is not at this version', async (_, name, drop) => {
+  ])('reports a database that lacks %s as not at this version', async (_, name, drop) => {
     const services = await isolate();
     try {
       await withDatabase(services.databaseUrl, (admin) => admin.query(drop));
@@ -143,7 +143,7 @@ describe('operator', () => {
     }
   });
 
-  it('helps on every level, with examples, and needs no settings for it', async () => {
+  it('prints help on every level, with examples, without settings', async () => {
     for (const level of [
       [],
       ['client'],
@@ -160,7 +160,7 @@ describe('operator', () => {
     }
   });
 
-  it('shows the same help by help and the names of a command, and refuses names that are none', async () => {
+  it('prints the same help for the help command, and refuses unknown command names', async () => {
     const byName = await bench.run(['help', 'client', 'secret', 'rotate'], {});
     expect(byName).toEqual(await bench.run(['client', 'secret', 'rotate', '--help'], {}));
     expect(byName).toMatchObject({ code: 0, stdout: expect.stringContaining('client secret rotate') });
@@ -178,14 +178,14 @@ describe('operator', () => {
     ['by npm', 'npm run -s operator --', { npm_lifecycle_event: 'operator' }],
     ['by its own name', 'operator', {}],
     ['by another script of npm’s', 'operator', { npm_lifecycle_event: 'start' }],
-  ])('gives hints as it was started: %s', async (_, name, env) => {
+  ])('prints hints in the form in which it was started: %s', async (_, name, env) => {
     const help = await bench.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
     const wrong = await bench.run(['client', 'show'], env);
     expect(wrong.stderr).toContain(`\nSee: ${name} client show --help\n`);
   });
 
-  it('refuses unknown commands and options with 2, and says where help is', async () => {
+  it('refuses unknown commands and options with exit code 2, and points to the help', async () => {
     const wrong = [
       [],
       ['foo'],
@@ -205,7 +205,7 @@ describe('operator', () => {
     [['client', 'list', '--no\u001b[2Jbody']],
     [['no\u001b[2Jbody']],
     [['help', 'no\u001b[2Jbody']],
-  ])('shows no control characters of what it refuses: %j', async (args) => {
+  ])('strips control characters from what it quotes: %j', async (args) => {
     const { code, stderr } = await bench.run(args, {});
     expect(code).toBe(2);
     expect(stderr).toContain('body');
@@ -224,13 +224,13 @@ describe('operator', () => {
     expect(stderr).toContain(`\nSee: ${['operator', ...group, '--help'].join(' ')}\n`);
   });
 
-  it('gives hints that can be pasted as they are', async () => {
+  it('prints hints that can be pasted unchanged', async () => {
     const env = { ...bench.env, npm_lifecycle_event: 'operator' };
     const { stderr } = await bench.run(['client', 'show', 'sc_unknown'], env);
     expect(stderr).toContain('see npm run -s operator -- client list\n');
   });
 
-  it('says of a variable that it is missing rather than wrong', async () => {
+  it('reports an absent variable as missing, not as wrong', async () => {
     const { DATABASE_URL } = bench.env;
     const { code, stderr } = await bench.run(['client', 'delete', 'sc_x', '--yes'], { DATABASE_URL });
     expect(code).toBe(1);

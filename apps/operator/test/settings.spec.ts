@@ -32,7 +32,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
 describe('the settings of the commands', () => {
   const bench = useOperatorBench();
 
-  it.each(COMMANDS)('%s needs what is said of it, and no more', async (command, rest, needs) => {
+  it.each(COMMANDS)('of %s are required as documented, and no others', async (command, rest, needs) => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const { stderr } = await bench.run([...command.split(' '), ...rest], env);
     const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');
@@ -43,13 +43,13 @@ describe('the settings of the commands', () => {
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
 
-  it('are those that the help lists', async () => {
+  it('are listed in the help', async () => {
     const { stdout } = await bench.run(['--help'], {});
     const rows = stdout.matchAll(/^ {2}(\w+_URL) +(.*(?:\n {19}.*)*)$/gm);
     expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all commands'])]]));
   });
 
-  it('are those that docs/operator.md lists', async () => {
+  it('are listed in docs/operator.md', async () => {
     const rows = (await readFile('docs/operator.md', 'utf8')).matchAll(/^\| `(\w+_URL)` \| (.*) \|$/gm);
     expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all'])]]));
   });

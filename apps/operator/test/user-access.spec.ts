@@ -15,7 +15,7 @@ async function made(username: string, name = 'A User'): Promise<number> {
 }
 
 describe('operator user list', () => {
-  it('shows who there is, in the order of ids, and no hash', async () => {
+  it('lists users by id, without password hashes', async () => {
     const ids = [await made('ada', 'Ada Lovelace'), await made('grace', 'Grace Hopper')];
     await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [ids[1]]);
     const listed = await user('list', '--json');
@@ -34,7 +34,7 @@ describe('operator user list', () => {
     for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
   });
 
-  it('finds by a part of email, user name or name, a page at a time', async () => {
+  it('searches in email, user name and name, and pages the results', async () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.push(await made(`page-${name}`, 'Pat Page'));
     const page = async (...args: string[]) =>
@@ -51,7 +51,7 @@ describe('operator user list', () => {
     expect(jsonOf(await user('list', '--search', 'nobody at all', '--json'))).toEqual([]);
   });
 
-  it('lets no name command the terminal', async () => {
+  it('escapes control characters in names', async () => {
     const id = await made('esc');
     await bench.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009b\u202eC\n']);
     const { stdout } = await user('list', '--search', 'esc');
@@ -86,7 +86,7 @@ describe('operator user set-password', () => {
     (await bench.rows<{ of: number }>('SELECT session_generation AS of FROM users WHERE id = $1', [id]))[0]
       ?.of ?? -1;
 
-  it('generates one, prints it once, and ends sessions only if asked', async () => {
+  it('generates a password, prints it once, and ends sessions only if asked', async () => {
     const id = await made('new-one');
     const before = await generation(id);
     const set = (await user('set-password', 'NEW-ONE@example.com')).stdout;
@@ -108,7 +108,7 @@ describe('operator user set-password', () => {
     expect(await generation(id)).toBe(before + 1);
   });
 
-  it('takes one from stdin, and does not repeat it', async () => {
+  it('reads a password from stdin, and does not print it', async () => {
     await made('piped');
     const args = ['user', 'set-password', 'piped', '--password-stdin'];
     const { code, stdout, stderr } = await bench.run(args, bench.env, 'correct horse pipe\n');
@@ -129,7 +129,7 @@ describe('operator user set-password', () => {
 
 describe('a user command', () => {
   it.each([['disable'], ['enable'], ['set-password'], ['delete', '--yes'], ['update', '--locale', 'de']])(
-    '%s knows nobody of another name: 2',
+    '%s exits with 2 for an unknown user',
     async (command, ...more) => {
       for (const login of ['no-body', 'no-body@example.com', 'no\u001b[2Jbody']) {
         const outcome = await user(command, login, ...more);
@@ -139,7 +139,7 @@ describe('a user command', () => {
     },
   );
 
-  it('delete asks for --yes: 2, and nothing is changed', async () => {
+  it('delete exits with 2 and changes nothing without --yes', async () => {
     const id = await made('unsure');
     expectRefused(await user('delete', 'unsure'), /--yes is missing/);
     expect(await bench.rows('SELECT disabled_at FROM users WHERE id = $1', [id])).toEqual([
@@ -147,7 +147,7 @@ describe('a user command', () => {
     ]);
   });
 
-  it('enable says whether the user was disabled', async () => {
+  it('enable reports whether the user was disabled', async () => {
     const id = await made('off');
     await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [id]);
     expect((await user('enable', 'off')).stdout).toMatch(

@@ -23,7 +23,7 @@ describe('operator user create', () => {
     return verifyPassword(password, found?.passwordHash ?? null);
   };
 
-  it('generates a password, with which the user can log in, and prints it once', async () => {
+  it('generates a password that works for the login, and prints it once', async () => {
     const { code, stdout, stderr } = await create([
       ...named('ada'),
       '--time-zone',
@@ -44,7 +44,7 @@ describe('operator user create', () => {
     expect(await logsIn('ADA@example.com', created.password)).toBe(true);
   });
 
-  it('takes the password from a pipe, as a process of its own', async () => {
+  it('reads the password from a pipe, as a separate process', async () => {
     const args = ['user', 'create', ...named('piped'), '--password-stdin'];
     expect(await runOperator(args, bench.env, 'correct horse pipe\n')).toMatchObject({ code: 0, stderr: '' });
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
@@ -67,7 +67,7 @@ describe('operator user create', () => {
     }
   });
 
-  it('chooses the language of the pages at the start or later, and leaves it to the browser again', async () => {
+  it('sets the language of the pages at creation or later, and removes it again', async () => {
     const user = (...args: string[]) => bench.run(['user', ...args]);
     const created = await user('create', ...named('lang'), '--locale', 'de', '--json');
     expect(JSON.parse(created.stdout)).toMatchObject({ locale: 'de' });
@@ -99,7 +99,7 @@ describe('operator user create', () => {
     expect(await localeOf()).toEqual({ locale: null });
   });
 
-  it('wrong input names every problem, exits with 2, writes nothing and repeats no password', async () => {
+  it('names every problem of wrong input, exits with 2, writes nothing and prints no password', async () => {
     expect((await create([...named('grace')])).code).toBe(0);
     const before = await bench.counts();
     const wrong: [string[], string | undefined, RegExp[]][] = [

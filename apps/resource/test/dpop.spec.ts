@@ -154,7 +154,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 });
 
-describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
+describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () => {
   const ofTokens: InvalidProof[] = [
     // @rfc 9449 4.3(12)
     { rule: 'no ath', says: /ath/, make: () => bench.key.proof('GET', ME) },
@@ -195,7 +195,7 @@ describe('an invalid proof is refused without I/O (RFC 9449 4.3)', () => {
   });
 
   // @rfc 9700 4.13
-  it('a proof for another host, whatever the request’s Host header says', async () => {
+  it('a proof for another host, whatever the Host header of the request is', async () => {
     const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
     expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);

@@ -93,7 +93,7 @@ describe('a revocation', () => {
   });
 
   // @rfc 7662 4
-  it('a flood of distinct forged tokens costs no Redis command and no row of PostgreSQL', async () => {
+  it('a flood of distinct forged tokens causes no Redis command and no PostgreSQL query', async () => {
     const [replica] = product.replicas;
     if (!replica) throw new Error('there is no replica');
     const { access_token } = await product.pair();
