@@ -5,7 +5,7 @@ import { SCENES } from './scenes/scenes.js';
 // From right to left: accessibility.long.spec.ts.
 describeAccessibility('en');
 
-it('axe is loaded and finds what is wrong', async () => {
+it('axe is loaded and reports defects', async () => {
   const tab = await openTabWithAxe('en');
   const page = await tab.play(SCENES[0] as Scene);
   await page

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe('the account page', () => {
-  it('says who is logged in and leads to what the account is connected to', async () => {
+  it('shows who is logged in, and links to the connected applications', async () => {
     const page = await (await app.loggedIn(user)).get('/auth/');
     expect(page.status).toBe(200);
     expect(page.text).toContain('<title>Your account · Scheduling</title>');
@@ -21,7 +21,7 @@ describe('the account page', () => {
     expect(statusOf(page)).toBeUndefined();
   });
 
-  it('shows what the account is connected to before the settings, and what a button does right under it', async () => {
+  it('shows the connected applications before the settings, and each hint right below its button', async () => {
     const { text } = await (await app.loggedIn(user)).get('/auth/');
     const parts = ['href="/auth/apps"', 'action="/auth/language"', 'action="/auth/logout-everywhere"'];
     for (const id of ['switch', 'apps', 'everywhere'])
@@ -33,17 +33,17 @@ describe('the account page', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it.each(['/', '/?x=1'])('is where %s leads', async (path) => {
+  it.each(['/', '/?x=1'])('is where %s redirects', async (path) => {
     const answer = await app.browser().get(path);
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
   });
 
-  it('leads nobody who is not logged in anywhere but to the login', async () => {
+  it('redirects a visitor who is not logged in to the login', async () => {
     for (const path of ['/auth/', '/auth', '/auth/?done'])
       expect((await app.browser().get(path)).headers['location']).toBe('/auth/login');
   });
 
-  it('ends the session and continues at the login, for another account', async () => {
+  it('ends the session and continues at the login, to use another account', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
@@ -62,7 +62,7 @@ describe('the language setting', () => {
   const choose = async (browser: Browser, locale: string) =>
     browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
 
-  it('is every page’s language from then on, and is confirmed once', async () => {
+  it('applies to every page from then on, and is confirmed once', async () => {
     const browser = await app.loggedIn(user);
     const answer = await choose(browser, 'de');
     expect(answer.status).toBe(303);
@@ -75,7 +75,7 @@ describe('the language setting', () => {
     expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
   });
 
-  it('can be the browser’s again', async () => {
+  it('can be reset to the language of the browser', async () => {
     const browser = await app.loggedIn(user);
     await choose(browser, 'ja');
     await choose(browser, 'browser');
@@ -84,20 +84,23 @@ describe('the language setting', () => {
     expect(page.text).toMatch(/<option value="browser" selected\s*>/);
   });
 
-  it.each([{ locale: 'xx' }, { locale: 'DE' }, {}, { 'locale[a]': 'de' }])('is not %j', async (fields) => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get('/auth/');
-    const answer = await browser.submit(page, fields, '/auth/language');
-    expect(answer.status).toBe(400);
-    expect((await browser.get('/auth/')).text).toMatch(/<option value="browser" selected\s*>/);
-  });
+  it.each([{ locale: 'xx' }, { locale: 'DE' }, {}, { 'locale[a]': 'de' }])(
+    'is refused when it is %j',
+    async (fields) => {
+      const browser = await app.loggedIn(user);
+      const page = await browser.get('/auth/');
+      const answer = await browser.submit(page, fields, '/auth/language');
+      expect(answer.status).toBe(400);
+      expect((await browser.get('/auth/')).text).toMatch(/<option value="browser" selected\s*>/);
+    },
+  );
 });
 
 describe('log out everywhere', () => {
   const everywhere = async (browser: Browser) =>
     browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
 
-  it('ends every session of the user at once, and nobody else’s', async () => {
+  it('ends every session of the user at once, and no other user’s', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const somebody = await app.loggedIn(await app.user());
     const { clientId } = await app.client();
@@ -117,7 +120,7 @@ describe('log out everywhere', () => {
     expect((await somebody.get('/auth/')).status).toBe(200);
   });
 
-  it('holds for a form that was open when it happened elsewhere', async () => {
+  it('also stops forms that were open in another browser', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
@@ -131,7 +134,7 @@ describe('log out everywhere', () => {
     expect(await app.sql('SELECT locale FROM users WHERE id = $1', [user.id])).toEqual([{ locale: null }]);
   });
 
-  it('says so on the login page, once, and gives that message the focus', async () => {
+  it('is confirmed on the login page, once, with the focus on the message', async () => {
     const browser = await app.loggedIn(user);
     const answer = await everywhere(browser);
     expect(answer.headers['location']).toBe('/auth/login?done');
@@ -146,14 +149,14 @@ describe('log out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is not shown to a visitor who only follows a link with that query', async () => {
+  it('is not confirmed to a visitor who only follows a link with that query', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(
       statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),
     ).toBeUndefined();
   });
 
-  it('pressed at the same time in two browsers ends both', async () => {
+  it('ends both sessions when two browsers request it at the same time', async () => {
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const pages = await Promise.all(browsers.map((browser) => browser.get('/auth/')));
     await Promise.all(

@@ -18,14 +18,14 @@ beforeEach(async () => {
 });
 
 describe('the list of connected applications', () => {
-  it('says in words that there is none', async () => {
+  it('says when it is empty', async () => {
     const page = await browser.get('/auth/apps');
     expect(page.status).toBe(200);
     expect(page.text).toContain('No application is connected to your account.');
     expect(page.text).not.toContain('revoke-all');
   });
 
-  it('shows for each what it may do, since when, and when it was last used', async () => {
+  it('shows for each application its permissions, the date of consent, and its last use', async () => {
     const calendar = await app.client({ name: 'Calendar <b>Connect</b>', scopes: ['bookings:read'] });
     const notes = await app.client({ name: 'Notes' });
     const used = await allow(app, browser, calendar);
@@ -62,7 +62,7 @@ describe('the list of connected applications', () => {
     expect(text).toContain('<span class="face" aria-hidden="true">Å</span>');
   });
 
-  it('tells the product’s own applications from others', async () => {
+  it('marks first-party applications', async () => {
     const { clientId } = await app.client({ name: 'Ours', scopes: ['profile:read'] });
     await allow(app, browser, { clientId });
     expect((await browser.get('/auth/apps')).text).not.toContain('Made by');
@@ -74,13 +74,13 @@ describe('the list of connected applications', () => {
     expect(text).not.toMatch(/allowed/i);
   });
 
-  it('shows nobody else’s', async () => {
+  it('shows no other user’s applications', async () => {
     await allow(app, browser, await app.client({ name: 'Mine' }));
     const other = await app.loggedIn(await app.user());
     expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
   });
 
-  it('asks about a single application in the singular, and about several in the plural', async () => {
+  it('uses the singular for one application, and the plural for several', async () => {
     const askIn = async (locale: string) =>
       (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
     await allow(app, browser, await app.client({ name: 'One' }));
@@ -96,7 +96,7 @@ describe('the list of connected applications', () => {
     for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);
   });
 
-  it('is come back to after the login that it led to', async () => {
+  it('opens after the login that it led to', async () => {
     const stranger = app.browser();
     const login = await stranger.get('/auth/apps');
     expect(login.headers['location']).toBe('/auth/login?to=apps');
@@ -114,14 +114,14 @@ describe('the list of connected applications', () => {
     'to=constructor',
     'to=apps/',
     'to=__proto__',
-  ])('is not a way to elsewhere: %s', async (query) => {
+  ])('cannot be used as a redirect to elsewhere: %s', async (query) => {
     const stranger = app.browser();
     const login = await stranger.get(`/auth/login?${query}`);
     const answer = await stranger.submit(login, { username: user.email, password: PASSWORD });
     expect(answer.headers['location']).toBe('/auth/');
   });
 
-  it('is of several pages for who has many, none of them of 30 KB', async () => {
+  it('is paged for a user with many applications, each page under 30 KB', async () => {
     const many = await app.loggedIn(await app.user());
     const names = Array.from(
       { length: 31 },
@@ -146,7 +146,7 @@ describe('the list of connected applications', () => {
       expect(namesIn(await pageOf(asked))).toEqual(found && namesIn(found));
   });
 
-  it('shows no text that a link contains', async () => {
+  it('shows no text from the query of a link', async () => {
     for (const path of [
       '/auth/apps?done=revoked&client=Evil',
       '/auth/apps?done',

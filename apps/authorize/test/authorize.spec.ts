@@ -7,7 +7,7 @@ const { app, client } = useAuthorizeApp(APIS);
 
 const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query}`);
 
-describe('a good request of a user who is not logged in', () => {
+describe('a valid request of a user who is not logged in', () => {
   // @rfc 6749 3.1 @rfc 9700 4.12
   it('redirects to the login with the same query', async () => {
     const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=a+b%20%2B%26&x=%41`;
@@ -41,7 +41,7 @@ describe('a good request of a user who is not logged in', () => {
 });
 
 // @rfc 6749 4.1.1 @rfc 6749 4.1.2.1 @rfc 9207 2 @deviation D10
-describe('every other error goes back to the client', () => {
+describe('an error in a request with a registered redirect URI', () => {
   const base = () => `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
 
   it.each<[string, string, string, RegExp, string | null]>([
@@ -172,7 +172,7 @@ describe('every other error goes back to the client', () => {
       /base64url/,
       's',
     ],
-  ])('when %s', async (_case, query, error, description, state) => {
+  ])('is returned to the client when %s', async (_case, query, error, description, state) => {
     const answer = await raw(base() + query);
     expect(answer.status).toBe(303);
     expect(answer.headers['location']).toMatch(
@@ -191,7 +191,7 @@ describe('every other error goes back to the client', () => {
   });
 
   // @rfc 7636 4.4.1 @rfc 8252 6 @rfc 9700 2.1.1
-  it('a public client must use PKCE', async () => {
+  it('is returned to a public client without PKCE', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.client({ type: 'public' }, redirect_uri);
     const answer = await authorize(app, pocket, { redirect_uri });
@@ -214,7 +214,7 @@ describe('every other error goes back to the client', () => {
     'é✓😀',
     '=?#/:;,@$!*()[]~|^`',
     'ey.J-_',
-  ])('and to the login, with state %j byte for byte', async (state) => {
+  ])('is returned with state %j unchanged, as in the redirect to the login', async (state) => {
     const refused = await authorize(app, client, { state, scope: 'nope' });
     expect(handedBack(refused.headers['location'])['state']).toBe(state);
     const accepted = await authorize(app, client, { state });
@@ -222,14 +222,14 @@ describe('every other error goes back to the client', () => {
   });
 });
 
-describe('what an error page shows', () => {
+describe('an error page', () => {
   // @rfc 6749 10.14
   it.each([
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
     "' onfocus='alert(1)",
     '${7*7}{{7*7}}',
-  ])('holds what was sent as text only: %s', async (payload) => {
+  ])('shows request values as text only: %s', async (payload) => {
     const escaped = html`${payload}`.text;
     const pages = await Promise.all([
       authorize(app, client, { client_id: payload }),

@@ -47,7 +47,7 @@ function post(path: string, body: string): Test {
 }
 
 describe.each(cases)('%s', (_name, status, send) => {
-  it.each(PATHS)(`is a page of status ${status} at %s`, async (path) => {
+  it.each(PATHS)(`gets a page with status ${status} at %s`, async (path) => {
     const answer = await send(path);
     expect(answer.status).toBe(status);
     expect(answer.type).toBe('text/html');
@@ -59,7 +59,7 @@ describe.each(cases)('%s', (_name, status, send) => {
   });
 });
 
-it.each(FORMS_ONLY)('GET %s changes nothing: 405', async (path) => {
+it.each(FORMS_ONLY)('GET %s gets 405, and changes nothing', async (path) => {
   const answer = await request(app.url).get(path);
   expect(answer.status).toBe(405);
   expect(answer.headers['allow']).toBe('POST');
@@ -74,14 +74,14 @@ it.each([
   '/auth/login/',
   '//evil.example',
   '/favicon.ico',
-])('%s is a page of status 404', async (path) => {
+])('%s gets a page with status 404', async (path) => {
   const answer = await request(app.url).get(path);
   expect(answer.status).toBe(404);
   expect(answer.type).toBe('text/html');
   expect(answer.text).not.toContain(path.slice(1) || 'Cannot GET');
 });
 
-describe('what is hardly HTTP', () => {
+describe('a malformed HTTP request', () => {
   it.each([
     [
       'raw bytes in the query',
@@ -102,7 +102,7 @@ describe('what is hardly HTTP', () => {
       400,
     ],
     ['another protocol', 'EHLO evil.example\r\n\r\n', 400],
-  ])('%s', async (_case, text, status) => {
+  ])('with %s gets a page with the right status', async (_case, text, status) => {
     const answer = await exchange(app.url, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/content-type: text\/html/i);
@@ -110,13 +110,10 @@ describe('what is hardly HTTP', () => {
   });
 });
 
-it.each(AMBIGUOUS_HOSTS)(
-  '%s gets a page of status 400, and the end of the connection',
-  async (_name, head) => {
-    const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(answer).toMatch(/connection: close/i);
-    expect(answer).toContain('the request must have one Host header');
-    expect(answer).not.toMatch(/[ab]\.example/);
-  },
-);
+it.each(AMBIGUOUS_HOSTS)('%s gets a page with status 400, and the connection closes', async (_name, head) => {
+  const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  expect(answer).toMatch(/connection: close/i);
+  expect(answer).toContain('the request must have one Host header');
+  expect(answer).not.toMatch(/[ab]\.example/);
+});

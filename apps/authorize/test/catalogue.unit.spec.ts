@@ -74,7 +74,7 @@ function argumentsOf(id: MessageId, locale: Locale): string[] {
 }
 
 describe('the catalogue', () => {
-  it('has every message that the pages name', async () => {
+  it('has every message that the pages use', async () => {
     const { ids, templates } = await named();
     expect([...ids].filter((id) => !(id in CATALOGUE))).toEqual([]);
     expect([...templates].filter((template) => !(template in COMPOSED))).toEqual([]);
@@ -84,7 +84,7 @@ describe('the catalogue', () => {
     expect(composed.filter((id) => !(id in CATALOGUE))).toEqual([]);
   });
 
-  it('has no message that no page names', async () => {
+  it('has no unused message', async () => {
     const { ids, templates } = await named();
     const composed = [...templates].flatMap((template) =>
       (COMPOSED[template] ?? []).map((value) => template.replace(/\$\{\w+\}/, value)),
@@ -93,7 +93,7 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !used.has(id))).toEqual([]);
   });
 
-  it.each(LOCALES)('has every message in %s, and none in English', (locale) => {
+  it.each(LOCALES)('has every message in %s, and copies none from English', (locale) => {
     expect(IDS.filter((id) => !CATALOGUE[id][locale].trim())).toEqual([]);
     if (locale === 'en') return;
     const same = IDS.filter((id) => CATALOGUE[id][locale] === CATALOGUE[id].en);
@@ -116,7 +116,7 @@ describe('the catalogue', () => {
     expect(different).toEqual([]);
   });
 
-  it('has a form for every number that can occur', () => {
+  it('has every plural form that the language needs', () => {
     const lacking = cases.flatMap(([id, locale]) => {
       const rules = new Intl.PluralRules(locale);
       const needed = new Set(Array.from({ length: 1_001 }, (_, number) => rules.select(number)));
@@ -128,7 +128,7 @@ describe('the catalogue', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('has no tags except <b> and <a>, and no other markup', () => {
+  it('has only the tags <b> and <a>, and no other markup', () => {
     const tags = cases.flatMap(([id, locale]) => flat(parsed(id, locale)).filter(({ type }) => type === TAG));
     expect([...new Set(tags.map(({ value }) => value))].filter((tag) => !['a', 'b'].includes(tag))).toEqual(
       [],
@@ -136,7 +136,7 @@ describe('the catalogue', () => {
     expect(cases.filter(([id, locale]) => /&\w+;/.test(CATALOGUE[id][locale]))).toEqual([]);
   });
 
-  it('has no straight apostrophe, which quotes in MessageFormat and swallows what follows', () => {
+  it('has no straight apostrophe, which starts a quotation in MessageFormat', () => {
     expect(cases.filter(([id, locale]) => CATALOGUE[id][locale].includes("'"))).toEqual([]);
   });
 });

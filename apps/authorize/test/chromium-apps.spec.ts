@@ -76,7 +76,7 @@ describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
 ])('%s', (_name, javaScriptEnabled) => {
-  it('one application is revoked from the list, and the message has the focus', async () => {
+  it('the user revokes one application from the list, and the message has the focus', async () => {
     await connect('Calendar');
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
@@ -93,7 +93,7 @@ describe.each([
     expect(await page.getByRole('status').count()).toBe(0);
   });
 
-  it('Cancel, and the way back, change nothing', async () => {
+  it('Cancel and the back button change nothing', async () => {
     await connect('Calendar');
     const page = await browse({ javaScriptEnabled });
     await logIn(page, '/auth/apps');
@@ -105,7 +105,7 @@ describe.each([
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Calendar']);
   });
 
-  it('all are revoked with the keyboard alone', async () => {
+  it('the user revokes all applications with the keyboard alone', async () => {
     await connect('Calendar');
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
@@ -127,7 +127,7 @@ describe.each([
     expect(await focusedStatus(page).textContent()).toBe('No application can use your account any more.');
   });
 
-  it('log out everywhere ends this tab, the other tab and the other browser', async () => {
+  it('log out everywhere ends the session in this tab, another tab and another browser', async () => {
     const page = await browse({ javaScriptEnabled });
     await logIn(page);
     const tab = await page.context().newPage();
@@ -146,7 +146,7 @@ describe.each([
     expect(new URL(elsewhere.url()).pathname).toBe('/auth/login');
   });
 
-  it('the language is chosen from a list in which each speaks for itself', async () => {
+  it('the user chooses the language from a list in which each has its own name', async () => {
     const page = await browse({ javaScriptEnabled, locale: 'en-GB' });
     await logIn(page);
     await page.getByLabel('Language').selectOption('العربية');
@@ -158,7 +158,7 @@ describe.each([
     await page.waitForSelector('html[lang=en]');
   });
 
-  it('what a button of the account does stands nearer to it than to what comes next', async () => {
+  it('each hint of the account page is closer to its button than to the next section', async () => {
     const page = await browse({ javaScriptEnabled });
     await logIn(page);
     await page.locator('#everywhere').waitFor();
@@ -175,7 +175,7 @@ describe.each([
     for (const [toButton = 0, toNext = 0] of gaps) expect(toNext).toBeGreaterThan(2 * toButton);
   });
 
-  it('another account can be used', async () => {
+  it('the user can switch to another account', async () => {
     const page = await browse({ javaScriptEnabled });
     await logIn(page);
     const other = await app.user('Grace Hopper');
@@ -229,7 +229,7 @@ async function violations(page: Page, options: RunOptions): Promise<string[]> {
 }
 
 describe.each(['en', 'ar'])('in %s, light and dark, on a screen of 320 pixels', (locale) => {
-  it('every page fits, has targets of 44 pixels and nothing that axe-core finds', async () => {
+  it('every page fits, has targets of 44 pixels, and passes axe-core', async () => {
     await connect('Calendar');
     await connect('a-very-long-name-without-any-blank-in-it-that-would-not-fit');
     await connect('تقويم');

@@ -95,7 +95,7 @@ describe.each([
     return page;
   };
 
-  it('a login whose cookie was lost says so, and starts again', async () => {
+  it('a login without its cookie reports the cause, and can start again', async () => {
     const page = await open(address());
     await context.clearCookies();
     await logIn(page);
@@ -107,7 +107,7 @@ describe.each([
     await allow(page);
   });
 
-  it('127.0.0.1 instead of localhost works while the cookie comes back, and is named when it does not', async () => {
+  it('127.0.0.1 in place of localhost works while the cookie returns, and the error page names it otherwise', async () => {
     const page = await open(address('s', '127.0.0.1'));
     await logIn(page);
     await consentShown(page);
@@ -124,7 +124,7 @@ describe.each([
     await allow(page);
   });
 
-  it('a tab whose login was done in another goes on without a password', async () => {
+  it('a login in one tab lets another tab continue without a password', async () => {
     const [one, two] = [await open(address('one')), await open(address('two'))];
     await logIn(one);
     await allowButton(one).waitFor();
@@ -136,7 +136,7 @@ describe.each([
     await allow(one, 'one');
   });
 
-  it('Allow after a log-out in another tab allows nothing, and starts the same request again', async () => {
+  it('Allow after a log-out in another tab allows nothing, and offers to restart the request', async () => {
     const one = await open(address('one'));
     await logIn(one);
     await consentShown(one);
@@ -149,7 +149,7 @@ describe.each([
     await allow(one, 'one');
   });
 
-  it('the back button after a login and after Allow shows no error', async () => {
+  it('the back button after the login and after Allow shows no error', async () => {
     const page = await open(address());
     await logIn(page);
     await allowButton(page).waitFor();
@@ -161,7 +161,7 @@ describe.each([
     await allow(page);
   });
 
-  it('reloading a page repeats nothing that was done, and refuses nothing', async () => {
+  it('reloading a page neither repeats an action nor fails', async () => {
     const page = await open(address());
     await logIn(page, 'wrong');
     await page.getByRole('alert').waitFor();
@@ -177,7 +177,7 @@ describe.each([
     expect(await heading(page)).toBe('Log in');
   });
 
-  it('the option that registers a redirect URI is not broken at its hyphens on the narrowest screen', async () => {
+  it('the option that registers a redirect URI is not broken at its hyphens on a narrow screen', async () => {
     const page = await open(address().replace('%2Fcallback', '%2Fnowhere'));
     await page.setViewportSize({ width: 320, height: 568 });
     await page.locator('summary').click();
@@ -188,7 +188,7 @@ describe.each([
     expect(height).toBeLessThan(30);
   });
 
-  it('the part for developers opens with the keyboard alone', async () => {
+  it('the developer details open with the keyboard alone', async () => {
     const page = await open(address().replace(clientId, 'sc_nobody'));
     expect(await heading(page)).toBe('We do not know this application');
     expect(await page.getByText('names an application that is not registered here').count()).toBe(1);
@@ -200,7 +200,7 @@ describe.each([
   });
 });
 
-it('names http behind a proxy that should use https, and links to https', async () => {
+it('the error page names http behind a proxy that should use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   // The proxy of whoever set it up: it passes everything on, by http as it came.
   const proxy = createServer((incoming, outgoing) => {
@@ -230,7 +230,7 @@ it('names http behind a proxy that should use https, and links to https', async 
   }
 });
 
-it('a page of another site cannot send our forms', async () => {
+it('another site cannot submit our forms', async () => {
   const context = await chromium.newContext({ locale: 'en' });
   const page = await context.newPage();
   await page.goto(address());

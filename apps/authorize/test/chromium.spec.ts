@@ -118,7 +118,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('what was allowed before leads from the login to the application’s own site', async () => {
+  it('earlier consent leads from the login straight to the application’s own site', async () => {
     const { page, complaints } = await open({}, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -136,7 +136,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('optional scopes are chosen with the keyboard alone, in the order in which they stand', async () => {
+  it('the user chooses optional scopes with the keyboard alone, in visual order', async () => {
     const { page, complaints } = await open(
       { scope: 'profile:read bookings:read bookings:write' },
       javaScript,
@@ -170,7 +170,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('Enter in a checkbox cancels: nothing is allowed by accident', async () => {
+  it('Enter in a checkbox submits Cancel, so that nothing is allowed by accident', async () => {
     const { page } = await open({ scope: 'profile:read bookings:read' }, javaScript);
     await logIn(page);
     await page.getByRole('checkbox').focus();
@@ -179,7 +179,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('with nothing chosen the focus is on the first choice, which the message describes', async () => {
+  it('Allow with nothing chosen focuses the first choice, which the message describes', async () => {
     const { page } = await open({ scope: 'bookings:read bookings:write' }, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -194,7 +194,7 @@ describe.each([
   });
 });
 
-it('Allow waits for half a second whenever its page comes into view; without JavaScript it cannot', async () => {
+it('Allow is disabled for half a second whenever its page comes into view', async () => {
   const { page } = await open({}, true);
   await logIn(page);
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
@@ -219,7 +219,7 @@ it('Allow waits for half a second whenever its page comes into view; without Jav
   await page.context().close();
 });
 
-it('a double click on Allow is one answer, also to a request that takes only one', async () => {
+it('a double click on Allow sends one answer', async () => {
   const { page } = await open({ prompt: 'login' }, true);
   await logIn(page);
   let answers = 0;
@@ -242,7 +242,7 @@ it('a double click on Allow is one answer, also to a request that takes only one
   await page.context().close();
 });
 
-it('a wrong password leaves the focus in the password field, which the message describes', async () => {
+it('a wrong password returns the focus to the password field, which the message describes', async () => {
   const { page } = await open();
   await page.getByLabel('E-mail or user name').fill(user.email);
   await page.getByLabel('Password').fill('wrong');
@@ -256,7 +256,7 @@ it('a wrong password leaves the focus in the password field, which the message d
 });
 
 it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
-  'everything fits a screen of 320 pixels, and every button is 44 pixels high: %s',
+  'every page fits 320 pixels, and every button is 44 pixels high: %s',
   async (locale) => {
     const { page } = await open({ ui_locales: locale, scope: 'profile:read bookings:read bookings:write' });
     const check = async () => {

@@ -31,7 +31,7 @@ const address = (more: Record<string, string | undefined> = {}) =>
 
 describe('the consent page', () => {
   // @rfc 6749 3.1
-  it('says who asks, for what, as which account, and where the user will be sent', async () => {
+  it('shows the application, the scopes, the account, and the site to return to', async () => {
     await app.sql("UPDATE clients SET created_at = '2026-03-01T23:30Z' WHERE client_id = $1", [
       client.clientId,
     ]);
@@ -54,7 +54,7 @@ describe('the consent page', () => {
     expect(page.text).toMatch(/name="decision" value="deny">\s*Cancel/);
   });
 
-  it('says that an application is first-party', async () => {
+  it('marks a first-party application', async () => {
     const own = await app.client({ firstParty: true });
     const page = await (await app.loggedIn(user)).get(address({ client_id: own.clientId }));
     expect(wordsOf(page)).toContain('Made by Scheduling');
@@ -63,7 +63,7 @@ describe('the consent page', () => {
   it.each([
     ['com.example.pocket:/callback', 'an app on this device: com.example.pocket'],
     ['http://127.0.0.1/callback', 'an app on this device: 127.0.0.1'],
-  ])('describes %s in words', async (redirectUri, words) => {
+  ])('describes %s as an app on this device', async (redirectUri, words) => {
     const pocket = await app.client({ type: 'public' }, redirectUri);
     const page = await (
       await app.loggedIn(user)
@@ -77,7 +77,7 @@ describe('the consent page', () => {
     expect(wordsOf(page)).toContain(words);
   });
 
-  it('shows the logo from this site, and without one the first letter of the name', async () => {
+  it('shows the logo from this site, or the first letter of the name', async () => {
     const browser = await app.loggedIn(user);
     const { clientId, logo } = await app.client({
       logo: { mediaType: 'image/png', image: Buffer.from('an image') },
@@ -87,14 +87,14 @@ describe('the consent page', () => {
     expect((await browser.get(address())).text).toMatch(/class="face" aria-hidden="true">C</);
   });
 
-  it('is in the language that the application asks for', async () => {
+  it('uses the language that the application asks for', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address({ ui_locales: 'fr' }));
     expect(page.text).toContain('<html lang="fr" dir="ltr">');
     expect(wordsOf(page)).toContain('Autoriser Calendar Connect à utiliser votre compte ?');
   });
 
-  it.each(LOCALES)('is smaller than 30 KB with its logo and all that it needs: %s', async (ui_locales) => {
+  it.each(LOCALES)('is smaller than 30 KB with its logo and all resources: %s', async (ui_locales) => {
     const scopes = [...SCOPES.keys()];
     const { clientId, logo } = await app.client({
       name: '予'.repeat(100),
@@ -114,7 +114,7 @@ describe('the consent page', () => {
     expect(bytes).toBeLessThan(30_000);
   });
 
-  it('logs out who is somebody else, and goes on with the same request', async () => {
+  it('logs out a user who is somebody else, and continues with the same request', async () => {
     const browser = await app.loggedIn(user);
     const out = await browser.submit(await browser.get(address()), {}, '/auth/logout');
     expect(out.status).toBe(303);
@@ -125,7 +125,7 @@ describe('the consent page', () => {
 
 describe('Allow', () => {
   // @rfc 6749 3.1.2 @rfc 9207 2 @rfc 9700 2.1 @rfc 9700 4.12
-  it('sends code, state and iss to the redirect URI, whose own query is kept', async () => {
+  it('sends code, state and iss to the redirect URI, and keeps its query', async () => {
     const browser = await app.loggedIn(user);
     const answer = await browser.submit(await browser.get(address()), { decision: 'allow' }, AUTHORIZE);
     expect(answer.status).toBe(303);
@@ -142,7 +142,7 @@ describe('Allow', () => {
   });
 
   // @rfc 7636 4.4
-  it('records the grant in PostgreSQL, and in Redis as a pending one that lives as long as its code', async () => {
+  it('records the grant in PostgreSQL, and as pending in Redis for the lifetime of the code', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(PKCE));
     const before = Date.now();
@@ -174,7 +174,7 @@ describe('Allow', () => {
     expect(code.expiry).toBeLessThanOrEqual(after / 1000 + 60);
   });
 
-  it('clicked twice gives two independent codes', async () => {
+  it('gives two independent codes when it is sent twice', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     const answers = await Promise.all(
@@ -185,7 +185,7 @@ describe('Allow', () => {
     expect(new Set(codes).size).toBe(2);
   });
 
-  it('leaves a custom-scheme redirect URI as it was registered', async () => {
+  it('keeps a custom-scheme redirect URI exactly as registered', async () => {
     const redirectUri = 'com.example.pocket:/Callback/%7Eada?Mode=A';
     const pocket = await app.client({ type: 'public' }, redirectUri);
     const browser = await app.loggedIn(user);
@@ -204,7 +204,7 @@ describe('Allow', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('after the session has ended goes to the login and on from there', async () => {
+  it('continues at the login when the session has ended', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     await app.redis.flushdb();
@@ -216,7 +216,7 @@ describe('Allow', () => {
 
 describe('Cancel', () => {
   // @rfc 6749 4.1.2.1 @rfc 9207 2
-  it('sends access_denied, state and iss to the redirect URI and creates nothing', async () => {
+  it('sends access_denied, state and iss to the redirect URI, and creates no grant', async () => {
     const browser = await app.loggedIn(user);
     const before = await app.redis.keys('grant:*');
     const answer = await browser.submit(await browser.get(address()), { decision: 'deny' }, AUTHORIZE);
@@ -232,7 +232,7 @@ describe('Cancel', () => {
     expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
   });
 
-  it.each(['', 'ALLOW', 'allow\0'])('and Allow are the only decisions: %j is refused', async (decision) => {
+  it.each(['', 'ALLOW', 'allow\0'])('must be sent exactly: the decision %j is refused', async (decision) => {
     const browser = await app.loggedIn(user);
     const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
     expect(answer.status).toBe(400);
@@ -254,7 +254,7 @@ describe('the picture of the user', () => {
     }
   };
 
-  it('is shown where the operator trusts its origin, which the policy of this page names', async () => {
+  it('is shown if the operator trusts its origin, and the policy of the page allows that origin', async () => {
     const page = await withPicture('https://pictures.example/ada.png?a=1&b=2', 'https://pictures.example');
     expect(page.text).toContain('src="https://pictures.example/ada.png?a=1&amp;b=2"');
     expect(page.headers['content-security-policy']).toContain("img-src 'self' https://pictures.example;");
@@ -267,7 +267,7 @@ describe('the picture of the user', () => {
     ['http://pictures.example/ada.png', 'https://pictures.example'],
     ['javascript:alert(1)', 'https://pictures.example'],
     ['ada.png', 'https://pictures.example'],
-  ])('is a letter else, and nobody else is asked: %s, trusting %j', async (avatarUrl, origins) => {
+  ])('is a letter otherwise, without a request to its site: %s, trusting %j', async (avatarUrl, origins) => {
     const page = await withPicture(avatarUrl, origins);
     expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
     expect(page.text).not.toContain('<img');

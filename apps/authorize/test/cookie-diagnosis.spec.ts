@@ -62,7 +62,7 @@ describe('a form without its cookie', () => {
       null,
     ],
     [
-      'with the port that goes without saying',
+      'with the default port',
       () => secure,
       { Host: 'auth.example.com:443', 'X-Forwarded-Proto': 'https' },
       'cookie_missing',
@@ -98,14 +98,14 @@ describe('a form without its cookie', () => {
       null,
     ],
     [
-      'by a proxy that is not trusted and says https',
+      'by an untrusted proxy that forwards https',
       () => open,
       { Host: 'auth.example.com', 'X-Forwarded-Proto': 'https' },
       'cookie_missing',
       'TRUSTED_PROXIES does not cover its address',
     ],
     [
-      'by a proxy that is not trusted and says the host',
+      'by an untrusted proxy that forwards the host',
       () => open,
       { Host: 'internal', 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'auth.example.com' },
       'cookie_missing',
@@ -114,7 +114,7 @@ describe('a form without its cookie', () => {
   ];
 
   it.each(cases)(
-    '%s is told its cause, and the way back to AUTH_URL',
+    '%s gets the cause, and a link back to AUTH_URL',
     async (_what, where, headers, kind, says) => {
       const { browser, configuration } = where();
       const answer = await browser().post(`/auth/login?${QUERY}`, { csrf_token: 'x' }, headers);
@@ -127,7 +127,7 @@ describe('a form without its cookie', () => {
     },
   );
 
-  it('never says an address as markup, nor leads to it', async () => {
+  it('gets an answer without the address as markup or link', async () => {
     const answer = await app.browser().post('/auth/login', {}, { Host: 'evil.example"><script>x' });
     expect(answer.text).not.toContain('<script');
     expectKind(answer, 'cookie_host');
@@ -141,13 +141,13 @@ describe('a form without its cookie', () => {
     ['/auth/logout-everywhere', '/auth/'],
     ['/auth/oauth2/authorize?client_id=x', '/auth/oauth2/authorize?client_id=x'],
     ['//evil.example/auth/login', null],
-  ])('sent to %s starts again at %s', async (path, start) => {
+  ])('sent to %s can be restarted at %s', async (path, start) => {
     const answer = await app.browser().post(path, {}, { Host: 'localhost:3001' });
     expect(buttonOf(answer)).toBe(start && HTTP + start);
   });
 });
 
-describe('a form whose cookie fits no more', () => {
+describe('a form with an outdated cookie', () => {
   const loginForm = async () => {
     const browser = app.browser();
     const page = await browser.get(`/auth/login?${QUERY}`);
@@ -156,7 +156,7 @@ describe('a form whose cookie fits no more', () => {
     return { browser, form };
   };
 
-  it('because another tab logged in: says as whom, and goes on without a password', async () => {
+  it('gets the name of a user who logged in in another tab, and continues without a password', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('session', other.cookies.get('session') ?? '');
@@ -168,7 +168,7 @@ describe('a form whose cookie fits no more', () => {
     expect(next.headers['location']).toBe(`/auth/oauth2/authorize?${QUERY}`);
   });
 
-  it('because another tab logged out: starts the same request again, and nothing was allowed', async () => {
+  it('can be restarted after a log-out in another tab, and allows nothing', async () => {
     const browser = await app.loggedIn(user);
     const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
     const consent = await browser.get(address);
@@ -180,7 +180,7 @@ describe('a form whose cookie fits no more', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('is not told who was logged in when that session is over', async () => {
+  it('gets no user name when that session is over', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('session', other.cookies.get('session') ?? '');
@@ -189,14 +189,14 @@ describe('a form whose cookie fits no more', () => {
   });
 });
 
-describe('a form of another site', () => {
+describe('a form from another site', () => {
   it.each([
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site', Origin: HTTP },
     { Origin: 'https://evil.example' },
     // A Host that an attacker's server had told the browser would come with this, too.
     { Origin: 'http://127.0.0.1:3001', Host: '127.0.0.1:3001', 'Sec-Fetch-Site': 'cross-site' },
-  ])('%j is refused and gets no way on', async (headers) => {
+  ])('with %j is refused, and gets no link to continue', async (headers) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     const form = formsOf(page.text).find(({ action }) => action === '/auth/logout');
@@ -206,7 +206,7 @@ describe('a form of another site', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is told from one of our own pages at an address that is not AUTH_URL', async () => {
+  it('is distinguished from our own page opened at another address than AUTH_URL', async () => {
     const headers = {
       Origin: 'http://127.0.0.1:3001',
       Host: '127.0.0.1:3001',
@@ -218,7 +218,7 @@ describe('a form of another site', () => {
   });
 });
 
-it('an address without end is shown by its first 200 characters', async () => {
+it('the diagnosis shortens an address to 200 characters', async () => {
   const host = `h${'x'.repeat(12_000)}.example`;
   const answer = await app.browser().post('/auth/login', {}, { Host: host });
   expectKind(answer, 'cookie_host');
@@ -228,7 +228,7 @@ it('an address without end is shown by its first 200 characters', async () => {
   expect(answer.text.length).toBeLessThan(usual.text.length + 1_000);
 });
 
-it('an address that is none makes no diagnosis fail', () => {
+it('the diagnosis accepts a malformed address', () => {
   const request = { protocol: 'http', host: '[::1', headers: {} } as Pick<
     FastifyRequest,
     'protocol' | 'host' | 'headers'

@@ -79,7 +79,7 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
-it('a code for consent given before costs as much as Allow, in place of the page', async () => {
+it('a code for earlier consent costs as much as Allow, without the page', async () => {
   const browser = await app.loggedIn(user);
   await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
   const answer = await cost(() => browser.get(address('')));
@@ -88,7 +88,7 @@ it('a code for consent given before costs as much as Allow, in place of the page
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
-it('prompt=login costs one script more at the answer, and nothing on the page', async () => {
+it('prompt=login costs one more script for the answer, and nothing more for the page', async () => {
   const browser = app.browser();
   const logIn = async () => {
     const login = await browser.follow(await browser.get(address('login consent')));
@@ -105,14 +105,14 @@ it('prompt=login costs one script more at the answer, and nothing on the page', 
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
-it('the login page costs one query to say where it leads, and none where it leads nowhere', async () => {
+it('the login page costs one query when it continues a request, and none otherwise', async () => {
   await cost(() => app.browser().get(address().replace('oauth2/authorize', 'login')));
   expect([commands, statements]).toEqual([[], ['SELECT']]);
   await cost(() => app.browser().get('/auth/login'));
   expect([commands, statements]).toEqual([[], []]);
 });
 
-it('a pushed request costs one script more on the page, and one more for the answer', async () => {
+it('a pushed request costs one more script for the page, and one more for the answer', async () => {
   const pushed = async (): Promise<string> => {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
     const request_uri = await storePushed(app.redis, client.clientId, parameters);
@@ -132,7 +132,7 @@ it('a pushed request costs one script more on the page, and one more for the ans
   expect(statements).toEqual(['SELECT', 'WITH']);
 });
 
-it('a request that is refused for its client or redirect URI costs one query at most, and no Redis', async () => {
+it('a request refused for its client or redirect URI costs at most one query, and no Redis command', async () => {
   await cost(() =>
     app.browser().get('/auth/oauth2/authorize?client_id=sc_x&redirect_uri=https://x.example/'),
   );
@@ -142,7 +142,7 @@ it('a request that is refused for its client or redirect URI costs one query at 
   expect(statements).toEqual([]);
 });
 
-it('a login costs one script, one query, and five Redis commands that are sent at once', async () => {
+it('a login costs one script, one query, and five concurrent Redis commands', async () => {
   const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
   await logIn();
   expect((await cost(logIn)).status).toBe(303);
@@ -150,7 +150,7 @@ it('a login costs one script, one query, and five Redis commands that are sent a
   expect(statements).toEqual(['SELECT']);
 });
 
-it('a refused login costs one script and no query, whether there is such an account or not', async () => {
+it('a throttled login costs one script and no query, whether the account exists or not', async () => {
   for (const username of [user.email, 'nobody', user.username]) {
     const from = freshAddress();
     for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });

@@ -37,7 +37,7 @@ const forms: [name: string, page: () => string, action: string, fields: () => Re
   ['revoke all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
 ];
 
-it('there is no other form, and nothing but forms takes a POST', () => {
+it('every route that accepts POST is one of these forms', () => {
   const actions = forms.map(([, , action]) => action);
   expect(routesOf(app.configuration, RequestMethod.POST).toSorted()).toEqual(
     [...new Set(actions)].toSorted(),
@@ -82,7 +82,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   it.each([
     ['no token', () => undefined],
     ['an empty token', () => ''],
-    ['a token that is not one', () => 'x'.repeat(43)],
+    ['a malformed token', () => 'x'.repeat(43)],
     ['a token of another browser', () => csrfToken('x'.repeat(43), 'login')],
   ])('is refused with %s', async (_case, token) => {
     const { browser, form } = again();
@@ -122,7 +122,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }, { [header]: value }));
   });
 
-  it('without a cookie says that cookies are needed', async () => {
+  it('reports that cookies are needed when it comes without a cookie', async () => {
     const { browser, form } = again();
     browser.cookies.clear();
     const sent = { ...form.fields, ...fields() };
@@ -131,7 +131,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expect(answer.text).toMatch(/role="alert">Cookies are needed/);
   });
 
-  it('is accepted after all that was refused', async () => {
+  it('is accepted after all these refusals', async () => {
     const { browser, form } = again();
     expect((await browser.post(form.action, { ...form.fields, ...fields() })).status).toBe(303);
   });
@@ -142,7 +142,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
       'as a browser sends it under Referrer-Policy: no-referrer',
       { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
     ],
-    ['by a browser that tells nothing', {}],
+    ['from a browser without these headers', {}],
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();
     const answer = await browser.post(form.action, { ...form.fields, ...fields() }, headers);

@@ -78,11 +78,11 @@ function cutRedis(): Promise<void> {
   });
 }
 
-describe('what the user declines has ended when the decision counts, although', () => {
+describe('a decision that declines a scope', () => {
   it.each([
     ['the answer to its record was lost', loseTheAnswer],
     ['Redis was away', cutRedis],
-  ])('%s the first time', async (_what, fail) => {
+  ])('ends older grants when it is repeated after a failure: %s', async (_what, fail) => {
     const failed = fail();
     expect((await allow()).status).toBe(503);
     await failed;
@@ -97,7 +97,7 @@ describe('what the user declines has ended when the decision counts, although', 
     expect(new Set(live.map(({ scope }) => scope))).toEqual(new Set(['profile:read']));
   });
 
-  it('the answer was lost and the application opens the address again, which asks nothing', async () => {
+  it('has ended older grants if its answer was lost and the application repeats the request', async () => {
     const lost = loseTheAnswer();
     expect((await allow()).status).toBe(503);
     await lost;

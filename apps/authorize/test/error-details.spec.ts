@@ -11,8 +11,8 @@ beforeAll(async () => {
   client = await app.client({}, REDIRECT_URI, 'https://registered.example/only-the-operator-knows');
 });
 
-describe('the part for developers', () => {
-  it('shows what was sent as text, and nothing that is registered', async () => {
+describe('the developer details', () => {
+  it('show request values as text, and nothing that is registered', async () => {
     const page = await authorize(app, client, { redirect_uri: 'https://x.example/<b>?a=1&b="2"' });
     expect(page.text).toContain('https://x.example/&lt;b&gt;?a=1&amp;b=&quot;2&quot;');
     expect(page.text).toContain(`<code>${client.clientId}</code>`);
@@ -22,7 +22,7 @@ describe('the part for developers', () => {
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('shows no credential, not even one that came where none belongs', async () => {
+  it('show no credential, not even one in the wrong parameter', async () => {
     const secret = 'scs_abcdefghijklmnopqrstuvwxyz';
     const code = 'sac_abcdefghijklmnopqrstuvwxyz';
     const pages = await Promise.all([
@@ -34,7 +34,7 @@ describe('the part for developers', () => {
     expect(pages[0]?.text).toContain('<code>scs_…</code>');
   });
 
-  it('is collapsed, in English in every language, and named in the reader’s', async () => {
+  it('are collapsed, in English, under a title in the user’s language', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'ar' });
     expect(page.text).toContain('<summary>للمطورين</summary>');
     expect(page.text).toContain('<dd lang="en" dir="ltr">the parameter &#39;client_id&#39; is missing</dd>');
@@ -42,7 +42,7 @@ describe('the part for developers', () => {
   });
 });
 
-it('a redirect URI that is not registered: developers read the usual causes, operators their commands', async () => {
+it('the page for an unregistered redirect URI shows developers the usual causes, and operators the commands', async () => {
   const page = await authorize(app, client, { redirect_uri: `${REDIRECT_URI}/` });
   const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
   expect(details).toMatch(/<h2>Usual causes<\/h2>\s*<ul>[\s\S]*ends with a slash[\s\S]*<\/ul>/);

@@ -44,7 +44,7 @@ const text = (id: MessageId) => CATALOGUE[id].en;
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
-  it('has a page of its own that says who can fix it and what to do', async () => {
+  it('has its own page, which names who can fix it and what to do', async () => {
     const page = await provoke();
     const { party, advice } = ERROR_KINDS[kind];
     expect(page.status).toBeGreaterThanOrEqual(400);
@@ -65,7 +65,7 @@ describe.each(pages)('%s', (_what, check, kind, provoke) => {
 });
 
 it.each(redirected)(
-  'a failed check of %s goes back to the application and shows no page',
+  'a failed check of %s returns to the application and shows no page',
   async (_check, parameters) => {
     const { status, headers } = await authorize(app, client, parameters);
     expect(status).toBe(303);
@@ -73,13 +73,13 @@ it.each(redirected)(
   },
 );
 
-it('a parameter that is repeated goes back to the application and shows no page', async () => {
+it('a repeated parameter returns to the application and shows no page', async () => {
   const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
   const { headers } = await app.browser().get(`${address}&scope=profile:read&scope=profile:read`);
   expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);
 });
 
-it('covers every check that the sources know', () => {
+it('these tests cover every check in the sources', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const sources = ['apps/authorize/src', 'libs/oauth/src'].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
@@ -101,7 +101,7 @@ it('covers every check that the sources know', () => {
   expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
 });
 
-it('shows every kind of error but those that only the cookie doctor tells apart', () => {
+it('these tests show every kind of error, except those that need a cookie diagnosis', () => {
   const shown = new Set(pages.map(([, , kind]) => kind));
   const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
@@ -112,7 +112,7 @@ it('shows every kind of error but those that only the cookie doctor tells apart'
   ]);
 });
 
-it.each(LOCALES)('tells all kinds apart in %s', async (locale) => {
+it.each(LOCALES)('every kind of error has its own title in %s', async (locale) => {
   const titles = Object.keys(ERROR_KINDS).map(
     (kind) => CATALOGUE[`error.${kind as ErrorKind}.title`][locale],
   );
@@ -122,17 +122,17 @@ it.each(LOCALES)('tells all kinds apart in %s', async (locale) => {
   expect(page.headers['content-language']).toBe(locale);
 });
 
-it.each(LOCALES)('an address without a page leads to the account, in words of %s', async (locale) => {
+it.each(LOCALES)('the page for an unknown address links to the account, in %s', async (locale) => {
   const { text: page } = await app.browser().get('/nothing', { 'Accept-Language': locale });
   expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
 });
 
-it('an address that reads as the pattern of a route is one without a page', async () => {
+it('an address with the syntax of a route pattern is unknown', async () => {
   const page = await app.browser().get('/:a(');
   expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
 });
 
-it('a page that failed may be opened again at its own address', async () => {
+it('a page that failed offers to try its own address again', async () => {
   const browser = await app.loggedIn(user);
   cables.redis.cut();
   const address = authorizeAddress({
@@ -146,18 +146,18 @@ it('a page that failed may be opened again at its own address', async () => {
   expect(page.text).toContain(`<a class="button" href="${address.replaceAll('&', '&amp;')}">Try again</a>`);
 });
 
-it('nobody is told to try again what only the makers of the application can fix', () => {
+it('errors that only the application’s makers can fix do not advise to try again', () => {
   const hopeless = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
   for (const kind of [...hopeless, 'request_malformed'] as const)
     expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'tell_makers' });
   expect(text('error.advice.tell_makers')).toContain('Trying again does not help.');
 });
 
-it('nobody is told to fix a crowd', () => {
+it('the error for overload advises to wait, and names nobody to fix it', () => {
   expect(ERROR_KINDS.busy).toEqual({ party: 'nobody', advice: 'wait' });
 });
 
-it('a page that cannot be made ends its connection, and not the process', async () => {
+it('a page that fails to render closes its connection and not the process', async () => {
   const broken = {
     page: () => {
       throw new TypeError('no page');

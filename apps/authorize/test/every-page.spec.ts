@@ -6,7 +6,7 @@ import { chromium, world } from './scenes/stage.js';
 // The other languages: every-page.long.spec.ts.
 describe(LONGEST_WORDS, () => describeEveryPage(LONGEST_WORDS));
 
-it('what does not fit is found', async () => {
+it('the layout check reports what does not fit', async () => {
   const context = await world.visit(chromium, null, { viewport: { width: WIDTH, height: 640 } });
   const page = await context.newPage();
   await SCENES[0]?.open(page, world, 'en');

@@ -4,8 +4,8 @@ import { allow, expectCode, expectConsentPage, useRequests } from './use-request
 
 const { app, now, address, consented, logIn, scopes } = useRequests();
 
-describe('consent that was given before', () => {
-  it('is not asked again: the application gets what was allowed, at once', async () => {
+describe('earlier consent', () => {
+  it('is used again: the application gets the allowed scopes at once, without a page', async () => {
     const scope = 'profile:read bookings:read bookings:write';
     const browser = await consented({ scope });
     expectCode(await browser.get(address({ scope })));
@@ -17,7 +17,7 @@ describe('consent that was given before', () => {
     ]);
   });
 
-  it('is asked again for a scope that is new, and for one that was declined and is required since', async () => {
+  it('does not cover a new scope, or a declined scope that is now required', async () => {
     const browser = await consented({ scope: 'profile:read bookings:write' });
     expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:read' })));
     expectCode(await browser.get(address({ scope: 'profile:read bookings:write' })));
@@ -25,7 +25,7 @@ describe('consent that was given before', () => {
     expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:write' })));
   });
 
-  it('is another user’s, and another application’s, affair', async () => {
+  it('does not count for another user or another application', async () => {
     const browser = await consented();
     expectConsentPage(await (await app.loggedIn(await app.user())).get(address()));
     const other = await app.client();
@@ -33,7 +33,7 @@ describe('consent that was given before', () => {
   });
 
   it.each(['revoked_at = now()', "expires_at = now() - interval '1 s'"])(
-    'ends with it: %s',
+    'ends when its grants end: %s',
     async (change) => {
       const browser = await consented();
       await app.sql(`UPDATE grants SET ${change} WHERE client_id = $1`, [now.client.clientId]);
@@ -42,7 +42,7 @@ describe('consent that was given before', () => {
   );
 
   // @rfc 6749 10.2 @rfc 8252 8.6
-  it('is no consent for an application whose identity nobody can assure (RFC 8252 8.6)', async () => {
+  it('does not count for an application without a verified identity (RFC 8252 8.6)', async () => {
     for (const [redirectUri, asks] of [
       ['com.example.pocket:/callback', true],
       ['http://127.0.0.1/callback', true],
@@ -62,7 +62,7 @@ describe('consent that was given before', () => {
     }
   });
 
-  it('that is taken back while a request is on its way gives no code: the request is asked again', async () => {
+  it('gives no code if it is revoked during the request, and the user is asked again', async () => {
     const browser = await consented();
     const database = new pg.Client({ connectionString: app.services.databaseUrl });
     await database.connect();
@@ -79,7 +79,7 @@ describe('consent that was given before', () => {
     expect(await scopes()).toHaveLength(1);
   });
 
-  it('is asked again once the application had 100 grants of the user in a day', async () => {
+  it('is asked for again after 100 grants to the application within a day', async () => {
     const browser = await consented();
     const copies = (count: number) =>
       app.sql(
@@ -113,7 +113,7 @@ describe('consent that was given before', () => {
   });
 });
 
-describe('an application of the product itself', () => {
+describe('a first-party application', () => {
   beforeEach(async () => {
     now.client = await app.client({
       firstParty: true,
@@ -123,13 +123,13 @@ describe('an application of the product itself', () => {
   });
   const scope = 'profile:read bookings:write';
 
-  it('gets what it asks for without a question', async () => {
+  it('gets the requested scopes without a consent page', async () => {
     expectCode(await (await app.loggedIn(now.user)).get(address({ scope })));
     expectCode(await (await app.loggedIn(now.user)).get(address({ scope, prompt: 'none' })));
     expect(await scopes()).toEqual([scope, scope]);
   });
 
-  it('asks with prompt=consent, and what was declined then stays declined', async () => {
+  it('shows the consent page with prompt=consent, and a declined scope stays declined', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(address({ scope, prompt: 'consent' }));
     expectConsentPage(page);

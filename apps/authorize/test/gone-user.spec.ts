@@ -33,7 +33,7 @@ const shown = ({ status, text }: Response, username: string) => [
 ];
 
 describe('the login of a disabled user', () => {
-  it('says so once the password was right, and begins no session', async () => {
+  it('reports it only after the right password, and begins no session', async () => {
     await app.accounts.disable(user.id);
     for (const locale of LOCALES) {
       const browser = app.browser();
@@ -51,7 +51,7 @@ describe('the login of a disabled user', () => {
     expect(whereTo(await login(user.email))).toEqual([303, '/auth/']);
   });
 
-  it('tells nothing to who does not know the password: as of a wrong one, and of nobody', async () => {
+  it('answers a wrong password as it answers for any account, or for none', async () => {
     const enabled = await app.user();
     await app.accounts.disable(user.id);
     const answers = await Promise.all(
@@ -65,7 +65,7 @@ describe('the login of a disabled user', () => {
     expect(answers[0]?.[1]).toContain(WRONG.en);
   });
 
-  it('counts wrong passwords as everybody’s, and right ones not at all', async () => {
+  it('counts wrong passwords as usual, and does not count right ones', async () => {
     await app.accounts.disable(user.id);
     const from = freshAddress();
     const statuses = [];
@@ -88,7 +88,7 @@ const WAYS: [way: string, end: () => Promise<unknown>][] = [
 ];
 
 describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
-  it('is over: every page leads to the login, which does not lead back', async () => {
+  it('is over: every page redirects to the login, which does not redirect back', async () => {
     for (const path of ['/auth/', '/auth/apps', address()]) {
       user = await app.user();
       const browser = await app.loggedIn(user);
@@ -100,7 +100,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     }
   });
 
-  it('allows nothing any more, though its consent page is open', async () => {
+  it('cannot allow anything, even on a consent page that was open', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     await end();
@@ -111,7 +111,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
   });
 
-  it('is none for prompt=none (OpenID Connect Core 3.1.2.6)', async () => {
+  it('does not count for prompt=none (OpenID Connect Core 3.1.2.6)', async () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
     const silent = address({ prompt: 'none' });
@@ -123,7 +123,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
   });
 });
 
-it('a session is not handed on to another user who gets the id', async () => {
+it('a session does not pass to another user who gets the same id', async () => {
   const browser = await app.loggedIn(user);
   await app.accounts.delete(user.id);
   await app.sql(
@@ -161,7 +161,7 @@ describe('Allow', () => {
       'disabled',
       'UPDATE users SET disabled_at = now(), session_generation = session_generation + 1 WHERE id = $1',
     ],
-  ])('while the user is being %s makes no code, and leads to the login', async (_way, statement) => {
+  ])('gives no code while the user is being %s, and redirects to the login', async (_way, statement) => {
     const browser = await app.loggedIn(user);
     const before = await pending();
     const answer = await allowWhile(browser, await browser.get(address()), statement, user.id);
@@ -170,7 +170,7 @@ describe('Allow', () => {
     expect(await pending()).toBe(before);
   });
 
-  it('while the application is being deleted makes no code, and says that there is none', async () => {
+  it('gives no code while the application is being deleted, and shows an error page', async () => {
     const { clientId } = await app.client();
     const browser = await app.loggedIn(user);
     const before = await pending();

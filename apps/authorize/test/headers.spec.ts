@@ -17,7 +17,7 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
 
 describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
-  it('is not stored, framed, sniffed, scripted, nor told to other sites', async () => {
+  it('has headers against storing, framing, sniffing, scripts and referrers', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -36,7 +36,7 @@ describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('has no inline code, and asks no other site for anything', async () => {
+  it('has no inline code, and loads nothing from other sites', async () => {
     const { text = '' } = await open(app);
     expect(text).not.toMatch(/<script(?! src="\/auth\/script\/)|\son\w+="|\sstyle="|javascript:/i);
     expect(text).not.toMatch(
@@ -46,12 +46,12 @@ describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
   });
 });
 
-it('there is no other address that answers GET', () => {
+it('these answers cover every route for GET', () => {
   const routes = EVERY_ANSWER.map(([, route]) => route).filter((route) => route !== null);
   expect(routesOf(app.configuration, RequestMethod.GET).toSorted()).toEqual(['/auth', ...routes].toSorted());
 });
 
-it('allows the style that stands in the page, by its hash, and no base address', async () => {
+it('the policy allows the style of the page by its hash, and no base address', async () => {
   const { headers, text } = await app.browser().get('/auth/login');
   const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? '';
   const hash = createHash('sha256').update(style).digest('base64');
@@ -69,7 +69,7 @@ it.each([
   ['http://[::1]/callback', "form-action 'self' http: http://localhost:* http://127.0.0.1:* https:;"],
   ['com.example.pocket:/callback', "form-action 'self' com.example.pocket:;"],
   ["https://a;script-src'*'.example/callback", "form-action 'self' https: https:;"],
-])('lets the consent form lead to %s', async (redirectUri, directive) => {
+])('the policy lets the consent form redirect to %s', async (redirectUri, directive) => {
   const { clientId } = await app.client({ type: 'public' }, redirectUri);
   const page = await (await app.loggedIn(user)).get(consent(redirectUri, clientId));
   expect(page.status).toBe(200);
@@ -77,7 +77,7 @@ it.each([
 });
 
 // @deviation D1
-it('demands https for good where it is reached by https', async () => {
+it('Strict-Transport-Security is sent when clients reach the app over https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   try {
     const { headers } = await secure.browser().get('/auth/login');
@@ -88,7 +88,7 @@ it('demands https for good where it is reached by https', async () => {
 });
 
 // @rfc 6749 10.14
-it('escapes the client’s and the user’s names on every page that shows them', async () => {
+it('every page escapes the names of the client and the user', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'';
   const { clientId } = await app.client({ name: hostile });
   const browser = await app.loggedIn(await app.user(hostile));
@@ -99,7 +99,7 @@ it('escapes the client’s and the user’s names on every page that shows them'
   }
 });
 
-it('lets no name or parameter turn the direction of what stands behind it, on any page that shows one', async () => {
+it('no name or parameter on a page changes the text direction of what follows it', async () => {
   const turning = 'Nice\u202e\u2066 \u2069\u2069א';
   const { clientId } = await app.client({ name: turning });
   const browser = await app.loggedIn(await app.user(turning));

@@ -9,7 +9,7 @@ describe('html', () => {
     expect(text).toBe(`<p title="${safe}">${safe}</p>`);
   });
 
-  it('lets no text out that could end an element or an attribute', () => {
+  it('outputs no text that could end an element or an attribute', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const { text } = html`${value}`;
@@ -19,7 +19,7 @@ describe('html', () => {
     );
   });
 
-  it('lets no character out that turns the direction of what follows the value', () => {
+  it('outputs no character that changes the text direction after the value', () => {
     const unit = fc.constantFrom(
       ...'\u202a \u202b \u202c \u202d \u202e \u2066 \u2067 \u2068 \u2069 a א <'.split(' '),
     );
@@ -42,12 +42,12 @@ describe('html', () => {
     expect(html`${items}`.text).toBe('<li>a&lt;b</li><li>c</li>');
   });
 
-  it('takes nothing for markup that only looks like it', () => {
+  it('does not accept an object that only looks like markup', () => {
     const fake = { text: '<b>' } as unknown as string;
     expect(() => html`${fake}`.text).toThrow();
   });
 
-  it('leaves out what is absent', () => {
+  it('leaves out absent values', () => {
     expect(html`[${null}${undefined}${false}${0}${''}]`.text).toBe('[0]');
   });
 });

@@ -39,8 +39,8 @@ const ticking = (scopes: readonly string[]) =>
 
 const tokens = (list: string | null) => (list === null || list === '' ? [] : list.split(' '));
 
-describe('what the user decided before', () => {
-  it('is of each scope the newest decision that it was asked in', () => {
+describe('the earlier decision on a scope', () => {
+  it('is the newest decision about it', () => {
     always(({ scope, decisions, asked }) => {
       expect(asked.map((one) => one.scope)).toEqual(scope);
       for (const { scope: token, decision } of asked) {
@@ -61,7 +61,7 @@ describe('what the user decided before', () => {
     });
   });
 
-  it('is asked again when it is unknown, or declined and required since', () => {
+  it('is open when there is none, or when it declined a scope that is now required', () => {
     always(({ optional, asked }) => {
       for (const one of asked) {
         const requiredNow = !optional.includes(one.scope);
@@ -72,8 +72,8 @@ describe('what the user decided before', () => {
   });
 });
 
-describe('what an application gets without a question', () => {
-  it('is all that was allowed and nothing else, and only when nothing is open', () => {
+describe('the scope granted without a consent page', () => {
+  it('is exactly what was allowed, and only when no decision is open', () => {
     always(({ asked }) => {
       const scope = allowedEarlier(asked);
       if (scope === null) {
@@ -89,7 +89,7 @@ describe('what an application gets without a question', () => {
     });
   });
 
-  it('is after Allow exactly what was allowed then, and stays that', () => {
+  it('is exactly what the last Allow granted, and stays the same', () => {
     always(({ scope, optional, decisions, asked }) => {
       const allowed = allowedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
       const now = [{ asked: scope.join(' '), allowed }, ...decisions];
@@ -104,7 +104,7 @@ describe('what an application gets without a question', () => {
     });
   });
 
-  it('is for an application of the product everything but optional scopes that were declined', () => {
+  it('is everything for a first-party application, except declined optional scopes', () => {
     always(({ asked }) => {
       const expected = asked
         .filter(({ required, decision }) => required || decision !== 'declined')
@@ -115,7 +115,7 @@ describe('what an application gets without a question', () => {
 });
 
 describe('Allow', () => {
-  it('allows what is required and what is ticked of the optional, never more than was asked for', () => {
+  it('grants the required scopes and the ticked optional ones, and never more than requested', () => {
     fc.assert(
       fc.property(situation, some, ({ scope, optional, decisions }, ticked) => {
         const asked = requestedScopes(scope.join(' '), { optionalScopes: optional }, decisions);

@@ -43,7 +43,7 @@ describe('with the keyboard alone and no JavaScript', () => {
     await world.connect();
   });
 
-  it('a user revokes an application, and the focus is on what happened', async () => {
+  it('a user revokes an application, and the focus is on the confirmation', async () => {
     const { app, people } = world;
     const context = await world.visit(chromium, people.grace, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
@@ -64,7 +64,7 @@ describe('with the keyboard alone and no JavaScript', () => {
     await world.connect();
   });
 
-  it('what is for developers opens and closes', async () => {
+  it('the developer details open and close', async () => {
     const context = await world.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(`${world.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
@@ -80,7 +80,7 @@ describe('with the keyboard alone and no JavaScript', () => {
 });
 
 describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
-  it('the focus goes everywhere in the order of reading, is seen, and is never covered', async () => {
+  it('the focus follows the reading order, is visible, and is never covered', async () => {
     const found: string[] = [];
     const scenes = [...SCENES, ...ERROR_SCENES.slice(0, 1)];
     const tab = await openTab(locale, { viewport: { width: 320, height: 480 } });
@@ -96,9 +96,9 @@ describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
   });
 });
 
-describe('a browser that is set so', () => {
+describe('a browser with forced colours and reduced motion', () => {
   it.each(['login-wrong', 'consent-choices', 'apps', 'error-with-details'])(
-    'sees borders and the focus in colours of its own, and nothing move: %s',
+    'shows borders and the focus, and no movement: %s',
     async (name) => {
       const scene = SCENES.find((one) => one.name === name);
       if (!scene) throw new Error(`no scene ${name}`);
@@ -131,7 +131,7 @@ describe('a browser that is set so', () => {
   );
 });
 
-it('password managers and browsers know what to fill in', async () => {
+it('fields tell password managers and browsers what to fill in', async () => {
   const { app, people } = world;
   const context = await world.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();

@@ -42,9 +42,12 @@ async function set(locale: string) {
 }
 
 describe('the browser’s languages (RFC 9110 12.5.4)', () => {
-  it.each(LOCALES)('%s is that of the page, with its direction, and named in the answer', async (locale) => {
-    expect(languageOf(await login(locale))).toBe(locale);
-  });
+  it.each(LOCALES)(
+    '%s selects the language and direction of the page, and Content-Language',
+    async (locale) => {
+      expect(languageOf(await login(locale))).toBe(locale);
+    },
+  );
 
   it.each([
     ['pt-BR,pt;q=0.9,en;q=0.8', 'pt'],
@@ -64,33 +67,33 @@ describe('the browser’s languages (RFC 9110 12.5.4)', () => {
     expect(languageOf(await login(header))).toBe(locale);
   });
 
-  it('errors are in it too', async () => {
+  it('error pages use it too', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'es' });
     expect(page.status).toBe(400);
     expect(languageOf(page)).toBe('es');
   });
 });
 
-describe('the user’s setting', () => {
+describe('the language setting of a user', () => {
   it.each(['/auth/', '/auth/apps', '/auth/apps?ui_locales='])(
-    'is preferred to the browser’s on %s',
+    'takes precedence over the browser’s languages on %s',
     async (path) => {
       const browser = await set('de');
       expect(languageOf(await browser.get(path, { 'Accept-Language': 'fr' }))).toBe('de');
     },
   );
 
-  it('is preferred to the browser’s on the consent page', async () => {
+  it('takes precedence over the browser’s languages on the consent page', async () => {
     const browser = await set('ja');
     expect(languageOf(await browser.get(request(), { 'Accept-Language': 'fr' }))).toBe('ja');
   });
 });
 
-describe('the setting that the browser remembers', () => {
+describe('the language cookie', () => {
   const accept = { 'Accept-Language': 'fr' };
   const errorOf = async (browser: Browser) => languageOf(await browser.get('/auth/oauth2/authorize', accept));
 
-  it('is that of errors, and of the login page after a log-out', async () => {
+  it('applies to error pages, and to the login page after a log-out', async () => {
     const browser = await set('de');
     expect(await errorOf(browser)).toBe('de');
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
@@ -98,7 +101,7 @@ describe('the setting that the browser remembers', () => {
     expect(languageOf(await browser.get('/auth/login?ui_locales=es', accept))).toBe('es');
   });
 
-  it('is remembered when it is saved, and forgotten when it is taken back', async () => {
+  it('is set when the user saves a language, and removed when the user resets it', async () => {
     const browser = await app.loggedIn(await app.user());
     const save = async (locale: string) =>
       browser.submit(await browser.get('/auth/', accept), { locale }, '/auth/language');
@@ -110,7 +113,7 @@ describe('the setting that the browser remembers', () => {
     expect(await errorOf(browser)).toBe('fr');
   });
 
-  it('is nobody else’s: who logs in next and has none gets the browser’s', async () => {
+  it('does not apply to the next user, who has no setting', async () => {
     const browser = await set('de');
     const next = await app.user();
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
@@ -122,7 +125,7 @@ describe('the setting that the browser remembers', () => {
   });
 
   it.each(['xx', 'DE', 'de"><b>', '', 'toString', 'de-CH', 'de'.repeat(3_000)])(
-    'counts for nothing when it is no language: %j',
+    'is ignored when it is not a language: %j',
     async (value) => {
       const browser = app.browser();
       browser.cookies.set('language', value);
@@ -130,15 +133,15 @@ describe('the setting that the browser remembers', () => {
     },
   );
 
-  it('is not taken from another name, nor from the one without the prefix where cookies are secure', () => {
+  it('is read only under its own name, with the prefix __Host- where cookies are secure', () => {
     const secure = new LanguageCookie(true);
     expect(secure.read('x=1; __Host-language=de; y=2')).toBe('de');
     expect(secure.read('language=de; xlanguage=de; x__Host-language=de')).toBeNull();
   });
 });
 
-describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', () => {
-  it('is preferred to both, on the login page and on the consent page', async () => {
+describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
+  it('takes precedence over both, on the login page and on the consent page', async () => {
     const stranger = app.browser();
     const to = await stranger.get(request({ ui_locales: 'fr-CA fr en' }));
     const headers = { 'Accept-Language': 'ja' };
@@ -147,13 +150,13 @@ describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', (
     expect(languageOf(await browser.get(request({ ui_locales: 'fr-CA fr en' }), headers))).toBe('fr');
   });
 
-  it('is followed as far as it can be, and else leaves the choice to the user’s setting', async () => {
+  it('selects the first language that exists, or else leaves the choice to the user’s setting', async () => {
     const browser = await set('de');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv es' })))).toBe('es');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv' })))).toBe('de');
   });
 
-  it('counts up to the length that an authorization request may have of it', async () => {
+  it('is read up to the longest value of an authorization request', async () => {
     const longest = `tlh de${' x'.repeat(97)}`;
     expect(longest).toHaveLength(LIMITS.ui_locales);
     const asked = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
@@ -161,7 +164,7 @@ describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', (
     expect(languageOf(await asked(`${longest} `))).toBe('fr');
   });
 
-  it('counts in a pushed request', async () => {
+  it('is read from a pushed request', async () => {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent', ui_locales: 'pt' };
     const requestUri = await storePushed(app.redis, client.clientId, parameters);
     const browser = await set('de');
@@ -170,7 +173,7 @@ describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', (
   });
 
   it.each(['%00', '%F0%9F', '%22%3E%3Cscript%3E', 'de_DE', '--', 'e', 'x'.repeat(500), '../../en'])(
-    'is no error when it is no language: %s',
+    'causes no error when it is not a language: %s',
     async (tag) => {
       const page = await login('fr', `?ui_locales=${tag}`);
       expect(page.status).toBe(200);
@@ -180,12 +183,12 @@ describe('the application’s wish (ui_locales, OpenID Connect Core 3.1.2.1)', (
   );
 });
 
-describe('headers and parameters that no browser sends', () => {
+describe('an abusive Accept-Language header', () => {
   it.each([
     ['many languages', Array.from({ length: 2_000 }, (_, n) => `x${n}`).join(',')],
     ['one endless language', 'a-'.repeat(7_000)],
     ['qualities without end', `de${';q=0.5'.repeat(2_000)}`],
-  ])('%s in 14 KB cost no more than a plain header does', async (_name, header) => {
+  ])('with %s in 14 KB costs no more than a normal one', async (_name, header) => {
     const time = async (acceptLanguage: string) => {
       const start = cpuTime();
       expect((await login(acceptLanguage)).status).toBe(200);
@@ -200,7 +203,7 @@ describe('headers and parameters that no browser sends', () => {
     expect(fastest.long).toBeLessThan(fastest.plain + 100);
   });
 
-  it('an Accept-Language of 20 KB is refused before it is read, and harms nobody', async () => {
+  it('of 20 KB is refused before it is read, and affects nobody else', async () => {
     const { hostname, port } = new URL(app.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { 'Accept-Language': 'de,'.repeat(7_000) };
@@ -216,7 +219,7 @@ describe('headers and parameters that no browser sends', () => {
   });
 });
 
-it('every page of the account is whole in every language', async () => {
+it('every page of the account is complete in every language', async () => {
   const browser = await app.loggedIn(user);
   const page = await browser.get(request());
   await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');

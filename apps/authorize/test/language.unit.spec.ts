@@ -4,10 +4,10 @@ import { cpuTime } from '#testing/cpu-time.js';
 import { chooseLocale, type LanguagePreferences } from '../src/ui/i18n/language.service.js';
 
 it.each([
-  ['a wish', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
-  ['wishes', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
-  ['a header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
-])('%s of 14 KB holds up nobody: it costs no more than twenty times a plain one', (_name, wishes) => {
+  ['a ui_locales language', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
+  ['a ui_locales list', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
+  ['an Accept-Language header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
+])('%s of 14 KB costs at most twenty times as much as a normal one', (_name, wishes) => {
   const plain = { uiLocales: 'de', acceptLanguage: 'de' };
   const time = (asked: LanguagePreferences) => {
     const start = cpuTime();
@@ -22,7 +22,7 @@ it.each([
   expect(fastest.long / fastest.plain).toBeLessThan(20);
 });
 
-it('whatever is asked for, there is a language', () => {
+it('every preference leads to a language', () => {
   fc.assert(
     fc.property(
       fc.option(fc.string({ unit: 'binary' }), { nil: null }),

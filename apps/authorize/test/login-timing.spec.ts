@@ -41,7 +41,7 @@ class Spent {
   }
 }
 
-it('an unknown user takes as long as a wrong password: within 15 %', async () => {
+it('an unknown user takes as long as a wrong password, within 15 %', async () => {
   for (const username of [user.email, 'nobody']) await duration(username, 401);
   const [known, unknown] = [new Spent(), new Spent()];
   const ratio = (of: 'quickest' | 'work') => unknown[of] / known[of];

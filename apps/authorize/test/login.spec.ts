@@ -20,7 +20,7 @@ describe('the login page', () => {
     expect(text).not.toMatch(/<script(?! src="\/auth\/script\/)|style="|\bon\w+="/);
   });
 
-  it('is skipped by who is logged in already', async () => {
+  it('is skipped for a user who is logged in', async () => {
     const browser = await app.loggedIn(user);
     expect((await browser.get('/auth/login')).headers['location']).toBe('/auth/');
     const query = 'client_id=x&state=a%20b';
@@ -35,7 +35,7 @@ describe('logging in', () => {
     ['e-mail', () => user.email],
     ['user name', () => user.username],
     ['e-mail in another case, with blanks around it', () => `  ${user.email.toUpperCase()} `],
-  ])('works by %s', async (_case, username) => {
+  ])('accepts the %s', async (_case, username) => {
     const browser = app.browser();
     const answer = await browser.submit(await browser.get('/auth/login'), {
       username: username(),
@@ -47,7 +47,7 @@ describe('logging in', () => {
   });
 
   // @rfc 6749 3.1
-  it('goes on to the consent page of the request that led there', async () => {
+  it('continues at the consent page of the request that led there', async () => {
     const browser = app.browser();
     const address = authorizeAddress({
       client_id: client.clientId,
@@ -60,7 +60,7 @@ describe('logging in', () => {
     expect((await browser.follow(answer)).text).toContain('Calendar Connect');
   });
 
-  it('goes on with a request whose parameter names are percent-encoded', async () => {
+  it('continues a request whose parameter names are percent-encoded', async () => {
     const browser = app.browser();
     const login = await browser.get('/auth/login?client%5Fid=x');
     const answer = await browser.submit(login, { username: user.email, password: PASSWORD });
@@ -68,7 +68,7 @@ describe('logging in', () => {
   });
 
   // @rfc 6749 10.15 @rfc 9700 2.1
-  it('leads nowhere else, whatever the query says', async () => {
+  it('continues nowhere else, whatever the query says', async () => {
     const browser = app.browser();
     const login = await browser.get('/auth/login?return_to=https://evil.example/&next=//evil.example');
     const answer = await browser.submit(login, { username: user.email, password: PASSWORD });
@@ -76,7 +76,7 @@ describe('logging in', () => {
   });
 });
 
-describe('a login that does not work', () => {
+describe('a failed login', () => {
   const attempt = async (username: string, password: string) => {
     const browser = app.browser();
     return browser.submit(await browser.get('/auth/login'), { username, password });
@@ -87,7 +87,7 @@ describe('a login that does not work', () => {
     ['an unknown user', () => attempt('nobody@example.com', PASSWORD)],
     ['a NUL in the user name', () => attempt(`${user.email}\0`, PASSWORD)],
     ['an SQL wildcard', () => attempt('%', PASSWORD)],
-  ])('is 401 with one message for %s', async (_case, send) => {
+  ])('gets 401 and one message for %s', async (_case, send) => {
     const page = await send();
     expect(page.status).toBe(401);
     expect(page.text).toContain(`<p role="alert" id="problem">${WRONG}</p>`);
@@ -95,7 +95,7 @@ describe('a login that does not work', () => {
     expect(page.text).toContain('aria-describedby="problem"');
   });
 
-  it('keeps the user name, never the password', async () => {
+  it('keeps the user name in the form, and never the password', async () => {
     const page = await attempt('nobody@example.com', 'my secret <word>');
     expect(page.text).toContain('value="nobody@example.com"');
     expect(page.text).not.toContain('my secret');
@@ -127,7 +127,7 @@ describe('a login that does not work', () => {
     ['a long user name', { username: 'x'.repeat(255), password: 'x' }, 'longer than 254'],
     ['a long password', { username: 'ada', password: 'x'.repeat(257) }, 'longer than 256'],
     ['an object', { 'username[a]': 'x', password: 'x' }, 'Enter your'],
-  ])('is 400 with a clear message for %s', async (_case, fields, message) => {
+  ])('gets 400 and a clear message for %s', async (_case, fields, message) => {
     const browser = app.browser();
     const page = await browser.submit(await browser.get('/auth/login'), fields);
     expect(page.status).toBe(400);
@@ -135,8 +135,8 @@ describe('a login that does not work', () => {
   });
 });
 
-describe('the front page', () => {
-  it.each(['/auth/', '/auth'])('%s says who is logged in and logs out', async (path) => {
+describe('the account page', () => {
+  it.each(['/auth/', '/auth'])('at %s shows who is logged in, and can log out', async (path) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(path);
     expect(page.text).toContain(user.email);

@@ -7,7 +7,7 @@ const { app, cables } = useCabledAuthorizeApp();
 
 describe('the logo of an application', () => {
   it.each(['image/png', 'image/jpeg', 'image/webp'] as const)(
-    'is served from this site as %s and nothing else, and can do nothing',
+    'is served only as %s, from this site, and cannot run scripts',
     async (mediaType) => {
       const image = randomBytes(500);
       const { logo } = await app.client({ logo: { mediaType, image } });
@@ -26,14 +26,14 @@ describe('the logo of an application', () => {
   );
 
   it.each(['0'.repeat(64), '0'.repeat(63), 'x', '%2e%2e', `${'0'.repeat(64)}.png`])(
-    'is 404 where there is none: %s',
+    'gets 404 for an unknown digest: %s',
     async (digest) => {
       const answer = await app.browser().get(`/auth/logos/${digest}`);
       expect([answer.status, answer.type]).toEqual([404, 'text/html']);
     },
   );
 
-  it('is found as soon as it is registered, though it was asked for before', async () => {
+  it('is found as soon as it is registered, even after an earlier 404', async () => {
     const image = randomBytes(100);
     const digest = createHash('sha256').update(image).digest('hex');
     const browser = app.browser();
@@ -42,7 +42,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(`/auth/logos/${digest}`)).status).toBe(200);
   });
 
-  it('neither fails nor leaves memory for however many guesses at once, which are a few queries', async () => {
+  it('costs a few queries and no memory when many digests are guessed at once', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const real = `/auth/logos/${logo}`;
     const browser = app.browser();
@@ -58,7 +58,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(real)).status).toBe(200);
   });
 
-  it('is found again when the database is', async () => {
+  it('is found again after an outage of the database', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const browser = app.browser();
     cables.postgres.cut();

@@ -93,7 +93,7 @@ const expectSafe = (location: string | undefined) => {
 it.each([
   ['logged out', () => app.browser()],
   ['logged in', () => visitor],
-])('no query leads away from here, but to a registered redirect URI: %s', async (_who, browser) => {
+])('no query redirects away from here, except to a registered redirect URI: %s', async (_who, browser) => {
   await fc.assert(
     fc.asyncProperty(
       // The login goes on to somewhere by its query alone.
@@ -114,7 +114,7 @@ it.each([
   );
 });
 
-it('no path leads away from here', async () => {
+it('no path redirects away from here', async () => {
   await fc.assert(
     fc.asyncProperty(slashes(), async (parts) => {
       const { headers } = await visitor.get(`/${parts.join('')}`);
@@ -124,7 +124,7 @@ it('no path leads away from here', async () => {
   );
 });
 
-it('no login and no log-out leads away from here', async () => {
+it('no login and no log-out redirects away from here', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(query(), rawText()), async (text) => {
       const browser = app.browser();
@@ -145,7 +145,7 @@ it('no login and no log-out leads away from here', async () => {
   );
 });
 
-it('the fuzz comes as far as an answer to the application, and knows a bad address when it sees one', async () => {
+it('these fuzz tests reach an answer to the application, and detect a bad address', async () => {
   const { headers } = await visitor.get(
     authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt: 'none' }),
   );

@@ -35,7 +35,7 @@ const allow = (browser: Browser, page: Response, fields: Record<string, string> 
   browser.submit(page, { ...fields, decision: 'allow' }, AUTHORIZE);
 
 describe('optional scopes', () => {
-  it('are to tick, unticked when they are new; required ones are stated', async () => {
+  it('have checkboxes, unticked at first; required scopes are listed', async () => {
     const page = await (
       await app.loggedIn(somebody)
     ).get(asking('profile:read bookings:read bookings:write'));
@@ -45,7 +45,7 @@ describe('optional scopes', () => {
     );
   });
 
-  it('go to the application when they were ticked, the required ones always; both are recorded', async () => {
+  it('are granted if ticked, beside the required ones; the request and the grant are recorded', async () => {
     const browser = await app.loggedIn(somebody);
     const scope = 'bookings:write profile:read bookings:read';
     const page = await browser.get(asking(scope));
@@ -54,7 +54,7 @@ describe('optional scopes', () => {
   });
 
   it.each(['schedules:read', 'bookings:write', 'admin'])(
-    'that were not asked for cannot be ticked: %s',
+    'that were not requested cannot be ticked: %s',
     async (scope) => {
       const browser = await app.loggedIn(somebody);
       const page = await browser.get(asking('profile:read bookings:read'));
@@ -63,7 +63,7 @@ describe('optional scopes', () => {
     },
   );
 
-  it('are ticked as they were chosen before, when everything is asked again', async () => {
+  it('are ticked as in the last decision when the user is asked again', async () => {
     const browser = await app.loggedIn(somebody);
     const scope = 'profile:read bookings:read bookings:write';
     await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:write': 'yes' });
@@ -77,7 +77,7 @@ describe('optional scopes', () => {
     ]);
   });
 
-  it('that are declined end with the older grants that hold them, whatever the client revokes then', async () => {
+  it('that are declined end in older grants too, even after the client revokes the new grant', async () => {
     const browser = await app.loggedIn(somebody);
     const scope = 'profile:read bookings:read';
     await allow(browser, await browser.get(asking('profile:read')));
@@ -96,7 +96,7 @@ describe('optional scopes', () => {
   });
 
   it.each([false, true])(
-    'that are declined are given to nobody at the same moment (first party: %s)',
+    'that are declined are in no grant recorded at the same time (first party: %s)',
     async (firstParty) => {
       const browser = await app.loggedIn(somebody);
       const scope = 'profile:read bookings:read';
@@ -116,7 +116,7 @@ describe('optional scopes', () => {
     },
   );
 
-  it('only what is new is asked as new; what was decided before is out of the way, and stays', async () => {
+  it('that are new are asked for; earlier decisions are collapsed and kept', async () => {
     const browser = await app.loggedIn(somebody);
     await allow(browser, await browser.get(asking('profile:read bookings:read')), {
       'allow:bookings:read': 'yes',
@@ -132,7 +132,7 @@ describe('optional scopes', () => {
     expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
   });
 
-  it('are all that is asked for: Allow with none ticked is asked again, and nothing is recorded', async () => {
+  it('must not all be unticked if nothing else is requested: the user is asked again', async () => {
     const browser = await app.loggedIn(somebody);
     const page = await browser.get(asking('bookings:read bookings:write'));
     // Nothing stands before it that it could be beside.
@@ -147,7 +147,7 @@ describe('optional scopes', () => {
     expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
   });
 
-  it('that became required while the page was open are not allowed by what was unticked there', async () => {
+  it('that became required while the page was open are not granted by its unticked boxes', async () => {
     const browser = await app.loggedIn(somebody);
     const page = await browser.get(asking('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);

@@ -34,7 +34,7 @@ describe.each([
   };
 
   // @deviation D9
-  it('the consent page, Allow and the login are 503 pages, and work again afterwards', async () => {
+  it('the consent page, Allow and the login answer 503, and work again afterwards', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     const stranger = app.browser();
@@ -52,7 +52,7 @@ describe.each([
     expect((await stranger.submit(login, answers)).status).toBe(303);
   });
 
-  it('errors that need no look at it stay what they are', async () => {
+  it('errors that do not depend on it stay the same', async () => {
     cable().cut();
     expect((await app.browser().get('/auth/oauth2/authorize')).status).toBe(400);
     expect((await app.browser().get('/auth/login')).status).toBe(200);
@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-it('an Allow that Redis does not take leaves no permission behind', async () => {
+it('an Allow that Redis does not store leaves no grant in PostgreSQL', async () => {
   const stranger = await app.user();
   const browser = await app.loggedIn(stranger);
   const page = await browser.get(address());
@@ -87,7 +87,7 @@ async function recovered(check: () => Promise<boolean>): Promise<void> {
   }
 }
 
-it('logins that PostgreSQL did not answer are not counted as failed', async () => {
+it('logins that PostgreSQL did not answer are not counted as failures', async () => {
   const stranger = app.browser();
   const page = await stranger.get('/auth/login');
   const login = { username: user.email, password: PASSWORD };
@@ -97,10 +97,10 @@ it('logins that PostgreSQL did not answer are not counted as failed', async () =
   await recovered(async () => (await stranger.submit(page, login)).status === 303);
 });
 
-describe('in an app that waits for a second only', () => {
+describe('with a dependency timeout of one second', () => {
   const hasty = useCabledAuthorizeApp({ DEPENDENCY_TIMEOUT: 1 });
 
-  it('nor are logins that Redis answered too late', async () => {
+  it('logins that Redis answered too late are not counted as failures', async () => {
     const stranger = hasty.app.browser();
     const page = await stranger.get('/auth/login');
     const login = { username: (await hasty.app.user()).email, password: PASSWORD };

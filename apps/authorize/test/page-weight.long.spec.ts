@@ -50,7 +50,7 @@ const ERRORS: readonly Scene[] = [
 }));
 
 it.each(LOCALES)(
-  'every page is under 30 KB with all it needs, which is all from here: %s',
+  'every page is under 30 KB with all resources, which all come from this site: %s',
   async (locale) => {
     const weights: Record<string, number> = {};
     const foreign: string[] = [];
@@ -70,7 +70,7 @@ it.each(LOCALES)(
   },
 );
 
-it('the first paint needs one request: style comes with the page, script and pictures after', async () => {
+it('the first paint needs one request: the page contains its style', async () => {
   const { app, request, clients, people } = world;
   const context = await world.visit(chromium, people.ada, { locale: 'en' });
   const page = await context.newPage();

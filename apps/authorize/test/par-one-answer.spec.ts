@@ -31,9 +31,9 @@ async function together<T>(send: () => Promise<T>): Promise<T> {
   return sent;
 }
 
-describe('a pushed request takes one answer', () => {
+describe('a pushed request', () => {
   // @rfc 9126 4
-  it('after Allow every way back leads to a page that says so', async () => {
+  it('can be answered once: after Allow, every way back leads to a page that explains it', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -46,7 +46,7 @@ describe('a pushed request takes one answer', () => {
     expect(await grantsSince(before)).toEqual([]);
   });
 
-  it('Deny is an answer, too', async () => {
+  it('is answered by Deny too', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -58,7 +58,7 @@ describe('a pushed request takes one answer', () => {
   });
 
   // @rfc 9126 4
-  it('gives one code to 20 parallel Allows', async () => {
+  it('gives one code to 20 concurrent Allows', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const before = await grants();
@@ -72,7 +72,7 @@ describe('a pushed request takes one answer', () => {
     expect(await grantsSince(before)).toHaveLength(1);
   });
 
-  it('gives one answer to Allow and Deny at once', async () => {
+  it('gives one answer to concurrent Allow and Deny', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
@@ -82,7 +82,7 @@ describe('a pushed request takes one answer', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  it('is not used up by a decision that is none, nor by one from another site', async () => {
+  it('is not used up by an invalid decision, or by a form from another site', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     expect((await decide(browser, page, 'perhaps')).status).toBe(400);
@@ -93,7 +93,7 @@ describe('a pushed request takes one answer', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by an Allow that failed: the user can repeat it', async () => {
+  it('is not used up by an Allow that failed, so that the user can repeat it', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const database = new pg.Client({ connectionString: app.services.databaseUrl });

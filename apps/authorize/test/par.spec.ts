@@ -18,7 +18,7 @@ const CHALLENGE = createHash('sha256').update('verifier').digest('base64url');
 const { app, token, fixture, client, user, push, address } = usePushedRequests();
 
 describe('a pushed authorization request (RFC 9126 4)', () => {
-  it('asks the user and hands out a code with the pushed state, which redeems', async () => {
+  it('shows the consent page and gives a code with the pushed state, which can be redeemed', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     expect(page.status).toBe(200);
@@ -38,7 +38,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 6749 3.3
-  it('whose optional scope the user declines gives tokens without it, which say so (RFC 6749 3.3, 5.1)', async () => {
+  it('gives tokens without an optional scope that the user declines (RFC 6749 3.3, 5.1)', async () => {
     const { secret, hash } = generateClientSecret();
     const { clientId } = await app.client(
       {
@@ -68,7 +68,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await ask('token', refresh)).scope).toBe('profile:read bookings:read');
   });
 
-  it('that prompt=none refuses is not used up, and its ui_locales and login_hint count', async () => {
+  it('is not used up by prompt=none, and provides ui_locales and login_hint', async () => {
     const browser = app.browser();
     const none = await push({ prompt: 'none' });
     for (const _time of [1, 2])
@@ -81,7 +81,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect(login.text).toContain('value="ada@example.com"');
   });
 
-  it('with prompt=login takes one login and one answer', async () => {
+  it('with prompt=login needs one login and takes one answer', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push({ prompt: 'login consent' });
     const toLogin = await browser.get(address(requestUri));
@@ -96,7 +96,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4 @deviation D14
-  it('goes through a login of three minutes, a reload and the way back, and then lives 15 minutes', async () => {
+  it('survives a login of three minutes, reloads and the back button, and then lives 15 minutes', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const toLogin = await browser.get(address(requestUri));
@@ -122,7 +122,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await decide(browser, await browser.follow(loggedIn))).status).toBe(303);
   });
 
-  it('lives no longer for whoever is not logged in, however often and where it is opened', async () => {
+  it('is not extended by visitors who are not logged in, however often they open it', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const login = address(requestUri).replace(AUTHORIZE, '/auth/login');
@@ -143,7 +143,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     }
   });
 
-  it('counts alone: authorization parameters beside it are ignored (RFC 9101 6.3)', async () => {
+  it('is used alone: authorization parameters beside it are ignored (RFC 9101 6.3)', async () => {
     const browser = await app.loggedIn(user);
     const beside = {
       redirect_uri: 'https://evil.example/',
@@ -161,7 +161,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 2.2
-  it('cannot be named by another client, and stays usable for its own', async () => {
+  it('cannot be used by another client, and stays usable for its own', async () => {
     const requestUri = await push();
     const other = await fixture.client();
     const browser = await app.loggedIn(user);
@@ -174,7 +174,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4
-  it('is checked again when it is opened: a redirect URI that was taken away meanwhile is not used', async () => {
+  it('is checked again when it is opened: a redirect URI that was removed is not used', async () => {
     const moved = await fixture.client();
     const requestUri = await push({}, moved);
     await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
@@ -186,9 +186,9 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 });
 
-describe('a request_uri that leads nowhere gets an error page and never a redirect', () => {
+describe('an invalid request_uri gets an error page and never a redirect', () => {
   // @rfc 9126 4
-  it.each(['before it is opened', 'while the page is open'])('expired %s', async (when) => {
+  it.each(['before it is opened', 'while the page is open'])('when it expired %s', async (when) => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = when === 'while the page is open' ? await browser.get(address(requestUri)) : null;
@@ -197,7 +197,7 @@ describe('a request_uri that leads nowhere gets an error page and never a redire
     expectStartAgain(page ? await decide(browser, page) : await browser.get(address(requestUri)), EXPIRED);
   });
 
-  it('tampered with', async () => {
+  it('when it was tampered with', async () => {
     const requestUri = await push();
     const last = requestUri.at(-1) === 'A' ? 'B' : 'A';
     expectStartAgain(await app.browser().get(address(requestUri.slice(0, -1) + last)), EXPIRED);
@@ -211,9 +211,9 @@ describe('a request_uri that leads nowhere gets an error page and never a redire
     ['with no reference', { request_uri: 'urn:ietf:params:oauth:request_uri:' }],
     ['over-long', { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(3_000)}` }],
     ['with NUL', { request_uri: `${urn}\0` }],
-    ['beside an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
-    ['beside no client', { request_uri: urn, client_id: undefined }],
-  ])('%s', async (_rule, query) => {
+    ['sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
+    ['sent without a client', { request_uri: urn, client_id: undefined }],
+  ])('when it is malformed or of another client: %s', async (_rule, query) => {
     const answer = await app
       .browser()
       .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
@@ -222,7 +222,7 @@ describe('a request_uri that leads nowhere gets an error page and never a redire
   });
 
   it.each([`&request_uri=${urn}`, '&client_id=sc_nobody', '&request_uri[a]=b'])(
-    'repeated: %s',
+    'when it is repeated: %s',
     async (more) => {
       const requestUri = await push();
       const answer = await app.browser().get(address(requestUri) + more);
@@ -231,12 +231,12 @@ describe('a request_uri that leads nowhere gets an error page and never a redire
   );
 });
 
-describe('a client that must push', () => {
+describe('a client that must push its requests', () => {
   const plain = (clientId: string) =>
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's1' });
 
   // @rfc 9126 6
-  it('gets invalid_request for any other request, and its pushed one through (6)', async () => {
+  it('gets invalid_request for other requests, and can use pushed ones (6)', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const browser = await app.loggedIn(user);
@@ -251,7 +251,7 @@ describe('a client that must push', () => {
   });
 
   // @rfc 9126 4
-  it('is every client with REQUIRE_PAR (5)', async () => {
+  it('is every client under REQUIRE_PAR (5)', async () => {
     const { services, configuration } = app;
     const { TOKEN_KEYS } = configuration;
     const close = async () => undefined;
@@ -266,7 +266,7 @@ describe('a client that must push', () => {
     }
   });
 
-  it('keeps its redirect error from an unregistered address', async () => {
+  it('gets no redirect with that error to an unregistered address', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const answer = await app
@@ -278,9 +278,9 @@ describe('a client that must push', () => {
   });
 });
 
-describe('PKCE', () => {
+describe('PKCE (RFC 7636)', () => {
   // @rfc 7636 4.4
-  it('goes with the pushed request', async () => {
+  it('applies to a pushed request', async () => {
     const browser = await app.loggedIn(user);
     const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
     const page = await browser.get(address(await push(pkce)));

@@ -21,7 +21,7 @@ describe('the password gate', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   // @deviation D20
-  it('lets only so many verifications run at once, and all of them run', async () => {
+  it('limits concurrent verifications, and runs all of them', async () => {
     const gate = new PasswordGate(3, 10, 0);
     const { state, run, ends } = work();
     const all = Promise.all(Array.from({ length: 13 }, () => gate.run(run)));
@@ -33,7 +33,7 @@ describe('the password gate', () => {
     expect(state.most).toBe(3);
   });
 
-  it('refuses with 503 who finds the queue full, and lets in again afterwards', async () => {
+  it('refuses with 503 when the queue is full, and accepts again afterwards', async () => {
     const gate = new PasswordGate(1, 1, 0);
     const { state, run, ends } = work();
     const first = gate.run(run);
@@ -48,7 +48,7 @@ describe('the password gate', () => {
     await expect(gate.run(async () => 'in')).resolves.toBe('in');
   });
 
-  it('keeps places for known devices, whatever comes from others', async () => {
+  it('reserves places for known devices', async () => {
     const gate = new PasswordGate(1, 3, 1);
     const { state, run, ends } = work();
     const strangers = [gate.run(run), gate.run(run), gate.run(run)];
@@ -62,7 +62,7 @@ describe('the password gate', () => {
     await Promise.all([...strangers, device]);
   });
 
-  it('gives a place back when a verification fails', async () => {
+  it('frees the place of a verification that fails', async () => {
     const gate = new PasswordGate(1, 1, 0);
     const fail = () => gate.run(() => Promise.reject(new Error('no')));
     await expect(fail()).rejects.toThrow('no');

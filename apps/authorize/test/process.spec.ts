@@ -27,7 +27,7 @@ function run(env: NodeJS.ProcessEnv): Run {
 }
 
 // @rfc 9207 2
-it('does not start without its configuration, and lists every problem with no value in it', async () => {
+it('the process does not start without its configuration, and lists every problem without values', async () => {
   const { child, output, ended } = run({ AUTH_URL: 'https://auth.example.com/', TOKEN_KEYS: 'secret-key' });
   await ended;
   expect(child.exitCode).toBe(1);
@@ -69,7 +69,7 @@ describe('the running process', () => {
     await services.close();
   });
 
-  it('logs one line for a refused request, under the page’s reference, with the failed check and its values', async () => {
+  it('logs one line for a refused request, with the page’s reference, the failed check and its values', async () => {
     const query = 'client_id=sc_nobody&redirect_uri=https://evil.example/&state=private-state';
     const page = await (await fetch(`${url}/auth/oauth2/authorize?${query}`)).text();
     const reference = /Reference: <code>([^<]+)</.exec(page)?.[1] ?? '';
@@ -95,7 +95,7 @@ describe('the running process', () => {
   });
 
   // @rfc 6749 10.3 @rfc 9700 4.9.3
-  it('logs no credential that came where none belongs, such as a secret as client_id, and no long path', async () => {
+  it('logs no credential, not even one in the wrong parameter, and no long path', async () => {
     const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
     await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);
@@ -109,7 +109,7 @@ describe('the running process', () => {
     for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
   });
 
-  it('logs no more of a target than its path: neither a query nor what follows # (RFC 9112 3.2.1)', async () => {
+  it('logs only the path of a target: neither the query nor the fragment (RFC 9112 3.2.1)', async () => {
     // As nobody's library sends it.
     await send(`GET /auth/login#state=in-the-fragment?state=in-the-query HTTP/1.1\r\nHost: localhost\r\n`);
     await send(`GET /auth/mark-of-the-end HTTP/1.1\r\nHost: localhost\r\n`);
@@ -118,7 +118,7 @@ describe('the running process', () => {
     expect(process_.output()).not.toMatch(/in-the-(fragment|query)/);
   });
 
-  it('logs no more than 200 characters of a Host that is not its own', async () => {
+  it('logs at most 200 characters of a foreign Host', async () => {
     const host = `mark-of-the-host${'h'.repeat(12_000)}`;
     const head = `POST /auth/login HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n`;
     expect(await send(head)).toMatch(/^HTTP\/1\.1 403 /);
@@ -131,7 +131,7 @@ describe('the running process', () => {
     expect(line?.length).toBeLessThan(1_000);
   });
 
-  it('logs no password, cookie nor user name of a failed login', async () => {
+  it('logs no password, cookie or user name of a failed login', async () => {
     const login = await fetch(`${url}/auth/login`);
     const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
     const token = /name="csrf_token" value="([^"]+)"/.exec(await login.text())?.[1] ?? '';
@@ -146,7 +146,7 @@ describe('the running process', () => {
       expect(process_.output()).not.toContain(secret);
   });
 
-  it('is ready without NATS, which only its broadcasts need, says so without its password, and ends well', async () => {
+  it('is ready without NATS, logs the outage without its password, and exits cleanly', async () => {
     await until(async () => process_.output().includes('revocations will not be broadcast'));
     expect((await fetch(`${internal}/readyz`)).status).toBe(200);
     process_.child.kill('SIGTERM');

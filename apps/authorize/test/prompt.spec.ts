@@ -15,25 +15,25 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
   });
   const prompt = 'none';
 
-  it('is login_required for who is not logged in, and never a page', async () => {
+  it('returns login_required when the user is not logged in, and never a page', async () => {
     const answer = await app.browser().get(address({ prompt }));
     expect(answer.status).toBe(303);
     expect(handedBack(answer.headers['location'])).toEqual(refused('login_required'));
   });
 
-  it('is consent_required for what has to be asked', async () => {
+  it('returns consent_required when the user would have to be asked', async () => {
     const answer = await (await app.loggedIn(now.user)).get(address({ prompt }));
     expect(handedBack(answer.headers['location'])).toEqual(refused('consent_required'));
     expect(await scopes()).toEqual([]);
   });
 
-  it('is a code for what was allowed before', async () => {
+  it('returns a code for earlier consent', async () => {
     expectCode(await (await consented()).get(address({ prompt })));
   });
 });
 
 it.each(['consent', 'select_account', 'consent select_account'])(
-  'prompt=%s asks though all was allowed before, of an application of the product too',
+  'prompt=%s shows the consent page despite earlier consent, even for a first-party application',
   async (prompt) => {
     const browser = await consented();
     const page = await browser.get(address({ prompt }));
@@ -48,7 +48,7 @@ it.each(['consent', 'select_account', 'consent select_account'])(
 describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   const request = () => address({ prompt: 'login' });
 
-  it('asks for the password though the user is logged in, says why, and goes on', async () => {
+  it('asks a logged-in user for the password, explains why, and continues', async () => {
     const browser = await consented();
     expectLogin(await browser.get(request()), request());
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
@@ -64,14 +64,14 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   it.each([
     ['is empty', ''],
     ['is a blank', ' '],
-  ])('proposes who is logged in when the login_hint %s', async (_case, login_hint) => {
+  ])('fills in the logged-in user when the login_hint %s', async (_case, login_hint) => {
     const browser = await consented();
     const asked = address({ prompt: 'login', login_hint });
     const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
     expect(login.text).toContain(`value="${now.user.email}"`);
   });
 
-  it('asks nobody to confirm that they are who the application means', async () => {
+  it('does not ask for confirmation when the application names another user', async () => {
     const browser = await consented();
     const asked = address({ prompt: 'login', login_hint: 'grace@example.com' });
     const login = await browser.get(asked.replace(AUTHORIZE, '/auth/login'));
@@ -79,7 +79,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expect(login.text).not.toContain('Ada Lovelace');
   });
 
-  it('lets one login answer one request once', async () => {
+  it('accepts one login for one request, once', async () => {
     const browser = await consented();
     const login = () => browser.get(request().replace(AUTHORIZE, '/auth/login'));
     expectCode(await browser.follow(await logIn(browser, await login())));
@@ -96,7 +96,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await (await app.loggedIn(now.user)).get(request()), request());
   });
 
-  it('survives reloads of the consent page, until it is answered', async () => {
+  it('accepts reloads of the consent page until it is answered', async () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(request()));
     expect(login.text).not.toContain('To continue, confirm');
@@ -111,7 +111,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request()), request());
   });
 
-  it('is used up by Cancel, too', async () => {
+  it('requires a new login after Cancel', async () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(request()));
     const page = await browser.follow(await logIn(browser, login));
@@ -120,7 +120,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request()), request());
   });
 
-  it('takes no login that is older than ten minutes', async () => {
+  it('accepts no login that is older than ten minutes', async () => {
     const browser = app.browser();
     const page = await browser.follow(
       await logIn(browser, await browser.follow(await browser.get(request()))),
@@ -147,7 +147,7 @@ describe('a session that was logged out everywhere', () => {
   const endSessions = () =>
     app.sql('UPDATE users SET session_generation = session_generation + 1 WHERE id = $1', [now.user.id]);
 
-  it('answers no request, neither with a code nor by Allow, and leads to the login without a circle', async () => {
+  it('gives no code, neither directly nor by Allow, and redirects to the login without a loop', async () => {
     const browser = await consented();
     const page = await browser.get(address({ prompt: 'consent' }));
     await endSessions();
@@ -168,7 +168,7 @@ describe('the login page of an authorization request', () => {
   const login = (more: Record<string, string>) =>
     app.browser().get(address(more).replace(AUTHORIZE, '/auth/login'));
 
-  it('says which application it leads on to, and proposes the user that it names', async () => {
+  it('names the application to continue to, and fills in the user of the login_hint', async () => {
     const page = await login({ login_hint: 'ada"><b>@example.com', ui_locales: 'de' });
     expect(page.text).toContain('um mit <bdi>Calendar Connect</bdi> fortzufahren');
     expect(page.text).toContain('value="ada&quot;&gt;&lt;b&gt;@example.com"');
@@ -178,7 +178,7 @@ describe('the login page of an authorization request', () => {
     ['whose login_hint is too long', { login_hint: 'x'.repeat(255) }],
     ['of an unknown client', { client_id: 'sc_unknown' }],
     ['for another redirect URI', { redirect_uri: 'https://evil.example/' }],
-  ])('is a plain one for a request %s', async (_case, more) => {
+  ])('is neutral for a request %s', async (_case, more) => {
     const page = await login(more);
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('Calendar Connect');

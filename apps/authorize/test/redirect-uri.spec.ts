@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 // @rfc 6749 3.1.2.2 @rfc 9700 2.1
-describe('client and redirect URI that are not certain never get a redirect', () => {
+describe('the check of client and redirect URI', () => {
   const elsewhere = [
     ['a prefix', 'https://app.example.com/callback'],
     ['a suffix', `${REDIRECT_URI}&more=1`],
@@ -48,7 +48,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
   ];
 
   // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
-  it.each(elsewhere)('redirect_uri with %s', async (_case, redirectUri) => {
+  it.each(elsewhere)('refuses redirect_uri with %s, without a redirect', async (_case, redirectUri) => {
     const answer = await authorize(app, client, { redirect_uri: redirectUri });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
@@ -71,7 +71,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     'http://localhost:51004/callback',
     'http://localhost/callback',
     'com.example.pocket:/callback',
-  ])('but a native app may use %s', async (redirectUri) => {
+  ])('accepts %s for a native app', async (redirectUri) => {
     const answer = await authorize(app, pocket, { redirect_uri: redirectUri, ...PKCE });
     expect(answer.headers['location']).toMatch(/^\/auth\/login/);
   });
@@ -98,14 +98,14 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     'http://127.0.0.1:51004\\@evil.example/callback?v=1',
     'com.example.pocket:/Callback',
     'https://pocket.example:8443/callback',
-  ])('and a native app may not use %s', async (redirectUri) => {
+  ])('refuses %s for a native app, without a redirect', async (redirectUri) => {
     const answer = await authorize(app, pocket, { redirect_uri: redirectUri, ...PKCE });
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();
   });
 
   // @deviation D15
-  it('the port of a confidential client’s loopback address does not vary', async () => {
+  it('accepts no other port in a confidential client’s loopback address', async () => {
     const web = await app.client({}, 'http://127.0.0.1/callback', 'http://localhost');
     for (const redirect_uri of [
       'http://127.0.0.1:5000/callback',
@@ -116,7 +116,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
   });
 
   it.each(['http://localhost:51004/callback', 'http://[::1]:51004'])(
-    'the answer goes to %s as it was sent, and the code is good with nothing else',
+    'returns the code to %s exactly as requested, and binds it to that URI',
     async (redirectUri) => {
       const browser = await app.loggedIn(user);
       const before = await app.redis.keys('grant:*');
@@ -153,7 +153,7 @@ describe('client and redirect URI that are not certain never get a redirect', ()
     ['redirect_uri is not UTF-8', () => `client_id=${client.clientId}&redirect_uri=${uri}%c3`],
     ['redirect_uri has a broken escape', () => `client_id=${client.clientId}&redirect_uri=${uri}%`],
     ['there is no query', () => ''],
-  ])('when %s', async (_case, query) => {
+  ])('refuses the request without a redirect when %s', async (_case, query) => {
     const answer = await app.browser().get(`/auth/oauth2/authorize?${query()}`);
     expect(answer.status).toBe(400);
     expect(answer.headers['location']).toBeUndefined();

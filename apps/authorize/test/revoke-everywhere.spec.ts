@@ -79,7 +79,7 @@ async function clickUntilRefused(path: string, accessToken: string): Promise<num
 
 const one = () => `/auth/apps/revoke?client_id=${client.client_id}`;
 
-it('a token that every API has in its cache is refused a moment after the click', async () => {
+it('revoking an application makes every API refuse its cached tokens a moment later', async () => {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const { access_token } = await pair();
@@ -92,7 +92,7 @@ it('a token that every API has in its cache is refused a moment after the click'
   );
 });
 
-it('its refresh token, the tokens of every other grant and a code that was not redeemed are worth nothing', async () => {
+it('revoking an application ends all its refresh tokens, its other grants and its unused codes', async () => {
   const [first, second] = [await pair(), await pair()];
   const code = await allow();
   await clickUntilRefused(one(), first.access_token);
@@ -104,14 +104,14 @@ it('its refresh token, the tokens of every other grant and a code that was not r
   expect(await (await redeem(code)).json()).toMatchObject({ error: 'invalid_grant' });
 });
 
-it('logging out everywhere takes nothing from applications', async () => {
+it('logging out everywhere ends no grant of an application', async () => {
   const { access_token } = await pair();
   await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
   for (const resource of resources) expect(await me(resource, access_token)).toBe(200);
   browser = await app.loggedIn(user);
 });
 
-it('the broadcast names the grant and nothing else', async () => {
+it('the revocation broadcast contains the grant id and nothing else', async () => {
   const heard: unknown[] = [];
   const stop = fixture.hear('oauth.grant.revoked', (event) => heard.push(event));
   await fixture.settled();

@@ -41,7 +41,7 @@ describe('while NATS does not answer', () => {
       if (Date.now() > end) throw new Error(`it never said: ${words}`);
   };
 
-  it('revokes, and says that some places may take half a minute', async () => {
+  it('a revocation succeeds, and the page says that some places may take half a minute', async () => {
     await becomes(AT_ONCE);
     await nats.kill();
     expect(await said()).toBe(SOON);
@@ -49,7 +49,7 @@ describe('while NATS does not answer', () => {
     await becomes(AT_ONCE);
   });
 
-  it('does not let the user wait for one that hangs', async () => {
+  it('a revocation does not wait for a NATS server that hangs', async () => {
     nats.sleep();
     // It is answered before NATS wakes.
     expect(await said()).toBe(SOON);
@@ -57,7 +57,7 @@ describe('while NATS does not answer', () => {
     await becomes(AT_ONCE);
   });
 
-  it('waits for one that hangs once, however many grants there are', async () => {
+  it('a revocation waits for a hanging NATS server once, however many grants there are', async () => {
     const client = await app.client({ name: 'Calendar' });
     const last = await allow(app, browser, client);
     await app.sql(
@@ -93,27 +93,30 @@ describe('while Redis does not answer', () => {
   it.each([
     ['one', (client: Client) => askFor(client)],
     ['all', () => '/auth/apps/revoke-all'],
-  ])('says that the revocation of %s is recorded, and pressing again repairs it', async (_name, address) => {
-    const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
-    const browser = await app.loggedIn(await app.user());
-    const id = await allow(app, browser, client);
-    const form = await browser.get(address(client));
-    cutAfterTheRecord();
-    const page = await browser.submit(form, {}, '/auth/apps/revoke');
-    expect(page.status).toBe(503);
-    expect(page.headers['retry-after']).toBe('1');
-    expect(page.text).toContain('<title>Error: not revoked everywhere yet · Scheduling</title>');
-    expect(page.text).toContain('Your decision is recorded');
-    expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
-    cables.postgres.watch = () => undefined;
-    cables.redis.mend();
-    expect(await stateOf(app, id)).toEqual([true, 'pending']);
-    let answer: Response;
-    const deadline = Date.now() + 60_000;
-    do answer = await browser.submit(page, {}, '/auth/apps/revoke');
-    while (answer.status !== 303 && Date.now() < deadline);
-    expect(answer.status).toBe(303);
-    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
-    expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?use your account/);
-  });
+  ])(
+    'the page says that the revocation of %s is recorded, and sending it again completes it',
+    async (_name, address) => {
+      const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
+      const browser = await app.loggedIn(await app.user());
+      const id = await allow(app, browser, client);
+      const form = await browser.get(address(client));
+      cutAfterTheRecord();
+      const page = await browser.submit(form, {}, '/auth/apps/revoke');
+      expect(page.status).toBe(503);
+      expect(page.headers['retry-after']).toBe('1');
+      expect(page.text).toContain('<title>Error: not revoked everywhere yet · Scheduling</title>');
+      expect(page.text).toContain('Your decision is recorded');
+      expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
+      cables.postgres.watch = () => undefined;
+      cables.redis.mend();
+      expect(await stateOf(app, id)).toEqual([true, 'pending']);
+      let answer: Response;
+      const deadline = Date.now() + 60_000;
+      do answer = await browser.submit(page, {}, '/auth/apps/revoke');
+      while (answer.status !== 303 && Date.now() < deadline);
+      expect(answer.status).toBe(303);
+      expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+      expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?use your account/);
+    },
+  );
 });

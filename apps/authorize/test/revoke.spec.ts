@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe('revoking one application', () => {
-  it('asks first, and GET changes nothing', async () => {
+  it('asks for confirmation, and GET changes nothing', async () => {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
     const page = await browser.get(askFor(client));
@@ -21,7 +21,7 @@ describe('revoking one application', () => {
     expect(await stateOf(app, id)).toEqual([false, 'pending']);
   });
 
-  it('ends all its grants in PostgreSQL and in Redis, no other’s, and says so once', async () => {
+  it('ends all its grants in PostgreSQL and Redis, no others, and is confirmed once', async () => {
     const [calendar, notes] = [await app.client({ name: 'Calendar' }), await app.client({ name: 'Notes' })];
     const ids = [await allow(app, browser, calendar), await allow(app, browser, calendar)];
     const others = [
@@ -41,7 +41,7 @@ describe('revoking one application', () => {
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
   });
 
-  it('is asked for again after the next time it connects', async () => {
+  it('makes it ask for consent again', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     await revoke(browser, client);
@@ -50,7 +50,7 @@ describe('revoking one application', () => {
   });
 
   it.each(['sc_nobody', '', 'x%00y', '%F0'])(
-    'says of the client_id "%s" that it has no access',
+    'reports that the client_id "%s" has no access',
     async (clientId) => {
       const asked = await browser.get(`/auth/apps/revoke?client_id=${clientId}`);
       expect(statusOf(await browser.follow(asked))).toBe('That application has no access to your account.');
@@ -63,7 +63,7 @@ describe('revoking one application', () => {
     },
   );
 
-  it('leads back to its question when the cookie was lost on the way', async () => {
+  it('links back to its confirmation page when the cookie was lost', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     const other = app.browser();
@@ -73,8 +73,8 @@ describe('revoking one application', () => {
   });
 });
 
-describe('revoking all', () => {
-  it('asks first, and names what it is about', async () => {
+describe('revoking all applications', () => {
+  it('asks for confirmation, and names the applications', async () => {
     const names = ['Calendar', 'Notes'];
     for (const name of names) await allow(app, browser, await app.client({ name }));
     const page = await browser.get('/auth/apps/revoke-all');
@@ -98,13 +98,13 @@ describe('revoking all', () => {
     expect((await browser.get('/auth/apps')).text).toContain('No application is connected to your account.');
   });
 
-  it('leads back where there is nothing to revoke', async () => {
+  it('redirects to the list when there is nothing to revoke', async () => {
     expect((await browser.get('/auth/apps/revoke-all')).headers['location']).toBe('/auth/apps');
   });
 });
 
-describe('the forms', () => {
-  it('do nothing without the session that they were made for', async () => {
+describe('the revocation forms', () => {
+  it('are refused without the session that they were made for', async () => {
     const client = await app.client();
     const id = await allow(app, browser, client);
     const [one, all] = [await browser.get(askFor(client)), await browser.get('/auth/apps/revoke-all')];

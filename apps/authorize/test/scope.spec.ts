@@ -57,7 +57,7 @@ describe('the scope of an authorization request', () => {
       'bookings:read,profile:read',
       'bookings:read profile:read',
     ],
-  ])('is %s, shown to the user in words', async (_case, registered, scope, granted) => {
+  ])('is %s, and the consent page describes it', async (_case, registered, scope, granted) => {
     expect(await allowed(registered, scope)).toBe(granted);
   });
 
@@ -71,7 +71,7 @@ describe('the scope of an authorization request', () => {
   });
 
   // @rfc 6750 5.3
-  it('shows on the consent page the requested scopes, and not the other scopes of the client', async () => {
+  it('is shown on the consent page, and other scopes of the client are not', async () => {
     const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
     const browser = await app.loggedIn(user);
     const parameters = {

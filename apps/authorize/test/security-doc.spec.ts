@@ -37,7 +37,7 @@ const { app: http } = useAuthorizeApp({ AVATAR_ORIGINS });
 const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth.example.com' });
 
 describe.each(EVERY_ANSWER)('%s', (name, _route, policy, open) => {
-  it('has the headers that docs/security.md says, and no other that protects', async () => {
+  it('has exactly the security headers in docs/security.md', async () => {
     const { headers } = await open(https);
     const documented = { ...valuesOf(always), ...(name !== 'what is no HTTP' && valuesOf(readable)) };
     expect(Object.keys(documented).length).toBeGreaterThan(6);
@@ -51,13 +51,13 @@ describe.each(EVERY_ANSWER)('%s', (name, _route, policy, open) => {
     );
   });
 
-  it('demands https only where that is its address', async () => {
+  it('has Strict-Transport-Security only when AUTH_URL is https', async () => {
     const { headers } = await open(http);
     expect(headers['strict-transport-security']).toBeUndefined();
   });
 });
 
-it('every cookie is in docs/security.md as it is set', async () => {
+it('every cookie is set as docs/security.md describes it', async () => {
   for (const app of [https, http]) {
     const browser = app.browser();
     const page = await browser.get('/auth/login');
@@ -79,7 +79,7 @@ it('every cookie is in docs/security.md as it is set', async () => {
   }
 });
 
-it('the limits of the throttle are those in docs/security.md', () => {
+it('the limits of the login throttle are those in docs/security.md', () => {
   const minutes = (cell = '') => (cell.endsWith(' h') ? 60 : 1) * Number.parseInt(cell, 10) * 60_000;
   const [rows = []] = tablesOf('Throttling');
   const { addressAndLogin, address, login, device } = THROTTLE_LIMITS;

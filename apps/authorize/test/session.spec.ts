@@ -9,7 +9,7 @@ const keyOf = (cookie = '') => `session:${createHash('sha256').update(cookie).di
 
 describe('a session', () => {
   // @rfc 6749 10.10
-  it('is named by 256 random bits in an HttpOnly, SameSite=Lax cookie', async () => {
+  it('is identified by 256 random bits in an HttpOnly, SameSite=Lax cookie', async () => {
     const answer = await app.browser().get('/auth/login');
     expect(answer.headers['set-cookie']).toEqual([
       expect.stringMatching(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
@@ -30,7 +30,7 @@ describe('a session', () => {
     }
   });
 
-  it('exists only after login, and then under a new cookie', async () => {
+  it('begins only at the login, and then under a new cookie', async () => {
     const browser = app.browser();
     const page = await browser.get('/auth/login');
     const before = browser.cookies.get('session');
@@ -49,7 +49,7 @@ describe('a session', () => {
     });
   });
 
-  it('is stored under a hash: the cookie is nowhere in Redis', async () => {
+  it('is stored under a hash: Redis does not contain the cookie', async () => {
     const browser = await app.loggedIn(user);
     const cookie = browser.cookies.get('session') ?? '';
     const keys = await app.redis.keys('*');
@@ -58,7 +58,7 @@ describe('a session', () => {
     expect(JSON.stringify([keys, values])).not.toContain(cookie);
   });
 
-  it('lives on when it is used', async () => {
+  it('is extended when it is used', async () => {
     const browser = await app.loggedIn(user);
     const key = keyOf(browser.cookies.get('session'));
     await app.redis.expire(key, 100);
@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(ttl).toBeLessThanOrEqual(600_000);
   });
 
-  it('ends 30 days after the login, however much it is used', async () => {
+  it('ends 30 days after the login, even if it is used', async () => {
     const browser = await app.loggedIn(user);
     const key = keyOf(browser.cookies.get('session'));
     const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
@@ -104,7 +104,7 @@ describe('a session', () => {
   });
 
   it.each(['', 'x', 'x'.repeat(43), '"', '%00', `${'x'.repeat(43)}; session=y`, 'é'])(
-    'is not made by a cookie of one’s own: %j',
+    'cannot be created by a forged cookie: %j',
     async (value) => {
       const browser = app.browser();
       browser.cookies.set('session', encodeURI(value));

@@ -34,8 +34,8 @@ const verdict = async (login?: string, address?: string) => {
   return counted.outcome === 'refused' ? `${counted.counter} ${counted.seconds}` : counted.outcome;
 };
 
-describe('a counter', () => {
-  it('allows the next attempt when its oldest failure is 15 minutes old, and no sooner', async () => {
+describe('a counter of failed logins', () => {
+  it('allows the next attempt once its oldest failure is 15 minutes old, and no sooner', async () => {
     const start = now;
     for (let minute = 0; minute < 5; minute += 1) {
       now = start + minute * MINUTE;
@@ -49,7 +49,7 @@ describe('a counter', () => {
     expect(await verdict()).toBe('address_and_login 60');
   });
 
-  it('loses a cancelled attempt once, and no later one instead', async () => {
+  it('removes a cancelled attempt once, and no later one in its place', async () => {
     const first = await count();
     if (first.outcome === 'refused') throw new Error('the first attempt was refused');
     now += 16 * MINUTE;
@@ -59,7 +59,7 @@ describe('a counter', () => {
     expect(await verdict()).toBe('address_and_login 900');
   });
 
-  it('of an account stays small however many guesses it counts, and is empty an hour after the last one', async () => {
+  it('of an account stays small however many guesses it counts, and is empty an hour after the last', async () => {
     for (let tries = 0; tries < 150; tries += 1)
       expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
     expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
@@ -69,7 +69,7 @@ describe('a counter', () => {
     for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
   });
 
-  it('is named if it refuses longest', async () => {
+  it('is reported if it refuses for the longest time', async () => {
     for (let tries = 0; tries < 5; tries += 1) await count();
     now += 5 * MINUTE;
     for (let tries = 0; tries < 45; tries += 1) await count(`nobody${tries}`);

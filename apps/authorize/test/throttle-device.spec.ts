@@ -27,7 +27,7 @@ async function withDevice(device: string | undefined, username = user.email, at 
 }
 
 describe('the device cookie', () => {
-  it('is given at each login, for 180 days, to be read by this site only', async () => {
+  it('is set at each login, for 180 days, readable only by this site', async () => {
     const answer = await logIn(user.email);
     expect(answer.headers['set-cookie']).toContainEqual(
       expect.stringMatching(/^device=[\w-]{88}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=15552000$/),
@@ -60,14 +60,14 @@ describe('the device cookie', () => {
     }
   });
 
-  it('lets its account in where others have to wait, by e-mail as by user name', async () => {
+  it('lets its account log in where others have to wait, by e-mail or user name', async () => {
     const device = deviceIn(await logIn(user.email));
     expect(await withDevice(undefined)).toBe(429);
     expect(await withDevice(device)).toBe(303);
     expect(await withDevice(device, ` ${user.username.toUpperCase()}`)).toBe(303);
   });
 
-  it('lets its account in also where the address is refused altogether', async () => {
+  it('lets its account log in even from an address that is refused for all accounts', async () => {
     const device = deviceIn(await logIn(user.email));
     const from = freshAddress();
     await statusesOf(50, (index) => tryLogin(app, { username: `nobody${index}`, from }));
@@ -76,7 +76,7 @@ describe('the device cookie', () => {
     expect(answer.status).toBe(303);
   });
 
-  it('is worth 20 failures, at once or one by one, and then as much as none', async () => {
+  it('allows 20 failures, at once or one by one, and then nothing more than an unknown device', async () => {
     const device = deviceIn(await logIn(user.email));
     const guess = () => tryLogin(app, { username: user.email, from: '203.0.113.1', device });
     const answers = await Promise.all(Array.from({ length: 40 }, guess));
@@ -87,7 +87,7 @@ describe('the device cookie', () => {
     expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
   });
 
-  it('gains a thief nothing when its owner logs in', async () => {
+  it('gives a thief no new attempts when its owner logs in', async () => {
     const device = deviceIn(await logIn(user.email));
     const steal = () => tryLogin(app, { username: user.email, from: '203.0.113.2', device });
     expect(await statusesOf(19, steal)).toEqual(Array(19).fill(401));
@@ -104,7 +104,7 @@ describe('the device cookie', () => {
     expect(browser.cookies.get('device')).toBe(device);
   });
 
-  it('knows three accounts, those that logged in last', async () => {
+  it('remembers the three accounts that logged in last', async () => {
     const people = [user, await app.user(), await app.user(), await app.user()];
     let device: string | undefined;
     const given: string[] = [];
@@ -115,22 +115,22 @@ describe('the device cookie', () => {
   });
 });
 
-describe('a device cookie gives nothing', () => {
+describe('a device cookie is worth nothing', () => {
   const proofs = (clock: () => number, keys = app.configuration.TOKEN_KEYS) =>
     new DeviceProofs(KeyRing.parse(keys).deviceKeys, clock);
 
-  it('when another account’s', async () => {
+  it('when it belongs to another account', async () => {
     const other = await app.user();
     expect(await withDevice(deviceIn(await logIn(other.email)))).toBe(429);
   });
 
-  it('when of who had the name before', async () => {
+  it('when it belongs to the former owner of the user name', async () => {
     const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
     expect(await withDevice(former)).toBe(429);
     expect(await withDevice(proofs(Date.now).issue(user))).toBe(303);
   });
 
-  it('when made without the key', async () => {
+  it('when it was made without the key', async () => {
     const forged = proofs(Date.now, randomBytes(32).toString('base64url')).issue(user);
     expect(await withDevice(forged)).toBe(429);
   });
@@ -149,7 +149,7 @@ describe('a device cookie gives nothing', () => {
   });
 });
 
-it('a device stays known when the key is rotated, until its key leaves the ring', async () => {
+it('a device is recognized after a key rotation, until its key leaves the ring', async () => {
   const device = deviceIn(await logIn(user.email));
   const old = app.configuration.TOKEN_KEYS;
   const fresh = randomBytes(32).toString('base64url');

@@ -17,7 +17,7 @@ const person = fc.record({
 });
 
 describe('a device proof', () => {
-  it('proves its user’s logins and id, in any case, under any key of the ring', () => {
+  it('is valid for its user’s logins and id, in any letter case, with any key of the ring', () => {
     fc.assert(
       fc.property(person, (user) => {
         const proof = proofs.issue(user);
@@ -33,7 +33,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('proves nobody else’s, and nothing when it is too old', () => {
+  it('is invalid for other users, and after its lifetime', () => {
     fc.assert(
       fc.property(person, person, (user, other) => {
         fc.pre(other.id !== user.id);
@@ -51,7 +51,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('loses what a flipped bit belonged to, and all when that is the device or the day', () => {
+  it('is invalid for the part with a flipped bit, and for all if the bit is in the device or date', () => {
     fc.assert(
       fc.property(person, fc.nat({ max: 66 * 8 - 1 }), (user, bit) => {
         const bytes = Buffer.from(proofs.issue(user), 'base64url');
@@ -65,7 +65,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('is refused without an exception whatever it looks like', () => {
+  it('is refused without an exception, whatever it contains', () => {
     const looks = fc.oneof(
       fc.string(),
       fc
@@ -80,7 +80,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('shows nothing of the user, and never twice the same device', () => {
+  it('reveals nothing about the user, and has a new device id each time', () => {
     // So long that 100 proofs of random bytes do not hold it by chance, as they do three letters once in 2600 runs.
     const user = { id: 7, email: 'ada.lovelace@example.com', username: 'ada.lovelace' };
     const made = Array.from({ length: 100 }, () => proofs.issue(user));

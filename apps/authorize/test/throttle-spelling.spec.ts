@@ -3,7 +3,7 @@ import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { normalizeLogin } from '../src/login/throttle/login-throttle.service.js';
 
-it('letters that PostgreSQL takes for one, under whatever locale, are one to the throttle', async () => {
+it('the throttle treats letters as equal if PostgreSQL does under any locale', async () => {
   const services = await isolate();
   const dataSource = await databaseDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   try {
@@ -35,6 +35,6 @@ it.each([
   ['Σ', 'ς'],
   ['ẞ', 'ß'],
   ['ａ', 'A'],
-])('%s counts as %s', (one, other) => {
+])('the throttle counts %s as %s', (one, other) => {
   expect(normalizeLogin(` a${one}b`)).toBe(normalizeLogin(`a${other}b `));
 });

@@ -18,7 +18,7 @@ const times = (count: number, status: number) => Array.from({ length: count }, (
 const nobody = () => `nobody${randomBytes(6).toString('hex')}`;
 
 describe('guessing from one address', () => {
-  it('verifies 5 of 200 guesses that arrive at once', async () => {
+  it('gets 5 of 200 concurrent guesses verified', async () => {
     const from = freshAddress();
     const guesses = Array.from({ length: 200 }, (_, index) =>
       tryLogin(app, { username: user.email, password: `guess ${index}`, from }),
@@ -28,7 +28,7 @@ describe('guessing from one address', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(195);
   });
 
-  it('is refused after 5 failures, even with the right password, and elsewhere it is not', async () => {
+  it('is refused after 5 failures, even with the right password, but not at another address', async () => {
     const from = freshAddress();
     const guess = () => tryLogin(app, { username: user.email, from });
     expect(await statusesOf(7, guess)).toEqual([...times(5, 401), 429, 429]);
@@ -42,13 +42,13 @@ describe('guessing from one address', () => {
     ['blanks around it', (login: string) => ` ${login}\t`],
     ['letters of another width', (login: string) => login.replaceAll('a', 'Ａ')],
     ['accents', (login: string) => login.replaceAll('a', 'á')],
-  ])('counts a login whatever its spelling: %s', async (_case, respell) => {
+  ])('is counted per login whatever its spelling: %s', async (_case, respell) => {
     const from = freshAddress();
     await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
     expect((await tryLogin(app, { username: respell(user.email), from })).status).toBe(429);
   });
 
-  it('counts at most 50 failures of all logins together', async () => {
+  it('is limited to 50 failures over all logins', async () => {
     const from = freshAddress();
     expect(await statusesOf(50, () => tryLogin(app, { username: nobody(), from }))).toEqual(times(50, 401));
     const right = { username: user.email, password: PASSWORD };
@@ -56,14 +56,14 @@ describe('guessing from one address', () => {
     expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
   });
 
-  it('does not count what was refused: the address stays good for other accounts', async () => {
+  it('does not extend the limit by refused attempts: other accounts can log in from the address', async () => {
     const from = freshAddress();
     await statusesOf(60, () => tryLogin(app, { username: user.email, from }));
     const other = await app.user();
     expect((await tryLogin(app, { username: other.email, password: PASSWORD, from })).status).toBe(303);
   });
 
-  it('does not count logins that work, and forgets the failures before them', async () => {
+  it('does not count successful logins, which reset earlier failures', async () => {
     const from = freshAddress();
     const right = () => tryLogin(app, { username: user.email, password: PASSWORD, from });
     const wrong = () => tryLogin(app, { username: user.email, from });
@@ -73,7 +73,7 @@ describe('guessing from one address', () => {
     expect(await statusesOf(6, wrong)).toEqual([...times(5, 401), 429]);
   });
 
-  it('does not win the address new tries by logging in to an account of one’s own', async () => {
+  it('gains no new attempts by logging in to one’s own account', async () => {
     const from = freshAddress();
     const mine = await app.user();
     const spray = () => tryLogin(app, { username: nobody(), from });
@@ -88,7 +88,7 @@ describe('guessing from one address', () => {
     ['an IPv4 address in IPv6 form', '198.51.100.7', '::ffff:198.51.100.7', 429],
     ['another IPv4 address', '198.51.100.8', '::ffff:198.51.100.9', 401],
     ['no address at all', 'unknown', '_hidden', 429],
-  ])('counts %s', async (_case, from, next, status) => {
+  ])('is counted per network: %s', async (_case, from, next, status) => {
     await statusesOf(5, () => tryLogin(app, { username: user.email, from }));
     expect((await tryLogin(app, { username: user.email, from: next })).status).toBe(status);
   });
@@ -106,7 +106,7 @@ describe('guessing from many addresses', () => {
     );
 
   it(
-    'leaves each unknown address one try, and its owner the way in',
+    'leaves each unknown address one attempt, and lets the owner log in',
     async () => {
       const owner = await app.loggedIn(user);
       const device = owner.cookies.get('device');
@@ -131,7 +131,7 @@ describe('guessing from many addresses', () => {
   );
 
   it(
-    'leaves an IPv6 site one try, however many networks it has',
+    'leaves an IPv6 site one attempt, however many networks it has',
     async () => {
       const networkOf = (site: string, index: number) => `2001:db8:${site}:${index.toString(16)}::1`;
       const tryFrom = (from: string, password?: string) =>
@@ -149,7 +149,7 @@ describe('guessing from many addresses', () => {
   );
 
   it(
-    'is the same for an account that does not exist',
+    'is limited in the same way for an account that does not exist',
     async () => {
       const username = nobody();
       await attack(username);
@@ -160,7 +160,7 @@ describe('guessing from many addresses', () => {
   );
 });
 
-describe('a refused try', () => {
+describe('a throttled login', () => {
   /** The first of five failures leaves the counter after 15 minutes: for so many seconds less what all this took. */
   const refusal = async (username: string) => {
     const [from, start] = [freshAddress(), performance.now()];
@@ -172,7 +172,7 @@ describe('a refused try', () => {
     return answer;
   };
 
-  it('gets the form again, which says how long to wait and what helps', async () => {
+  it('gets the form again, with the time to wait and advice', async () => {
     const { status, headers, text } = await refusal(user.email);
     expect(status).toBe(429);
     expect(text).toMatch(/role="alert" id="problem">[^<]*Wait 15 minutes, or use a browser in which/);
@@ -181,7 +181,7 @@ describe('a refused try', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('says the same of an account that does not exist', async () => {
+  it('gets the same answer for an account that does not exist', async () => {
     const unknown = nobody();
     const [one, other] = [await refusal(user.username), await refusal(unknown)];
     const shape = (text: string, login: string) =>
@@ -191,8 +191,8 @@ describe('a refused try', () => {
   });
 });
 
-describe('the counters', () => {
-  it('have a TTL each, and hold neither logins nor addresses', async () => {
+describe('the counters of failed logins', () => {
+  it('have a TTL each, and contain neither logins nor addresses', async () => {
     const from = freshAddress();
     const owner = await app.loggedIn(user);
     await statusesOf(2, () => tryLogin(app, { username: user.email, from }));

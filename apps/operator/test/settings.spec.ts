@@ -32,7 +32,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
 describe('the settings of the commands', () => {
   const bench = useOperatorBench();
 
-  it.each(COMMANDS)('of %s are required as documented, and no others', async (command, rest, needs) => {
+  it.each(COMMANDS)('that %s needs are required, and no others', async (command, rest, needs) => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const { stderr } = await bench.run([...command.split(' '), ...rest], env);
     const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');

@@ -69,7 +69,7 @@ export function describeAccessibility(locale: Locale): void {
       expect(await findingsEverywhere(await tab.play(scene))).toEqual([]);
     });
 
-    it('on the page of any error', async () => {
+    it('on every error page', async () => {
       const found: Record<string, string[]> = {};
       for (const scene of ERROR_SCENES) found[scene.name] = await findingsEverywhere(await tab.play(scene));
       expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);

@@ -51,7 +51,7 @@ export function describeEveryPage(locale: Locale): void {
     return found.map((problem) => `${scene.name}: ${problem}`);
   }
 
-  it('every page fits 320 pixels, also with more space or larger letters, has targets to hit, and says what it is', async () => {
+  it('every page fits 320 pixels, even with larger text, has large targets, and names its state', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
     const found: string[] = [];
     for (const scene of SCENES) found.push(...(await look(tab, scene)));
@@ -59,7 +59,7 @@ export function describeEveryPage(locale: Locale): void {
     await tab.close();
   });
 
-  it('so does the page of every error, and each has a title of its own', async () => {
+  it('every error page fits as well, and has a title of its own', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
     const found: string[] = [];
     const titles = new Set<string>();
