@@ -1,5 +1,4 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 
@@ -53,8 +52,9 @@ interface DailyUse {
 /** Collects days of use, once per day and id, until one statement writes them. */
 class DailyUses {
   private readonly logger = new Logger(DailyUses.name);
-  /** Number of the day of the last recorded use, by id. */
-  private readonly recorded = new LRUCache<string, number>({ max: REMEMBERED });
+  /** The ids that were recorded on `today`, the number of a day. */
+  private readonly recorded = new Set<string>();
+  private today = 0;
   private waiting = new Map<string, number>();
 
   /**
@@ -68,8 +68,11 @@ class DailyUses {
 
   record(id: string): void {
     const day = Math.floor(Date.now() / DAY_MS);
-    if (this.recorded.get(id) === day) return;
-    this.recorded.set(id, day);
+    // To forget them costs a statement that changes nothing.
+    if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();
+    this.today = day;
+    if (this.recorded.has(id)) return;
+    this.recorded.add(id);
     this.waiting.set(id, day);
   }
 

@@ -23,8 +23,8 @@ interface Options<V> {
  */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Longer than any fetch: a fetch must not store what a broadcast has made stale since it began. */
-const STALE_MEMORY_MS = 15_000;
+/** More than come while a fetch is in flight. */
+const REMEMBERED_EVICTIONS = 100_000;
 const ATTEMPTS = 3;
 
 /**
@@ -35,7 +35,11 @@ export class TrustedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Promise<V>>();
-  private readonly stale = new LRUCache<string, number>({ max: 100_000, ttl: STALE_MEMORY_MS });
+  /**
+   * The latest evictions, oldest first, as their number by tag: a fetch must not store what a broadcast has made stale since it
+   * began. A Map, because an LRUCache of this size takes 4 MB before its first entry.
+   */
+  private readonly evicted = new Map<string, number>();
   private clears = 0;
   private evictions = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
@@ -91,7 +95,7 @@ export class TrustedCache<V> {
       const [clears, evictions] = [this.clears, this.evictions];
       const value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
-      if (clears === this.clears && !tags.some((tag) => (this.stale.get(tag) ?? 0) > evictions)) {
+      if (clears === this.clears && !tags.some((tag) => (this.evicted.get(tag) ?? 0) > evictions)) {
         this.store(key, value, tags);
         return value;
       }
@@ -111,7 +115,13 @@ export class TrustedCache<V> {
   }
 
   private evict(tag: string): void {
-    this.stale.set(tag, ++this.evictions);
+    // Deleted first, so that it becomes the latest.
+    this.evicted.delete(tag);
+    this.evicted.set(tag, ++this.evictions);
+    if (this.evicted.size > REMEMBERED_EVICTIONS) {
+      const [oldest = ''] = this.evicted.keys();
+      this.evicted.delete(oldest);
+    }
     for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 
