@@ -2,7 +2,7 @@ import { importantLines } from '../supervisor/app-log.js';
 
 const line = (level: number, msg: string): string => `${JSON.stringify({ level, msg })}\n`;
 
-describe('what npm start shows of an app’s log', () => {
+describe('the log output of npm start', () => {
   let shown: string[];
   let time: number;
   let take: (text: string) => void;
@@ -17,18 +17,18 @@ describe('what npm start shows of an app’s log', () => {
     );
   });
 
-  it('is warnings, errors and what is no log line, whatever pieces it comes in', () => {
+  it('contains warnings, errors and lines without log format, however they are chunked', () => {
     const text = `${line(30, 'answered')}${line(40, 'Redis is slow')}a stack\n${line(50, 'broken')}`;
     for (const piece of text.match(/.{1,7}/gs) ?? []) take(piece);
     expect(shown).toEqual(['token: warning: Redis is slow', 'token: a stack', 'token: error: broken']);
   });
 
-  it('is a line that repeats itself once in 30 s', () => {
+  it('contains a repeated line once in 30 s', () => {
     for (time = 0; time <= 30_000; time += 1_000) take(line(40, 'Redis: refused'));
     expect(shown).toEqual(['token: warning: Redis: refused', 'token: warning: Redis: refused']);
   });
 
-  it('is the same line again when another one came between', () => {
+  it('recognizes a repeated line even after another line', () => {
     for (const msg of ['gone', 'back', 'gone']) take(line(40, msg));
     expect(shown).toEqual(['token: warning: gone', 'token: warning: back', 'token: warning: gone']);
   });

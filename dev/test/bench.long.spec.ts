@@ -7,7 +7,7 @@ const bench = (...args: string[]) =>
   });
 
 describe('npm run bench', () => {
-  it('says what it does and what its options are, and measures nothing', async () => {
+  it('prints its purpose and options for --help, and measures nothing', async () => {
     const { code, stdout, stderr } = await bench('--help');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^npm run bench \[-- --peers\] \[-- --write\]\n/);

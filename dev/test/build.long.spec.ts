@@ -16,7 +16,7 @@ describe('a build', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   // npm run operator, demo and start build first: what one of them writes, another one may just be loading.
-  it('that has nothing new to build writes nothing', async () => {
+  it('writes nothing when nothing has changed', async () => {
     await build();
     const before = await files();
     await build();
@@ -24,7 +24,7 @@ describe('a build', () => {
     expect(await files()).toEqual(before);
   });
 
-  it('that has no packages says what installs them, and what it is at once', async () => {
+  it('without packages fails with the command to install them, after it has shown its progress', async () => {
     const empty = await mkdtemp(join(folder, 'empty-'));
     await copyFile('package.json', join(empty, 'package.json'));
     for (const command of ['start', 'test']) {

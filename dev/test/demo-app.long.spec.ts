@@ -69,8 +69,8 @@ const expiry = (page: Page) => page.locator('time').first().getAttribute('dateti
 describe.each([
   { name: 'with JavaScript', javaScriptEnabled: true },
   { name: 'without JavaScript', javaScriptEnabled: false },
-])('a calendar $name', ({ javaScriptEnabled }) => {
-  it('is connected by log-in and Allow, refreshed and disconnected by a click', async () => {
+])('a demo calendar $name', ({ javaScriptEnabled }) => {
+  it('is connected by login and Allow, refreshed and disconnected by a click', async () => {
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await connect(page);
 
@@ -94,7 +94,7 @@ describe.each([
     await context.close();
   });
 
-  it('stays unconnected when the person denies, who may try again', async () => {
+  it('stays unconnected when the user denies, and can be connected later', async () => {
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await logIn(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -109,7 +109,7 @@ describe.each([
   });
 });
 
-it('is connected again by log-in alone, since Allow was clicked before', async () => {
+it('the demo app connects again with the login alone, because of the earlier consent', async () => {
   const { page: first, context: before } = await visit();
   await connect(first);
   await before.close();
@@ -120,7 +120,7 @@ it('is connected again by log-in alone, since Allow was clicked before', async (
   await context.close();
 });
 
-it('can be connected with the keyboard alone', async () => {
+it('the demo app can be connected with the keyboard alone', async () => {
   const { page, context } = await visit();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -138,7 +138,7 @@ it('can be connected with the keyboard alone', async () => {
   await context.close();
 });
 
-it('holds its session in a cookie that scripts cannot read, new once it is connected', async () => {
+it('the demo app keeps its session in an HttpOnly cookie, which changes once it is connected', async () => {
   const { page, context } = await visit();
   const session = async () =>
     (await context.cookies(product.demoUrl)).find(({ name }) => name === 'demo_session');
@@ -149,7 +149,7 @@ it('holds its session in a cookie that scripts cannot read, new once it is conne
   await context.close();
 });
 
-it('stays connected when two tabs refresh at once', async () => {
+it('the demo app stays connected when two tabs refresh at once', async () => {
   const { page, context } = await visit();
   await connect(page);
   const tab = await context.newPage();
@@ -159,7 +159,7 @@ it('stays connected when two tabs refresh at once', async () => {
   await context.close();
 });
 
-it('no page, address or cookie of the application has a token, a code or the secret in it', async () => {
+it('no page, URL or cookie of the demo app contains a token, a code or the secret', async () => {
   const { page, context } = await visit();
   const seen: string[] = [];
   const bodies: Promise<string>[] = [];
@@ -181,7 +181,7 @@ it('no page, address or cookie of the application has a token, a code or the sec
   await context.close();
 });
 
-it('says that the calendar is not connected any more once the permission was taken back', async () => {
+it('the demo app reports a lost connection once the grant was revoked', async () => {
   const { page, context, code } = await visit();
   await connect(page);
   // RFC 6749 4.1.2: a code that comes twice revokes what it gave.
@@ -197,7 +197,7 @@ it('says that the calendar is not connected any more once the permission was tak
   await context.close();
 });
 
-it('opened by the address of this machine goes on at the one that is registered, and can be connected', async () => {
+it('the demo app redirects from 127.0.0.1 to the registered host, and can be connected there', async () => {
   const elsewhere = product.demoUrl.replace('localhost', '127.0.0.1');
   const moved = await fetch(`${elsewhere}/denied?a=b`, { redirect: 'manual' });
   expect([moved.status, moved.headers.get('location')]).toEqual([307, `${product.demoUrl}/denied?a=b`]);
@@ -208,7 +208,7 @@ it('opened by the address of this machine goes on at the one that is registered,
   await context.close();
 });
 
-it('stays connected, and says so, when the person goes back to the page that asked', async () => {
+it('the demo app stays connected, and shows it, when the user goes back to the consent page', async () => {
   const { page, context } = await visit();
   await connect(page);
   // It was allowed by now, so that an answer comes at once, to a question that was answered before.
@@ -218,7 +218,7 @@ it('stays connected, and says so, when the person goes back to the page that ask
   await context.close();
 });
 
-describe('an answer at /callback', () => {
+describe('an authorization response at /callback', () => {
   /** A browser that clicked Connect, and the state that it was sent with. */
   async function begun(): Promise<{ cookie: string; state: string }> {
     const start = await fetch(product.demoUrl);
@@ -267,14 +267,14 @@ describe('an answer at /callback', () => {
     expect(await response.text()).toContain('We did not expect this answer');
   });
 
-  it('with a code that is no code leads to a page that says what to do', async () => {
+  it('with an invalid code leads to a page that explains what to do', async () => {
     const { cookie, state } = await begun();
     const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('Please connect again');
   });
 
-  it('with another error names its code only, and echoes nothing', async () => {
+  it('with another error shows only the error code, and echoes nothing', async () => {
     const { cookie, state } = await begun();
     const response = await answer(cookie, {
       error: 'invalid_scope',
@@ -288,8 +288,8 @@ describe('an answer at /callback', () => {
   });
 });
 
-describe('a form', () => {
-  it.each(['/connect', '/refresh', '/disconnect'])('of another site is refused at %s', async (path) => {
+describe('a form of the demo app', () => {
+  it.each(['/connect', '/refresh', '/disconnect'])('from another site is refused at %s', async (path) => {
     const start = await fetch(product.demoUrl);
     const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     for (const body of [new URLSearchParams(), new URLSearchParams({ form_token: 'guess' })]) {
@@ -299,7 +299,7 @@ describe('a form', () => {
   });
 });
 
-it('every page forbids scripts, frames, caches and referrers', async () => {
+it('every page of the demo app forbids scripts, frames, caching and referrers', async () => {
   for (const path of ['/', '/denied', '/disconnected/forgotten', '/callback', '/nowhere']) {
     const { headers } = await fetch(product.demoUrl + path);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';style-src 'sha256-/);
@@ -311,7 +311,7 @@ it('every page forbids scripts, frames, caches and referrers', async () => {
 });
 
 // The last one: nothing answers after it.
-it('gives a page, and keeps the connection, while the services do not answer', async () => {
+it('the demo app shows a page, and keeps the connection, while the services do not answer', async () => {
   const { page, context } = await visit();
   await connect(page);
   await product.stop('token');

@@ -65,7 +65,7 @@ describe('npm run demo', () => {
     expect((await demo(product.run)).code).toBe(0);
   });
 
-  it('shows secrets by their first letters only, and no colours in a file', () => {
+  it('shows only the first letters of secrets, and no colours in a file', () => {
     const { out } = first;
     expect(out).toMatch(/srt_..…/);
     expect(out).not.toMatch(/s(ac|at|rt|cs)_[\w-]{3}/);
@@ -108,7 +108,7 @@ describe('npm run demo', () => {
   it.each([
     ['there is no run.json', undefined],
     ['it is not complete', '{"auth_url":"http://localhost:3001"'],
-  ])('says how to start the product when %s', async (_name, text) => {
+  ])('explains how to start the product when %s', async (_name, text) => {
     const { code, errors } = await demo(text);
     expect(errors).toMatch(/run\.json.*\nRun "npm start"/);
     if (text === undefined) expect(errors).toMatch(/there is no \/.*LOCAL_DIR must be the same/);

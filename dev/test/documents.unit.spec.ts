@@ -27,28 +27,28 @@ function exists(link: string): boolean {
 }
 
 describe.each(DOCUMENTS)('%s', (file) => {
-  it('links to what exists', () => {
+  it('links only to existing targets', () => {
     const links = [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) =>
       link.startsWith('#') ? file + link : join(file, '..', link),
     );
     expect(links.filter((link) => !exists(link))).toEqual([]);
   });
 
-  it('names npm scripts that exist', () => {
+  it('names only existing npm scripts', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
     const named = [...read(file).matchAll(/npm run (?:-s )?([\w:]*\w)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
 
-it('docs/dependencies.md has every production dependency and no other', () => {
+it('docs/dependencies.md lists every production dependency and no other', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
   const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];
   const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
   expect(named.sort()).toEqual(Object.keys(dependencies).sort());
 });
 
-it('every alert links to its part of the runbook', () => {
+it('every alert links to an existing section of the runbook', () => {
   const { spec } = parse(read('k8s/monitoring/alerts.yaml')) as {
     spec: { groups: { rules: { annotations: { runbook?: string } }[] }[] };
   };

@@ -43,7 +43,7 @@ function rulesBroken(sent: Sent, bytes: string, end: Exchange['end'] = 'left'): 
 it.each<[string, Sent, string]>([
   ['the error of an endpoint', SENT, http(400, JSON_HEAD, ERROR)],
   ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
-  ['tokens for who asked for them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
+  ['tokens for the client that requested them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
   ['a page', PAGE, http(200, HTML_HEAD, '<p>&lt;fz&gt;</p>')],
   ['a cookie in its header', PAGE, http(200, `${HTML_HEAD}Set-Cookie: session=${COOKIE}\r\n`)],
   ['a redirect to a page', PAGE, http(303, `${HTML_HEAD}Location: /auth/\r\n`)],
@@ -52,7 +52,7 @@ it.each<[string, Sent, string]>([
     PAGE,
     http(303, `${HTML_HEAD}Location: https://app.example.com/callback?tenant=7&error=x&iss=y\r\n`),
   ],
-])('the fuzzer finds nothing in %s', (_what, sent, bytes) => {
+])('the fuzzer accepts %s', (_what, sent, bytes) => {
   expect(rulesBroken(sent, bytes)).toEqual([]);
 });
 
@@ -130,11 +130,11 @@ it.each<[string, Sent, string, string[]]>([
     http(400, JSON_HEAD, ERROR),
     ['good request is refused'],
   ],
-])('the fuzzer finds %s', (_what, sent, bytes, rules) => {
+])('the fuzzer reports %s', (_what, sent, bytes, rules) => {
   expect(rulesBroken(sent, bytes)).toEqual(rules);
 });
 
-it('the fuzzer finds a connection that hangs', () => {
+it('the fuzzer reports a connection that hangs', () => {
   expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'hung')).toEqual(['hangs']);
 });
 
@@ -148,11 +148,11 @@ it.each([
   ['a warning of the runtime', '(node:7) MaxListenersExceededWarning', ['line that is no log entry']],
   ['nothing in an entry', '{"level":30,"msg":"answered"}', []],
   ['nothing in where a dependency failed', `{"level":50,"res":{"statusCode":503},"stack":"${STACK}"}`, []],
-])('the fuzzer finds %s in a log line', (_what, line, rules) => {
+])('the fuzzer reports %s in a log line', (_what, line, rules) => {
   expect(judgeLine('token', line, secrets).map(({ rule }) => rule)).toEqual(rules);
 });
 
-it('the fuzzer finds memory that does not come back', () => {
+it('the fuzzer reports memory that is not released', () => {
   const memory = { rss: 100 * 2 ** 20, live: 40 * 2 ** 20 };
   const before = { authorize: memory, token: memory, resource: memory };
   const leaked = { ...memory, live: memory.live + 300 * 900_000 };

@@ -29,7 +29,7 @@ const SETTINGS = {
 };
 
 describe('npm run fuzz', () => {
-  it('finds nothing in the product, and is answered as it should be where nothing is wrong with a request', async () => {
+  it('finds nothing in the product, and reaches the expected answers', async () => {
     // Bare connections wait for 10 s where a request never ends: one beside the other.
     const openWide: OpenTarget = async (...about) => ({ ...(await openRaw(...about)), lanes: 30 });
     const plan = { seed: SEED, length: { requests: 60 }, targets: [openHttp, openWide, openNats] };
@@ -48,7 +48,7 @@ describe('npm run fuzz', () => {
     expect(other.recipes).not.toEqual(one.recipes);
   });
 
-  it('tells of the smallest request that breaks a rule, once', async () => {
+  it('reports the smallest request that breaks a rule, once', async () => {
     const { findings } = await play(1, ({ variant }) => variant >= 40_000);
     expect(findings).toEqual([
       {
@@ -60,7 +60,7 @@ describe('npm run fuzz', () => {
     expect(findings[0]?.times).toBeGreaterThan(20);
   });
 
-  it('says what it does and what its options are', async () => {
+  it('prints its purpose and options for --help', async () => {
     const { code, stdout } = await fuzz('--help');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^npm run fuzz \[-- --minutes N\]/)]);
   });

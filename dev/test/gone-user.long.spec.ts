@@ -98,7 +98,7 @@ describe.each([
   ['delete', ['--yes'], { deleted: true, deleted_before: false, revoked_grants: 3 }],
   ['disable', [], { disabled: true, disabled_before: false, revoked_grants: 3 }],
 ] as const)('operator user %s', (command, more, told) => {
-  it('ends every token, code and session of the user before it returns, though they were cached, and nobody else’s', async () => {
+  it('ends every token, code and session of the user before it exits, even cached ones', async () => {
     const [person, other] = [await Person.new(), await Person.new()];
     const [first, kept] = [await person.connect(), await other.connect()];
     const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as Pair;
@@ -120,7 +120,7 @@ describe.each([
     await other.browser.code();
   });
 
-  it('says so with 1 when no token service can be told, and does the rest when it is run again', async () => {
+  it('exits with 1 when it cannot notify the token service, and completes when it is run again', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
@@ -143,7 +143,7 @@ describe.each([
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
-  it('killed after it wrote and before it told anybody, is carried out by the token service all the same', async () => {
+  it('is completed by the token service if it is killed after its write and before its broadcast', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
@@ -169,7 +169,7 @@ describe.each([
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
-  it('run several times at once, ends as if it was run once', async () => {
+  it('has the same result when it is run several times at once', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
@@ -186,7 +186,7 @@ describe.each([
   });
 });
 
-it('operator user enable lets a user log in and allow again; what they had stays over', async () => {
+it('operator user enable lets a user log in and allow again; earlier grants and sessions stay ended', async () => {
   const person = await Person.new();
   const pair = await person.connect();
   expect(await operator(['user', 'disable', person.login])).toMatchObject({ code: 0 });
@@ -198,7 +198,7 @@ it('operator user enable lets a user log in and allow again; what they had stays
   expect(await statusesOf(pair)).toEqual([401, 401]);
 });
 
-it('operator user set-password ends sessions if asked, and no access of an application', async () => {
+it('operator user set-password ends sessions if asked, and no grants', async () => {
   const person = await Person.new();
   const pair = await person.connect();
   const set = async (...args: string[]): Promise<string> => {

@@ -53,7 +53,7 @@ const refused = (accessToken: string) =>
 for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
   const library = found[index]!;
   if ('missing' in library) {
-    it(`${name} WAS NOT TRIED: ${library.missing}`, () => {
+    it(`${name} is not tested: ${library.missing}`, () => {
       process.stderr.write(`${name} was not tried: ${library.missing}\n`);
       for (const wanted of packages) expect(library.missing).toContain(wanted);
     });
@@ -74,7 +74,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
 
     // @library authlib @library oauth2
     it.each(['client_secret_basic', 'client_secret_post'])(
-      'with %s and PKCE gets, uses, renews, introspects and revokes tokens',
+      'with %s and PKCE gets, uses, refreshes, introspects and revokes tokens',
       async (authentication) => {
         const { run } = product;
         dialogue.tell({ ...run, resource_server: resourceServer, authentication });

@@ -21,11 +21,11 @@ async function configured(
   });
 }
 
-describe('openid-client pushes authorization requests unmodified (RFC 9126)', () => {
+describe('openid-client, unmodified (RFC 9126)', () => {
   it.each([
     ['client_secret_post', openid.ClientSecretPost],
     ['client_secret_basic', openid.ClientSecretBasic],
-  ])('with %s and PKCE, the endpoint found in the metadata', async (_method, authentication) => {
+  ])('pushes requests with %s and PKCE to the endpoint in the metadata', async (_method, authentication) => {
     const { run } = product;
     const configuration = await configured(authentication);
     const verifier = openid.randomPKCECodeVerifier();
@@ -51,7 +51,7 @@ describe('openid-client pushes authorization requests unmodified (RFC 9126)', ()
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(400);
   });
 
-  it('understands why a push is refused', async () => {
+  it('reports why a push is refused', async () => {
     const configuration = await configured(openid.ClientSecretPost);
     const refused = openid.buildAuthorizationUrlWithPAR(configuration, {
       redirect_uri: 'https://evil.example/callback',

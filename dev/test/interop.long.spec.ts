@@ -60,7 +60,7 @@ describe('openid-client', () => {
     ],
     ['none', () => [pocket, openid.None()] as const],
   ])(
-    'discovers the server, and with %s and PKCE gets, uses, renews, and revokes tokens',
+    'discovers the server, and with %s and PKCE gets, uses, refreshes and revokes tokens',
     async (_method, who) => {
       const { run } = product;
       const [{ client_id, redirect_uri }, authentication] = who();
@@ -96,7 +96,7 @@ describe('openid-client', () => {
   );
 });
 
-it('openid-client names the resource that the API’s metadata names, once or with another (RFC 8707, RFC 9728)', async () => {
+it('openid-client requests the resource of the API’s metadata, alone or with another (RFC 8707, RFC 9728)', async () => {
   const { run } = product;
   const { client_id, client_secret, redirect_uri } = run.client;
   const found = await fetch(`${run.api_url}/.well-known/oauth-protected-resource`);
@@ -130,7 +130,7 @@ it('openid-client names the resource that the API’s metadata names, once or wi
 
 describe('oauth4webapi', () => {
   // @rfc 8414 3.3 @rfc 9207 2 @library oauth4webapi
-  it('discovers the server, gets and renews tokens, and a resource server introspects them', async () => {
+  it('discovers the server, gets and refreshes tokens, and introspects them as a resource server', async () => {
     const { run } = product;
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(run.base_url);
@@ -203,7 +203,7 @@ describe('oauth4webapi', () => {
 describe('simple-oauth2', () => {
   // @library simple-oauth2
   it.each(['form', 'json'] as const)(
-    'with a body of %s, renewing at refreshToken, and revoking',
+    'exchanges with a body of %s, refreshes at refreshToken, and revokes',
     async (bodyFormat) => {
       const { run } = product;
       const { client_id: id, client_secret: secret, redirect_uri } = run.client;
@@ -235,7 +235,7 @@ describe('simple-oauth2', () => {
 
 describe('@badgateway/oauth2-client', () => {
   // @library badgateway
-  it('discovers the server, gets, renews, introspects and revokes', async () => {
+  it('discovers the server, gets, refreshes, introspects and revokes tokens', async () => {
     const { run } = product;
     const client = new OAuth2Client({
       server: run.base_url,

@@ -67,14 +67,14 @@ describe('/metrics on the internal port', () => {
     ['token', 'code_replayed', 1],
     ['token', 'revoked', 3],
     ['token', 'restored', 0],
-  ] as const)('%s counts what happened to grants: %s', async (app, transition, count) => {
+  ] as const)('has grant transitions of the %s app: %s', async (app, transition, count) => {
     expect(await value(app, 'oauth_grant_transitions_total', { transition })).toBe(count);
   });
 
   it.each([
     ['hit', 2],
     ['miss', 3],
-  ])('the resource app counts how looks for a token went: %s', async (result, count) => {
+  ])('has token cache lookups of the resource app by result: %s', async (result, count) => {
     expect(await value('resource', 'oauth_cache_lookups_total', { cache: 'tokens', result })).toBe(count);
   });
 
@@ -82,18 +82,18 @@ describe('/metrics on the internal port', () => {
     ['token', '/api/auth/oauth/token', 'invalid_grant', 2],
     ['resource', '/v2/me', 'invalid_token', 2],
     ['resource', '/v2/me', 'token_required', 1],
-  ] as const)('%s counts errors of %s by their code: %s', async (app, http_route, error, count) => {
+  ] as const)('has errors of the %s app at %s by code: %s', async (app, http_route, error, count) => {
     expect(await value(app, 'oauth_errors_total', { http_route, error })).toBe(count);
   });
 
-  it('requests are measured by route, method and status', async () => {
+  it('has requests by route, method and status', async () => {
     const labels = { http_route: '/v2/me', http_request_method: 'GET' };
     const name = 'http_server_request_duration_seconds_count';
     expect(await value('resource', name, { ...labels, http_response_status_code: '200' })).toBe(3);
     expect(await value('resource', name, { ...labels, http_response_status_code: '401' })).toBe(3);
   });
 
-  it('Redis, PostgreSQL and NATS are measured by what they were asked to do', async () => {
+  it('has operations of Redis, PostgreSQL and NATS', async () => {
     const database = 'db_client_operation_duration_seconds_count';
     const redis = { db_system_name: 'redis', db_operation_name: 'EVALSHA' };
     const postgres = { db_system_name: 'postgresql', db_operation_name: 'SELECT', outcome: 'ok' };
@@ -105,7 +105,7 @@ describe('/metrics on the internal port', () => {
     expect(await value('token', 'messaging_process_duration_seconds_count', subject)).toBe(3);
   });
 
-  it('a login with a wrong password is counted, by the check that failed', async () => {
+  it('counts a login with a wrong password by the failed check', async () => {
     const counted = () => value('authorize', 'oauth_login_refusals_total', { check: 'password' });
     const before = await counted();
     const { run } = product;
@@ -114,7 +114,7 @@ describe('/metrics on the internal port', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('a login that is told to wait is counted, by the counter that was full', async () => {
+  it('counts a throttled login by the counter that was full', async () => {
     const { run } = product;
     const wrong = { ...run, user: { email: 'nobody@example.com', password: 'wrong' } };
     for (let i = 0; i < 7; i++) await expect(new ProductUser(wrong).code()).rejects.toThrow();
@@ -124,7 +124,7 @@ describe('/metrics on the internal port', () => {
   });
 
   it.each(['authorize', 'token', 'resource'] as const)(
-    '%s says whether what it needs answers, and how far its event loop lags',
+    'has whether the dependencies of the %s app answer, and its event loop lag',
     async (app) => {
       const text = await scrape(app);
       expect(text).toMatch(/^oauth_dependency_up\{dependency="(nats|postgres)",service="\w+"\} 1$/m);
@@ -134,8 +134,8 @@ describe('/metrics on the internal port', () => {
   );
 });
 
-describe('what /metrics never holds', () => {
-  it('credentials, clients, users, grants, addresses: nothing of what passed by', async () => {
+describe('/metrics of every app', () => {
+  it('contains no credential, client, user, grant or address', async () => {
     const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
     const grants = await withDatabase(product.databaseUrl, (admin) =>
       admin.query<{ id: string }>('SELECT id FROM grants'),
@@ -145,7 +145,7 @@ describe('what /metrics never holds', () => {
     for (const secret of seen) for (const text of texts) expect(text).not.toContain(secret);
   });
 
-  it('a series for each path, method or parameter that somebody makes up', async () => {
+  it('has no series for a path, method or parameter that a caller invents', async () => {
     await makeThingsUp();
     const before = await seriesOf();
     await makeThingsUp();

@@ -132,18 +132,18 @@ function parsed(expr: string): Parsed {
 const labelsOf = ({ selectors }: Parsed): Set<string> =>
   new Set(selectors.flatMap(({ metric }) => [...(metrics.get(metric)?.keys() ?? [])]));
 
-describe('every query of the alerts and the dashboard', () => {
-  it('there are some of both', () => {
+describe('the queries of the alerts and the dashboard', () => {
+  it('exist for both', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(queries.length).toBeGreaterThan(rules.length + 15);
   });
 
-  it('is PromQL', () => {
+  it('are valid PromQL', () => {
     const wrong = queries.filter(({ expr }) => parsed(expr).errors.length > 0);
     expect(wrong.map(({ where }) => where)).toEqual([]);
   });
 
-  it('asks for metrics that the apps have', () => {
+  it('use only metrics that the apps export', () => {
     const asked = queries.flatMap(({ where, expr }) =>
       parsed(expr).selectors.map(({ metric }) => [where, metric] as const),
     );
@@ -151,7 +151,7 @@ describe('every query of the alerts and the dashboard', () => {
     expect(asked.filter(([, metric]) => !metrics.has(metric))).toEqual([]);
   });
 
-  it('selects, groups and shows by labels that those metrics have', () => {
+  it('use only labels of those metrics', () => {
     const unknown = queries.flatMap(({ where, expr, named }) => {
       const query = parsed(expr);
       const known = labelsOf(query);
@@ -165,7 +165,7 @@ describe('every query of the alerts and the dashboard', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('selects transitions and services that there are', () => {
+  it('select only existing transitions and services', () => {
     const closed = ['transition', 'service'];
     const matchers = queries.flatMap(({ expr }) =>
       parsed(expr).selectors.flatMap(({ metric, matchers: all }) =>
@@ -181,7 +181,7 @@ describe('every query of the alerts and the dashboard', () => {
   });
 });
 
-it('every alert says what it means and what to do', () => {
+it('every alert has a summary and a description', () => {
   for (const { annotations } of rules) {
     expect(annotations['summary']).toMatch(/\w/);
     expect(annotations['description']?.length).toBeGreaterThan(40);
@@ -189,7 +189,7 @@ it('every alert says what it means and what to do', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-it('is applied as one: the dashboard is where Grafana looks for it, and Prometheus is told whom to ask', async () => {
+it('the monitoring manifests contain the dashboard for Grafana, the rules and the scrape targets', async () => {
   const manifests = await render('monitoring');
   expect(manifests.map(({ kind }) => kind).sort()).toEqual(['ConfigMap', 'PodMonitor', 'PrometheusRule']);
   const config = manifests.find(({ kind }) => kind === 'ConfigMap') as (typeof manifests)[0] & {

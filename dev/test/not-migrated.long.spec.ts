@@ -8,7 +8,7 @@ import { type AppName, type LaunchedApp, launchApp, until } from './app-processe
 
 const APPS = ['authorize', 'token'] as const;
 
-describe('apps on a database that', () => {
+describe('apps on a database', () => {
   let services: Isolated;
   let apps: LaunchedApp[];
 
@@ -37,7 +37,7 @@ describe('apps on a database that', () => {
       return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
     });
 
-  it('lacks a migration of theirs are not ready, say so, and are when somebody has migrated', async () => {
+  it('without one of their migrations report it and are not ready until it is applied', async () => {
     const dataSource = await databaseDataSource(services.databaseUrl).initialize();
     await dataSource.undoLastMigration();
     await dataSource.destroy();
@@ -50,7 +50,7 @@ describe('apps on a database that', () => {
     await miss();
   });
 
-  it('has no tables at all are not ready, and are when somebody has migrated', async () => {
+  it('without tables are not ready until it is migrated', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'),
     );
@@ -60,7 +60,7 @@ describe('apps on a database that', () => {
     await miss();
   });
 
-  it('is newer than they are ready: the version before serves on, and can be gone back to', async () => {
+  it('with a later migration are ready, so that the version before can go on', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
     );

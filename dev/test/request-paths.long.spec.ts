@@ -53,7 +53,7 @@ function expectListed(heading: string, files: readonly string[]): void {
   passed.push(...files);
 }
 
-describe('ARCHITECTURE.md lists the files that execute', () => {
+describe('ARCHITECTURE.md lists the files executed for', () => {
   it('POST /api/auth/oauth/token', async () => {
     const app = await startTokenApp();
     try {

@@ -17,7 +17,7 @@ const kind = (name: string): Kind => {
 };
 
 describe('npm run soak', () => {
-  it('says what it does and what its options are, and starts nothing', async () => {
+  it('prints its purpose and options for --help, and starts nothing', async () => {
     const { code, stdout, stderr } = await runCommand(process.execPath, ['dist/dev/soak/main.js', '--help'], {
       cwd: process.cwd(),
       env: { PATH: process.env['PATH'] },
@@ -32,11 +32,11 @@ describe('npm run soak', () => {
     [['--seed', '1.5']],
     [['--faults', 'redis killed,rain']],
     [['3']],
-  ])('refuses %j', (args) => {
+  ])('refuses the arguments %j', (args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 
-  it('has all faults, for a quarter of an hour, unless told otherwise', () => {
+  it('uses all faults, for 15 minutes, by default', () => {
     expect(readOptions(['--seed', '7'])).toEqual({
       minutes: 15,
       seed: 7,
@@ -57,12 +57,12 @@ describe('the plan of faults', () => {
     return Array.from({ length: count }, () => steps.next().value);
   };
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and different for another', () => {
     expect(take(1, 40)).toEqual(take(1, 40));
     expect(take(1, 40)).not.toEqual(take(2, 40));
   });
 
-  it('has every kind before any comes again', () => {
+  it('contains every kind of fault before any is repeated', () => {
     const names = take(3, 60).flatMap(({ faults }) => faults.map((fault) => nameOf(fault.kind)));
     const all = new Set(KINDS.map(nameOf));
     expect(new Set(names.slice(0, all.size))).toEqual(all);
@@ -127,28 +127,28 @@ function ended(model: Model): { grant: Grant; pair: Pair } {
   return { grant, pair: grant.newest as Pair };
 }
 
-describe('the model catches', () => {
+describe('the model of the soak test', () => {
   it.each([
-    ['long after', 60_000, null, true],
-    ['after three seconds in which nothing was wrong', 4_100, null, true],
+    ['long after the revocation', 60_000, null, true],
+    ['after three seconds without a fault', 4_100, null, true],
     ['while the broadcast is on its way', 1_150, null, false],
-    ['within the five seconds that an API believes its cache without NATS', 6_000, 'nats killed', false],
+    ['within the five seconds for which an API trusts its cache without NATS', 6_000, 'nats killed', false],
     ['after these five seconds', 8_200, 'nats killed', true],
     [
-      'within the thirty seconds that an entry lives, if who had to tell may have died',
+      'within the thirty seconds of a cache entry, if the broadcasting process may have died',
       30_000,
       'token killed',
       false,
     ],
     ['after these thirty seconds', 33_200, 'token killed', true],
     [
-      'after three seconds, if PostgreSQL was away: that delays nothing that was answered',
+      'after three seconds, if PostgreSQL was down, which delays no completed revocation',
       4_100,
       'postgres killed',
       true,
     ],
-    ['after three seconds, if who had to tell was restarted gracefully', 4_100, 'token restarted', true],
-  ])('an API that takes a revoked token %s', (_when, sentAt, fault, caught) => {
+    ['after three seconds, if the broadcasting process restarted gracefully', 4_100, 'token restarted', true],
+  ])('judges an API that accepts a revoked token %s', (_when, sentAt, fault, caught) => {
     const { model, happened, rules } = judge();
     if (fault) happened(fault, 900, 40_000, fault.startsWith('token') ? 'token 1' : null);
     const { grant, pair } = ended(model);
@@ -156,7 +156,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(caught ? ['an access token is accepted after its grant ended'] : []);
   });
 
-  it('a token endpoint that takes a revoked refresh token, or a code, at any moment after', () => {
+  it('reports a token endpoint that accepts a revoked refresh token or code', () => {
     const { model, rules } = judge();
     const { grant } = ended(model);
     model.misused(grant, refreshed(1_101, '2'));
@@ -165,7 +165,7 @@ describe('the model catches', () => {
     expect(rules()).toHaveLength(1);
   });
 
-  it('a refusal of a token that nobody ended', () => {
+  it('reports the refusal of a token whose grant is live', () => {
     const { model, rules } = judge();
     const grant = new Grant(0);
     model.redeemed(grant, [redeemed(100)]);
@@ -173,7 +173,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(['an access token of an honest client is accepted']);
   });
 
-  it('a code that wins twice, at once or later', () => {
+  it('reports a code that is redeemed twice, at once or later', () => {
     const { model, rules } = judge();
     const grant = new Grant(0);
     model.redeemed(grant, [redeemed(100), redeemed(101, '2')]);
@@ -182,7 +182,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(['a code wins once', 'a code that was used is refused']);
   });
 
-  it('a replayed code or refresh token that ends nothing', () => {
+  it('reports a replayed code or refresh token that does not end its grant', () => {
     const { model, rules } = judge();
     const raced = new Grant(0);
     model.redeemed(raced, [redeemed(100), refused('redeem', 101)]);
@@ -198,7 +198,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(Array(3).fill('a code or refresh token is accepted after its grant ended'));
   });
 
-  it('a code that nobody can redeem, unless an answer was lost or Redis started again', () => {
+  it('reports a code that cannot be redeemed, unless an answer was lost or Redis restarted', () => {
     const { model, happened, rules } = judge();
     model.redeemed(new Grant(0), [gone('redeem', 100), refused('redeem', 200)]);
     happened('redis killed', 1_000, 2_000);
@@ -208,7 +208,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(['an honest client gets tokens for its code']);
   });
 
-  it('an honest client that is logged out, unless it had no answer for longer than the retry window', () => {
+  it('reports a logged-out honest client, unless it had no answer for the whole retry window', () => {
     const { model, rules } = judge();
     const late = new Grant(0);
     model.refreshed(late, [gone('refresh', 1_000), refused('refresh', 1_000 + WINDOW_MS)]);
@@ -218,7 +218,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(['an honest client is not logged out']);
   });
 
-  it('two successors of one refresh token, unless Redis lost its data in between', () => {
+  it('reports two successors of one refresh token, unless Redis lost its data in between', () => {
     const { model, happened, rules } = judge();
     const both = [refreshed(1_000, '2'), refreshed(5_000, '3')];
     happened('redis emptied', 2_000, 3_000);
@@ -228,7 +228,7 @@ describe('the model catches', () => {
     expect(rules()).toEqual(['a refresh token has one successor']);
   });
 
-  it('a used refresh token that is taken, unless Redis lost its data since', () => {
+  it('reports a used refresh token that is accepted, unless Redis lost its data since', () => {
     const { model, happened, rules } = judge();
     model.replayed(new Grant(0), refreshed(1_000, '2'), 'refresh token', 500);
     expect(rules()).toEqual(['a refresh token that was used is refused']);
@@ -237,7 +237,7 @@ describe('the model catches', () => {
     expect([rules().length, model.statistics.reusesTaken]).toEqual([1, 1]);
   });
 
-  it('a DPoP proof that is taken twice', () => {
+  it('reports a DPoP proof that is accepted twice', () => {
     const { model, rules } = judge();
     model.proofReplayed(new Grant(0), [me(100, 200), me(100, 401)]);
     expect(rules()).toEqual([]);
@@ -278,14 +278,14 @@ describe('the model catches', () => {
       'token 1',
       true,
     ],
-  ] as const)('what fails without a reason: %s', (_what, one, fault, copy, caught) => {
+  ] as const)('reports failures without a cause: %s', (_what, one, fault, copy, caught) => {
     const { availability, happened, rules } = judge();
     if (fault) happened(fault, 1_000, 2_000, copy);
     availability.seen(one);
     expect(rules().includes('nothing fails without a fault that explains it')).toBe(caught);
   });
 
-  it('a 503 that nobody meant', () => {
+  it('reports a 503 that is not deliberate', () => {
     const { availability, happened, rules } = judge();
     happened('redis killed', 1_000, 2_000);
     availability.seen(unavailable('refresh', 'token 1', { statusCode: 503, message: 'Service Unavailable' }));
@@ -294,7 +294,7 @@ describe('the model catches', () => {
 });
 
 // Of the rules that time decides a busy machine breaks some.
-it('finds nothing wrong in a graceful restart of a token app and a Redis that is killed', async () => {
+it('the soak test finds nothing in a graceful restart of a token app and a kill of Redis', async () => {
   const lines: string[] = [];
   const report = await soak({
     seed: 5,

@@ -11,7 +11,7 @@ import { ownPlace, StartedProduct } from './started-product.js';
 const DATABASE_SCHEMA = 'oauth';
 
 // The order matters: each test goes on with what the one before left in the database.
-describe('npm start on a database that DATABASE_URL names, with tables of another application', () => {
+describe('npm start with DATABASE_URL of a database with another application’s tables', () => {
   let place: Record<string, string>;
   let database: Awaited<ReturnType<typeof emptyDatabase>>;
   let product: StartedProduct;
@@ -40,7 +40,7 @@ describe('npm start on a database that DATABASE_URL names, with tables of anothe
       return rows.map(({ name }) => name);
     });
 
-  it('says which one it is and what it lacks, and writes nothing before it is told to', async () => {
+  it('reports what the database lacks, and writes nothing before --seed is given', async () => {
     expect(await start({}).exit).toBe(1);
     const { host, pathname } = new URL(database.url);
     const [, lacks = ''] = product.output.split(`npm start: the database ${host}${pathname} lacks `);
@@ -50,13 +50,13 @@ describe('npm start on a database that DATABASE_URL names, with tables of anothe
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('never takes tables of another application for its own', async () => {
+  it('never uses another application’s tables as its own', async () => {
     expect(await start({}, '--seed').exit).toBe(1);
     expect(product.output).toMatch(/tables of another application \(users\).*DATABASE_SCHEMA/);
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('works in a schema of its own, from the login to the revocation of its tokens', async () => {
+  it('works in a separate schema, from the login to the revocation of its tokens', async () => {
     start({ DATABASE_SCHEMA }, '--seed');
     await product.ready();
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);
@@ -66,7 +66,7 @@ describe('npm start on a database that DATABASE_URL names, with tables of anothe
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 
-  it('is what commands work on, whatever schema the environment names besides', async () => {
+  it('makes the operator use the same schema, whatever DATABASE_SCHEMA says', async () => {
     const LOCAL_DIR = place['LOCAL_DIR'];
     const { code, stdout } = await runOperator(['client', 'list'], {
       LOCAL_DIR,
@@ -79,7 +79,7 @@ describe('npm start on a database that DATABASE_URL names, with tables of anothe
     await product.kill('SIGINT');
   });
 
-  it('starts without being told where there is nothing to write', async () => {
+  it('starts without --seed when nothing has to be written', async () => {
     start({ DATABASE_SCHEMA });
     await product.ready();
     expect(product.output).not.toContain('migrating');

@@ -17,7 +17,7 @@ const ORDERS: [order: Dependency[], apps: AppName[]][] = [
   ],
 ];
 
-describe('apps that are started before what they need', () => {
+describe('apps that start before their dependencies', () => {
   let installations: NeedyApps[];
   let stories: Promise<void>[];
 
@@ -40,14 +40,14 @@ describe('apps that are started before what they need', () => {
   }
 
   it.each(ORDERS.map(([order], index) => [order.join(', then '), index] as const))(
-    'are alive, name exactly what is missing, and are ready when %s came',
+    'are alive, name exactly what is missing, and become ready after %s',
     async (_order, index) => {
       expect(stories).toHaveLength(6);
       await stories[index];
     },
   );
 
-  it('are alive and say so when what they need goes again, and ready when it is back', async () => {
+  it('stay alive and name a dependency that fails later, and become ready again', async () => {
     const installation = installations.at(-1) as NeedyApps;
     for (const name of ['redis', 'nats', 'postgres'] as const) {
       installation.goes(name);

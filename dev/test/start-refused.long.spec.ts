@@ -43,7 +43,7 @@ describe('npm start refuses', () => {
     await Promise.all(places.map((place) => rm(place, { recursive: true, force: true })));
   });
 
-  it('a port that is taken, and names it and its variable before anything starts', async () => {
+  it('a port that is in use, and names it and its variable before anything starts', async () => {
     const { taken: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain(`port ${takenPort} is taken: set TOKEN_PORT`);
@@ -51,14 +51,14 @@ describe('npm start refuses', () => {
   });
 
   // It waits for 3 s; what begins anew for ever is ended by the time limit of the test.
-  it('a server that was named to it and cannot be reached, soon and in words', async () => {
+  it('a configured server that cannot be reached, quickly and in one line', async () => {
     const { unreachable: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain(`npm start: REDIS_URL: nothing accepts connections at ${redisHost}\n`);
     expect(product.output).not.toMatch(/starting PostgreSQL|hidden|"level"/);
   });
 
-  it('every wrong port, schema and argument, and lists them', async () => {
+  it('all invalid ports, schemas and arguments, and lists them', async () => {
     const { wrong: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('TOKEN_PORT must be a port');

@@ -45,7 +45,7 @@ describe('npm start', () => {
     return found.pid;
   };
 
-  it('says where everything is, to its owner only', async () => {
+  it('prints its addresses and credentials, and writes them to a file for its owner only', async () => {
     await start();
     expect((await stat(product.runFile)).mode & 0o777).toBe(0o600);
     expect(run).toEqual({
@@ -81,7 +81,7 @@ describe('npm start', () => {
     for (const standard of ['5432', '6379', '4222']) expect(ports).not.toContain(standard);
   });
 
-  it('serves what it announces, under the name localhost', async () => {
+  it('serves the announced addresses under the name localhost', async () => {
     const metadata = await fetch(`${run.base_url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({ issuer: run.base_url });
     const redis = new Redis(run.redis_url);
@@ -89,7 +89,7 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
-  it('lets clients name its API as a resource (RFC 8707)', async () => {
+  it('accepts its API as a resource of a request (RFC 8707)', async () => {
     const { client_id, redirect_uri } = run.client;
     const asked = new URLSearchParams({ client_id, redirect_uri, state: 's', resource: run.api_url });
     const url = `${run.auth_url}/auth/oauth2/authorize?${asked.toString()}`;
@@ -102,7 +102,7 @@ describe('npm start', () => {
   });
 
   it.each(['authorize', 'token', 'resource'] as const)(
-    'says where health and metrics of %s are, on this machine only',
+    'announces health and metrics of %s, on this machine only',
     async (name) => {
       const url = run.internal[name];
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -111,21 +111,21 @@ describe('npm start', () => {
     },
   );
 
-  it('keeps its secrets in files for their owner only', async () => {
+  it('keeps its secrets in files that only their owner can read', async () => {
     const directory = env['LOCAL_DIR'] ?? '';
     const secrets = (await readdir(directory)).filter((name) => /^(token-keys|demo-|run)/.test(name));
     expect(secrets).toHaveLength(5);
     for (const name of secrets) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses to run twice and says which process runs', async () => {
+  it('refuses to run twice, and names the running process', async () => {
     const second = new StartedProduct(env);
     expect(await second.exit).toBe(1);
     expect(second.output).toContain(`already runs here (process ${product.pid}: ${run.auth_url}`);
     await access(product.runFile);
   });
 
-  it('leaves nothing when it is killed, and starts again at once on the same data', async () => {
+  it('leaves no process when it is killed, and can start again at once on the same data', async () => {
     const before = { run, all };
     await product.kill('SIGKILL');
     await start();
@@ -137,13 +137,13 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
-  it('ends well on Ctrl-C, told twice as by a terminal and npm', async () => {
+  it('exits cleanly on Ctrl-C, signalled twice as by a terminal and npm', async () => {
     void product.kill('SIGINT');
     expect(await product.kill('SIGINT')).toBe(0);
     await nothingIsLeft();
   });
 
-  it('is not kept from starting by the lock of a process that is gone, even when its number is in use again', async () => {
+  it('ignores the lock of a process that has ended, even when its process id is in use again', async () => {
     await writeFile(
       join(env['LOCAL_DIR'] ?? '', 'lock'),
       JSON.stringify({ pid: process.pid, start: 'another' }),
@@ -151,20 +151,20 @@ describe('npm start', () => {
     await start();
   });
 
-  it('ends with an error when one of its apps is killed', async () => {
+  it('exits with an error when one of its apps is killed', async () => {
     process.kill(one('apps/token/src/main'), 'SIGKILL');
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('token ended: SIGKILL');
     await nothingIsLeft();
   });
 
-  it('leaves nothing when npm is killed', async () => {
+  it('leaves no process when npm is killed', async () => {
     await begin();
     await product.kill('SIGKILL');
     await nothingIsLeft();
   });
 
-  it('leaves nothing when npm and the supervisor are killed at once', async () => {
+  it('leaves no process when npm and the supervisor are killed at once', async () => {
     await begin();
     process.kill(
       all.find(({ command }) => command.includes('dev/start.js') && !command.includes(' -c '))?.pid ?? 0,
@@ -174,7 +174,7 @@ describe('npm start', () => {
     await nothingIsLeft();
   });
 
-  it('ends with an error when one of its servers is killed', async () => {
+  it('exits with an error when one of its servers is killed', async () => {
     await start();
     process.kill(one('postgres'), 'SIGKILL');
     expect(await product.exit).toBe(1);
@@ -182,7 +182,7 @@ describe('npm start', () => {
     await nothingIsLeft();
   });
 
-  it('shows an app that cannot start, with the end of its log', async () => {
+  it('reports an app that cannot start, with the end of its log', async () => {
     product = new StartedProduct({ ...env, CODE_LIFETIME: 'soon' });
     expect(await product.exit).toBe(1);
     expect(product.output).toMatch(/did not start \(it ended: exit code 1\).*CODE_LIFETIME/s);

@@ -10,7 +10,7 @@ const CALLER = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_SPAN = 'b7ad6b7169203331';
 const COLLECTOR_KEY = 'key-of-the-collector';
 
-describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
+describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let collector: TraceCollector;
   let product: ProductProcesses;
   let modules: LoadedModules;
@@ -55,7 +55,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
   const pathTo = (span: CollectedSpan | undefined): string[] =>
     span ? [...pathTo(parentOf(span)), `${span.service}: ${span.name}`] : [];
 
-  it('follow one GET /v2/me over HTTP and NATS to Redis and PostgreSQL, as one trace', () => {
+  it('follow one GET /v2/me over HTTP and NATS to Redis and PostgreSQL as one trace', () => {
     const paths = spans.map(pathTo);
     const me = 'resource: GET /v2/me';
     const introspect = 'oauth.token.introspect';
@@ -75,36 +75,36 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     for (const path of paths) expect(path[0]).toBe(me);
   });
 
-  it('a known token is one span and no call', () => {
+  it('have one span and no call for a cached token', () => {
     const second = collector.spans.find((span) => isMe(span) && !spans.includes(span));
     expect(collector.spans.filter(({ traceId }) => traceId === second?.traceId)).toEqual([second]);
   });
 
-  it("a caller's own trace is linked and does not decide ours", () => {
+  it('link the caller’s trace without joining it', () => {
     const [me] = spans.filter(isMe);
     expect(me?.links).toEqual([expect.objectContaining({ traceId: CALLER, spanId: CALLER_SPAN })]);
     expect(me?.traceId).not.toBe(CALLER);
     expect(collector.spans.filter(({ traceId }) => traceId === CALLER)).toEqual([]);
   });
 
-  it('nothing that a caller is free to write goes to the collector: no tracestate', () => {
+  it('contain no text that a caller chooses, such as tracestate', () => {
     expect(collector.texts.join('\n')).toContain(CALLER);
     expect(collector.texts.join('\n')).not.toMatch(/free-text|tracestate/i);
   });
 
-  it('what reads a body is followed as well: a code exchange reaches Redis', () => {
+  it('follow a code exchange, whose handler reads a body, to Redis', () => {
     const exchange = collector.spans.find(({ name }) => name === 'POST /api/auth/oauth/token');
     const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId);
     expect(children.map(({ name }) => name)).toContain('EVAL');
   });
 
-  it('pages are followed to PostgreSQL and Redis', () => {
+  it('follow pages to PostgreSQL and Redis', () => {
     const login = collector.spans.find(isLogin);
     const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === login?.spanId);
     expect(children.map(({ name }) => name)).toEqual(expect.arrayContaining(['SELECT users', 'SET']));
   });
 
-  it('say what was called and with what result', () => {
+  it('describe each call and its result', () => {
     const [me] = spans.filter(isMe);
     expect(attributesOf(me as CollectedSpan)).toEqual({
       'http.request.method': 'GET',
@@ -120,7 +120,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     });
   });
 
-  it('hold no credential, no SQL text or parameter, no Redis key, no query, no client and no grant', async () => {
+  it('contain no credential, SQL text, parameter, Redis key, query, client or grant', async () => {
     const grants = await withDatabase(product.databaseUrl, (admin) =>
       admin.query<{ id: string }>('SELECT id FROM grants'),
     );
@@ -131,14 +131,14 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     expect(text).not.toMatch(/grant:|session:|\bWHERE\b|\$1|\?|code=|client_id/);
   });
 
-  it("a request's log line names its trace", () => {
+  it('are named in the log line of the request', () => {
     const [me] = spans.filter(isMe);
     const lines = product.apps.resource.output().split('\n');
     const line = lines.find((text) => text.includes(String(attributesOf(me as CollectedSpan)['reference'])));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
   });
 
-  it('a collector that refuses is told of by its status, and not by its words, which may repeat its key', async () => {
+  it('are reported as refused by status, without the collector’s text, which may contain its key', async () => {
     const told = () =>
       product.apps.resource
         .output()
@@ -153,7 +153,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
     for (const app of Object.values(product.apps)) expect(app.output()).not.toContain(COLLECTOR_KEY);
   });
 
-  it('a collector that is not there holds up neither requests nor the end', async () => {
+  it('delay neither requests nor the shutdown when the collector is gone', async () => {
     collector.close();
     const { body } = await user.redeem(await user.code());
     expect((await user.me(body['access_token'])).status).toBe(200);
@@ -165,7 +165,7 @@ describe('traces, where OTEL_EXPORTER_OTLP_ENDPOINT says where to', () => {
   });
 });
 
-describe('where nothing asks for traces', () => {
+describe('without a configured collector', () => {
   it.each<[string, Record<string, string>]>([
     ['nothing of OpenTelemetry is loaded', {}],
     [

@@ -85,8 +85,8 @@ class TokenAppOf01 {
 
 describe.each([
   ['of 0.1.0', {}],
-  ['that says more than this version knows', UNKNOWN],
-])('the API of this version, beside a token app %s', (_, added) => {
+  ['whose messages have unknown fields', UNKNOWN],
+])('the API of this version with a token app %s', (_, added) => {
   let services: Isolated;
   let nats: NatsConnection;
   let tokenApp: TokenAppOf01;
@@ -114,7 +114,7 @@ describe.each([
 
   const me = (headers: Record<string, string>): Promise<Response> => fetch(`${api.url}/v2/me`, { headers });
 
-  it('takes a bearer token, and a token that is bound to a key, new and known', async () => {
+  it('accepts a bearer token, and a bound token, both new and cached', async () => {
     const answer = await me({ Authorization: 'Bearer bearer' });
     expect(await answer.json()).toEqual({ status: 'success', data: expect.objectContaining(PROFILE) });
     const key = await DpopKey.generate();
@@ -125,7 +125,7 @@ describe.each([
     expect((await me({ Authorization: 'Bearer bound' })).status).toBe(401);
   });
 
-  it('hears of a revocation', async () => {
+  it('receives a revocation', async () => {
     await tokenApp.revoke();
     // Sooner than what it remembers would be forgotten by itself, 30 s.
     await until(
@@ -156,7 +156,7 @@ describe('the token app of this version', () => {
 
   it.each([
     ['of 0.1.0', {}],
-    ['that says more than it knows', UNKNOWN],
+    ['whose messages have unknown fields', UNKNOWN],
   ])('answers an API and an operator %s', async (_, added) => {
     const bearer = await accessToken();
     const live = {

@@ -77,7 +77,7 @@ describe('nobody is logged out, no code is redeemed twice and the service is bac
   });
 });
 
-describe('a master of the Redis Cluster fell with its last writes:', () => {
+describe('after the fall of a Redis Cluster master with its last writes', () => {
   let application: Application;
   let lost: LostWrites;
 
@@ -86,7 +86,7 @@ describe('a master of the Redis Cluster fell with its last writes:', () => {
     lost = await loseWrites(redis, product, busy);
   });
 
-  it('a code that was redeemed there is not redeemed again, and who redeemed it stays connected', async () => {
+  it('a code that was redeemed there is refused, and the client that redeemed it stays connected', async () => {
     const again = await application.redeem(lost.redeemed);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('a server failed')]);
     expect((await application.me(lost.first)).status).toBe(200);
@@ -94,18 +94,18 @@ describe('a master of the Redis Cluster fell with its last writes:', () => {
     expect((await application.me(next)).status).toBe(200);
   });
 
-  it('a code that was not redeemed is refused as well: nobody can know, and the user clicks again', async () => {
+  it('a code that was not redeemed is refused too, because its use cannot be ruled out', async () => {
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
     const { code } = await busy.connect();
     expect((await application.redeem(code)).status).toBe(200);
   });
 
-  it('a refresh token that was given out there is taken', async () => {
+  it('a refresh token that was issued there is accepted', async () => {
     expect((await application.me(lost.rotated)).status).toBe(200);
     expect((await application.refresh(lost.rotated)).status).toBe(200);
   });
 
-  it('a grant that was revoked there is revoked again by the token app, although its connection never broke as a whole', async () => {
+  it('the token app applies a revocation again that was lost there, although its connection never broke', async () => {
     await until(
       'the access token is refused',
       BACK_MS,
