@@ -28,7 +28,7 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   const but = (outcomes: readonly [string, string][], expected: string): string[] =>
     outcomes.filter(([, outcome]) => outcome !== expected).map(([object]) => object);
 
-  it('is unchanged the second time, but for what kubectl always sends', async () => {
+  it('is unchanged the second time, except for selectors that kubectl always sends', async () => {
     await withCopy(async (folder) => {
       const first = await apply(folder);
       expect(first.length).toBeGreaterThan(30);
@@ -46,8 +46,14 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
 
   it.each([
     ['a port without its protocol', 'token/network-policy.yaml', / +protocol: TCP\n/, '', 'networkpolicy'],
-    ['a quantity in other words', 'token/deployment.yaml', /memory: 384Mi/, 'memory: 1024Mi', 'deployment'],
-  ])('is taken for changed by %s', async (_, file, from, to, kind) => {
+    [
+      'a quantity in another notation',
+      'token/deployment.yaml',
+      /memory: 384Mi/,
+      'memory: 1024Mi',
+      'deployment',
+    ],
+  ])('is reported as changed because of %s', async (_, file, from, to, kind) => {
     await withCopy(async (folder) => {
       const path = join(folder, 'base', file);
       const text = await readFile(path, 'utf8');

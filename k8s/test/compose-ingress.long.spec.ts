@@ -16,14 +16,14 @@ const ADDRESSES = [
   '192.0.2.1 192.0.2.2 192.0.2.1 ::ffff:192.0.2.1 ::ffff:192.0.2.3',
 ].flatMap((some) => some.split(' '));
 
-describe('the ingress of docker-compose.yml, with no app behind it', () => {
+describe('the ingress of docker-compose.yml, without apps', () => {
   let ingress: Ingress;
   beforeEach(async () => {
     ingress = await tightComposeIngress();
   });
   afterEach(() => ingress?.stop());
 
-  it.each(URLS)('counts by the network that the login counts by, of IPv6 64 bits, at %s', async (url) => {
+  it.each(URLS)('limits requests to %s per network, as the login does: an IPv6 /64', async (url) => {
     const seen = new Map<string, number>();
     for (const address of ADDRESSES) {
       const network = addressNetwork(address);
@@ -34,7 +34,7 @@ describe('the ingress of docker-compose.yml, with no app behind it', () => {
     }
   });
 
-  it('writes down how each request ended and at which app, and no query of one that was limited or found no app', async () => {
+  it('logs how and at which app each request ended, without the query of a request that no app received', async () => {
     const query = 'state=typed-1&login_hint=typed-2&request_uri=typed-3&access_token=typed-4';
     for (const url of URLS)
       for (let n = 0; n < 4; n += 1) await ingress.ask(`${url}?${query}`, { headers: { referer: query } });
@@ -45,7 +45,7 @@ describe('the ingress of docker-compose.yml, with no app behind it', () => {
     expect(log.join('\n')).not.toMatch(/typed|state|login_hint|request_uri/);
   });
 
-  it('writes no query of a request that is too large or is none', async () => {
+  it('logs no query of a request that is too large or malformed', async () => {
     const [url = ''] = URLS;
     const body = 'x'.repeat(200 * 1024);
     expect((await ingress.ask(`${url}?state=typed`, { method: 'POST', body })).status).toBe(413);

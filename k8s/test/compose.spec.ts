@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     return found;
   };
 
-  it('publishes the ingress only, on this machine only', () => {
+  it('publishes only the ingress, and only on this machine', () => {
     for (const [name, { ports }] of Object.entries(services)) {
       if (name !== 'ingress') expect([name, ports]).toEqual([name, undefined]);
       for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
@@ -60,7 +60,7 @@ describe('docker-compose.yml', () => {
     expect(service('ingress').ports).toHaveLength(3);
   });
 
-  it.each(APPS)('gives %s what its configuration needs, and nothing that it does not know', async (app) => {
+  it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
     const { environment = {}, command = [], volumes: mounts } = service(app);
     expect(mounts).toEqual([`settings-${app}:/settings:ro`]);
     const files = command.flatMap((word) => /^--env-file=\/settings\/(.*)$/.exec(word)?.[1] ?? []);
@@ -81,13 +81,13 @@ describe('docker-compose.yml', () => {
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
   });
 
-  it('believes the ingress, by its one address, where a client is', () => {
+  it('lets the apps trust only the ingress, by its address, for client addresses', () => {
     const networks = service('ingress').networks as Record<string, { ipv4_address: string }>;
     for (const app of APPS)
       expect(service(app).environment?.['TRUSTED_PROXIES']).toBe(networks['front']?.ipv4_address);
   });
 
-  it('connects who talks to whom', () => {
+  it('puts only services that communicate on a common network', () => {
     const members = (network: string): string[] =>
       Object.entries(services)
         .filter(([, { networks = [] }]) =>
@@ -101,19 +101,19 @@ describe('docker-compose.yml', () => {
     expect(members('front')).toEqual(['authorize', 'ingress', 'resource', 'token']);
   });
 
-  it('leads out of the machine from the ingress’s network only', () => {
+  it('gives only the network of the ingress a route out of the machine', () => {
     const open = Object.entries(networks).filter(([, { internal }]) => !internal);
     expect(open.map(([name]) => name)).toEqual(['front']);
     for (const [name, { network_mode }] of Object.entries(services))
       expect([name, network_mode]).toEqual([name, name === 'setup' ? 'none' : undefined]);
   });
 
-  it('lets our processes and the ingress do nothing that only root may', () => {
+  it('drops all capabilities of our processes and the ingress', () => {
     for (const name of [...APPS, 'migrate', 'operator', 'ingress'])
       expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
   });
 
-  it.each(APPS)('asks %s itself whether it is ready, and lets it end its requests', (app) => {
+  it.each(APPS)('checks %s by its own /readyz, and gives it time to finish its requests', (app) => {
     const { INTERNAL_PORT } = new SHAPES[app]();
     expect(service(app).healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${INTERNAL_PORT}/readyz`);
     // 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for those over NATS, and some to close connections.
@@ -132,7 +132,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('starts each thing when what it needs is healthy', () => {
+  it('starts each service after its dependencies are healthy', () => {
     const conditions = (name: string): string[] =>
       Object.entries(service(name).depends_on ?? {})
         .map(([on, { condition }]) => `${on} ${condition}`)
@@ -153,14 +153,14 @@ describe('docker-compose.yml', () => {
       expect([name, service(name).healthcheck]).not.toContain(undefined);
   });
 
-  it('keeps what Redis is told, and never lets it forget a grant for want of memory', async () => {
+  it('makes Redis persistent, and lets it never evict a grant', async () => {
     const text = await readFile(join(ROOT, 'k8s/overlays/local/redis/redis.conf'), 'utf8');
     expect(text.split('\n')).toEqual(
       expect.arrayContaining(['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction']),
     );
   });
 
-  it('runs the servers that the local overlay runs', async () => {
+  it('runs the same servers as the local overlay', async () => {
     for (const server of ['postgres', 'redis', 'nats']) {
       const manifest = await readFile(join(ROOT, `k8s/overlays/local/${server}/${server}.yaml`), 'utf8');
       expect(manifest).toContain(`image: ${service(server).image}\n`);
@@ -168,7 +168,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(['token', 'resource'])(
-    'answers for a %s app that is away as the ingress of Kubernetes does',
+    'answers for an unavailable %s app as the Kubernetes ingress does',
     async (app) => {
       const manifest = await readFile(join(ROOT, `k8s/components/oauth-errors/${app}.yaml`), 'utf8');
       const snippet = manifest.split('server-snippets: |\n')[1] ?? '';

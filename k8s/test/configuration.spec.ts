@@ -58,13 +58,13 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     );
   }
 
-  it('are all that each process needs, with values that it takes', () => {
+  it('are sufficient and valid for each process', () => {
     for (const container of ours)
       for (const shape of SHAPES[container.name] ?? [])
         expect(() => loadConfiguration(shape, environmentOf(container))).not.toThrow();
   });
 
-  it('are none that the process does not know', () => {
+  it('are all known to their process', () => {
     for (const container of ours) {
       const shapes = SHAPES[container.name] ?? [];
       expect([container.name, shapes.length > 0]).toEqual([container.name, true]);
@@ -76,26 +76,23 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     }
   });
 
-  it('are given one by one: no Secret comes in as a whole', () => {
+  it('are listed one by one: no container imports a whole Secret', () => {
     for (const { name, envFrom } of ours) expect([name, envFrom]).toEqual([name, undefined]);
   });
 
-  it.each(['authorize', 'token', 'resource'])(
-    'let %s believe a proxy of the cluster, and no stranger',
-    (app) => {
-      // Without it every user has the proxy's address: who guesses passwords locks everybody out.
-      const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
-      expect(ranges).toEqual(expect.any(String));
-      for (const range of ranges?.split(',') ?? [])
-        expect(range).toMatch(/^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\.[\d.]+(\/(1[2-9]|2\d|3[0-2]))?$/);
-    },
-  );
+  it.each(['authorize', 'token', 'resource'])('let %s trust only proxies in private networks', (app) => {
+    // Without it every user has the proxy's address: who guesses passwords locks everybody out.
+    const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
+    expect(ranges).toEqual(expect.any(String));
+    for (const range of ranges?.split(',') ?? [])
+      expect(range).toMatch(/^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\.[\d.]+(\/(1[2-9]|2\d|3[0-2]))?$/);
+  });
 
-  it('say that this is production, where no secret has a default', () => {
+  it('set NODE_ENV to production, in which no secret has a default', () => {
     for (const container of ours) expect(environmentOf(container)['NODE_ENV']).toBe('production');
   });
 
-  it('are credentials from Secrets only, of the process’s own user', () => {
+  it('take credentials only from Secrets, of the process’s own user', () => {
     for (const { name, env = [] } of ours)
       for (const variable of env.filter((one) => one.name in SECRETS)) {
         const { secretKeyRef } = variable.valueFrom ?? {};
@@ -107,7 +104,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       }
   });
 
-  it.each(['authorize', 'token', 'resource'])('make %s listen where its container says', (app) => {
+  it.each(['authorize', 'token', 'resource'])('make %s listen on the ports of its container', (app) => {
     const container = ours.find(({ name }) => name === app);
     const [Shape] = SHAPES[app] ?? [];
     if (!container || !Shape) throw new Error(`no ${app}`);
@@ -120,7 +117,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
 });
 
 describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
-  it('tells every process that reads the database, and no other, where its tables are', async () => {
+  it('sets DATABASE_SCHEMA for every process with a database, and for no other', async () => {
     const path = `overlays/${overlay}`;
     const manifests = await render(path, async (folder) => {
       const file = join(folder, path, 'kustomization.yaml');
@@ -142,7 +139,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
 });
 
 describe('the External Secrets', () => {
-  it('make every Secret that production’s pods name, and each key of it', async () => {
+  it('create every Secret and key that the production pods refer to', async () => {
     const [asked, made] = await Promise.all([
       render('overlays/production'),
       render('components/external-secrets'),

@@ -14,7 +14,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     everything = workloads(manifests);
   });
 
-  it('runs every pod as Pod Security "restricted" wants it, which its namespace enforces', () => {
+  it('runs every pod under the Pod Security level "restricted", which its namespace enforces', () => {
     const [namespace] = all(manifests, 'Namespace');
     expect(namespace?.metadata?.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     for (const workload of everything) {
@@ -36,7 +36,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('gives no pod a token of the API, and each of ours an account of its own', () => {
+  it('gives no pod an API token, and each of our pods its own service account', () => {
     for (const { name, template } of everything) {
       expect(template.spec?.automountServiceAccountToken).toBe(false);
       expect(template.spec?.enableServiceLinks).toBe(false);
@@ -46,7 +46,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('asks for what it needs, and bounds memory', () => {
+  it('requests CPU and memory, and limits memory', () => {
     for (const container of everything.flatMap(containersOf)) {
       expect(container.resources).toMatchObject({
         requests: { cpu: expect.any(String), memory: expect.any(String) },
@@ -55,20 +55,20 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('pins every image by a whole version', () => {
+  it('pins every image to a full version', () => {
     for (const { image = '' } of everything.flatMap(containersOf))
       // PostgreSQL's versions have two parts; two of another's would be a tag that moves.
       expect(image).toMatch(/^([\w./-]+:\d+\.\d+\.\d+|postgres:\d+\.\d+)(-[a-z]+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
-  it('runs our version in every pod of ours', async () => {
+  it('runs our current version in all our pods', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     const ours = everything.flatMap(containersOf).filter(({ image }) => image?.includes('scheduling-oauth'));
     expect(ours).toHaveLength(7);
     for (const { image } of ours) expect(image?.split(':').at(-1)).toBe(version);
   });
 
-  it('selects by labels that the pods have, nobody else’s', () => {
+  it('has selectors that match their own pods and no others', () => {
     for (const { kind, name, selector, template } of everything) {
       if (kind === 'Job') continue;
       const mine = everything.filter((other) => selects(selector, other.template.metadata?.labels));
@@ -84,7 +84,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('leads every Service to ports that its pods have', () => {
+  it('routes every Service to existing ports of its pods', () => {
     for (const { metadata, spec } of all(manifests, 'Service')) {
       const pods = everything.filter(({ template }) =>
         selects({ matchLabels: spec?.selector ?? {} }, template.metadata?.labels),
@@ -95,21 +95,18 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS)(
-    'opens %s’s own port only, inside of the cluster only, where its Ingress looks for it',
-    (app) => {
-      const { spec } = one(manifests, 'Service', app);
-      expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
-      expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
-      const backends = (one(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(({ http }) =>
-        (http?.paths ?? []).map(({ backend }) => backend.service),
-      );
-      for (const backend of backends) expect(backend).toEqual({ name: app, port: { name: 'http' } });
-      expect(backends.length).toBeGreaterThan(0);
-    },
-  );
+  it.each(APPS)('exposes only the app port of %s, only inside the cluster, as its Ingress expects', (app) => {
+    const { spec } = one(manifests, 'Service', app);
+    expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
+    expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+    const backends = (one(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(({ http }) =>
+      (http?.paths ?? []).map(({ backend }) => backend.service),
+    );
+    for (const backend of backends) expect(backend).toEqual({ name: app, port: { name: 'http' } });
+    expect(backends.length).toBeGreaterThan(0);
+  });
 
-  it('probes ports that the container has', () => {
+  it('probes only existing ports of the container', () => {
     for (const container of everything.flatMap(containersOf)) {
       const names = (container.ports ?? []).map(({ name }) => name);
       for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
@@ -119,16 +116,19 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS)('%s restarts for itself alone, and is sent requests when it can answer them', (app) => {
-    const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
-    expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
-    expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
-    expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
-    // It answers after 2 s at most: one that waits for less is never ready while a dependency is silent, and does not say which.
-    expect(container?.readinessProbe?.timeoutSeconds).toBeGreaterThan(2);
-  });
+  it.each(APPS)(
+    'restarts %s only for its own health, and routes requests to it only when it is ready',
+    (app) => {
+      const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+      expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+      expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+      expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
+      // It answers after 2 s at most: one that waits for less is never ready while a dependency is silent, and does not say which.
+      expect(container?.readinessProbe?.timeoutSeconds).toBeGreaterThan(2);
+    },
+  );
 
-  it.each(APPS)('%s loses no request in a roll-out: new before old, and time to drain', (app) => {
+  it.each(APPS)('replaces %s without losing requests: new before old, and time to drain', (app) => {
     const { spec } = one(manifests, 'Deployment', app);
     expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
     const [container] = spec?.template.spec?.containers ?? [];
@@ -139,7 +139,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(spec?.replicas).toBeUndefined();
   });
 
-  it.each(APPS)('%s has copies that a node’s end leaves over, spread, and scaled by their load', (app) => {
+  it.each(APPS)('keeps replicas of %s during a node drain, and scales them', (app) => {
     const budget = one(manifests, 'PodDisruptionBudget', app);
     const scaler = one(manifests, 'HorizontalPodAutoscaler', app);
     const deployment = one(manifests, 'Deployment', app);
@@ -152,7 +152,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it.each(APPS)('%s is spread over zones, and over nodes also where these have no zone', (app) => {
+  it.each(APPS)('spreads %s over zones, and over nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       one(manifests, 'Deployment', app).spec?.template.spec ?? {};
     // One only: of several the scheduler leaves out of account what lacks the label of any of them.
@@ -175,7 +175,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     });
   });
 
-  it.each(APPS)('%s has two minutes to start, on a node where everything starts at once', (app) => {
+  it.each(APPS)('gives %s two minutes to start, because everything may start at once on a node', (app) => {
     const [container] = one(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
     const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
@@ -184,14 +184,14 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
   });
 
-  it('tries a migration again for more than an hour', () => {
+  it('retries a migration for more than an hour', () => {
     const { backoffLimit = 6 } = one(manifests, 'Job', 'migrate').spec ?? {};
     // The kubelet waits 10 s, then twice as long each time, 5 min at most.
     const waits = Array.from({ length: backoffLimit }, (_, tries) => Math.min(10 * 2 ** tries, 300));
     expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(3_600);
   });
 
-  it.each(['authorize', 'token'])('%s starts only when its own version’s migrations are applied', (app) => {
+  it.each(['authorize', 'token'])('starts %s only after the migrations of its version are applied', (app) => {
     const { initContainers = [], containers = [] } =
       one(manifests, 'Deployment', app).spec?.template.spec ?? {};
     const [gate] = initContainers;

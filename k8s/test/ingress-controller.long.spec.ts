@@ -38,8 +38,8 @@ async function withNetworks(overlay: string): Promise<Manifest[]> {
   });
 }
 
-describe.each(OVERLAYS)('the %s overlay with the component for clients’ networks', (overlay) => {
-  it('is what the API knows, and counts by nothing else', async () => {
+describe.each(OVERLAYS)('the %s overlay with the component for client networks', (overlay) => {
+  it('is valid for the Kubernetes API, and limits requests only by client network', async () => {
     const manifests = await withNetworks(overlay);
     expect(await problemsOf(manifests)).toEqual([]);
     const keys = all(manifests, 'Ingress').map(
@@ -49,7 +49,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for clients’ networ
   });
 });
 
-describe('a controller with the ConfigMap of docs/deploy.md, with no app behind it', () => {
+describe('an ingress controller with the ConfigMap of docs/deploy.md, without apps', () => {
   let settings: ControllerSettings;
   let ingress: Ingress;
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a controller with the ConfigMap of docs/deploy.md, with no app behind 
   });
   afterAll(() => ingress?.stop());
 
-  it('counts a customer of IPv6 once, and writes no query of what it limits or finds no app for', async () => {
+  it('counts an IPv6 customer once, and logs no query of a request that no app received', async () => {
     for (const [host, path] of Object.entries(HOSTS)) {
       const limited: boolean[] = [];
       for (const address of [
@@ -86,7 +86,7 @@ describe('a controller with the ConfigMap of docs/deploy.md, with no app behind 
     expect(log.join('\n')).not.toMatch(/typed|state/);
   });
 
-  it('has the map of deploy/nginx.conf', async () => {
+  it('has the same map as deploy/nginx.conf', async () => {
     const map = /^ *map \$binary_remote_addr .*?\}$(?=\n *limit_req_zone)/ms;
     const plain = (text = ''): string => text.replaceAll(/^ +/gm, '').trim();
     const compose = map.exec(await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8'))?.[0];

@@ -81,7 +81,7 @@ describe('the ingress', () => {
     [`${API}/.well-known/oauth-protected-resource/v2/me`, 200, '"resource":"https://api.localhost/v2/me"'],
     [`${API}/api/auth/oauth/introspect`, 404, 'nginx'],
     ['https://localhost/auth/login', 404, 'nginx'],
-  ])('leads %s where it belongs (%i)', async (url, status, sign) => {
+  ])('routes %s to the right app or nowhere (%i)', async (url, status, sign) => {
     const answer = await ingress.ask(url);
     expect([answer.status, `${String(answer.headers['content-type'])} ${answer.text}`]).toEqual([
       status,
@@ -89,7 +89,7 @@ describe('the ingress', () => {
     ]);
   });
 
-  it('serves TLS only, by the certificate of each host', async () => {
+  it('serves TLS only, with the certificate of each host', async () => {
     await expect(ingress.ask('https://other.example.com/')).rejects.toThrow(/altnames/);
     await expect(fetch(`http://127.0.0.1:${ingress.port}/auth/login`)).resolves.toMatchObject({
       status: 400,
@@ -99,7 +99,7 @@ describe('the ingress', () => {
     expect(String(headers['set-cookie'])).toMatch(/; Secure/);
   });
 
-  it('carries the whole flow: code, tokens, API, refresh', async () => {
+  it('serves the whole flow: code, tokens, API, refresh', async () => {
     const code = await fixture.code(client.client_id, await fixture.user());
     const form = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -134,7 +134,7 @@ describe('the ingress', () => {
     return (await ask('/auth/login', { method: 'POST', headers, body })).status;
   }
 
-  it('tells the apps where a client is, and nothing that the client says of it', async () => {
+  it('passes the client’s address to the apps, and nothing that the client claims about it', async () => {
     const from =
       (address: string) =>
       (path: string, asking: Asking = {}): Promise<Answer> =>
@@ -146,7 +146,7 @@ describe('the ingress', () => {
     expect(await failedLogin('ada', '203.0.113.1', from('127.0.0.3'))).toBe(401);
   });
 
-  it('is the only proxy whose X-Forwarded-For an app trusts', async () => {
+  it('is the only proxy whose X-Forwarded-For the apps trust', async () => {
     const { hostname, port } = new URL(backends['authorize'] ?? '');
     const directly = (path: string, asking: Asking = {}): Promise<Answer> =>
       askDirectly({ ...asking, hostname, port: Number(port), path, from: '127.0.0.4' });
@@ -155,7 +155,7 @@ describe('the ingress', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('leaves a body that is too large to the app, up to where it must not come in at all', async () => {
+  it('lets the app answer a body that is too large, and answers in its format above a second limit', async () => {
     const answers = [await post(`a=${'x'.repeat(100 * 1024)}`), await post(`a=${'x'.repeat(200 * 1024)}`)];
     for (const { status, text, headers } of answers) {
       expect([status, headers['cache-control']]).toEqual([413, 'no-store']);
@@ -169,7 +169,7 @@ describe('the ingress', () => {
     expect(JSON.parse(large.text)).toMatchObject({ status: 'error', error: { code: 'PAYLOAD_TOO_LARGE' } });
   });
 
-  describe('with its limits and its apps at their end', () => {
+  describe('at its rate limits and without apps', () => {
     let tight: Ingress;
     beforeAll(async () => {
       const low = await render('overlays/local', async (folder) => {
@@ -188,7 +188,7 @@ describe('the ingress', () => {
     });
     afterAll(() => tight?.stop());
 
-    it('says in OAuth’s words that no app is there, and then that it was asked too often', async () => {
+    it('returns OAuth errors for an unavailable app, and then for too many requests', async () => {
       const url = `${BASE}/api/auth/oauth/token`;
       const answers = [await tight.ask(url), await tight.ask(url), await tight.ask(url)];
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);
@@ -207,7 +207,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('says the same in the API’s words', async () => {
+    it('returns errors in the format of the API for the same', async () => {
       const answers = [];
       for (let n = 0; n < 3; n += 1) answers.push(await tight.ask(`${API}/v2/me`));
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);
@@ -220,7 +220,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('does not report the requests that it limits: nginx would write their query beside it', async () => {
+    it('does not log limited requests as errors, because nginx would log their query', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 4; n += 1)
         statuses.push((await tight.ask(`${AUTH}/auth/login?state=typed`, { from: '127.0.0.9' })).status);
@@ -228,7 +228,7 @@ describe('the ingress', () => {
       expect(await tight.logs()).not.toContain('limiting requests');
     });
 
-    it('counts by the address that a connection comes from, whatever its headers say', async () => {
+    it('counts by the address of the connection, whatever the headers say', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 3; n += 1) {
         const headers = { 'x-forwarded-for': `203.0.113.${n}`, 'x-real-ip': `203.0.113.${n}` };

@@ -52,7 +52,7 @@ async function startDocumented(): Promise<BackingService> {
   );
 }
 
-describe('the NATS user of a service that docs/introspection.md describes', () => {
+describe('the NATS user for a service in docs/introspection.md', () => {
   let services: Isolated;
   let nats: BackingService;
   let token: AppProcess;
@@ -86,7 +86,7 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
     await services?.close();
   });
 
-  it('is enough to know what a token is good for, and to hear at once that it was revoked', async () => {
+  it('may introspect tokens and receive revocations', async () => {
     const client = await fixture.client();
     const send = (path: string, body: object) =>
       fetch(`${token.url}/api/auth/oauth/${path}`, {
@@ -118,7 +118,7 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
     expect(reply).toMatchObject({ outcome: 'consumed' });
   });
 
-  it('may say and hear nothing more', async () => {
+  it('may publish and subscribe to nothing else', async () => {
     const nobody = await connect(natsOptions(nats.url, 'bookings'));
     const refused: string[] = [];
     void (async () => {
@@ -135,8 +135,8 @@ describe('the NATS user of a service that docs/introspection.md describes', () =
   });
 });
 
-describe('what docs/introspection.md says of Kubernetes and compose', () => {
-  it('is what the manifests say of resource', async () => {
+describe('the deployment of a service in docs/introspection.md', () => {
+  it('matches the manifests of resource', async () => {
     const doc = await text('docs/introspection.md');
     const deployment = await text('k8s/base/resource/deployment.yaml');
     for (const said of ['args: [dist/apps/NAME/src/main.js]', 'app.kubernetes.io/name: NAME']) {
@@ -156,7 +156,7 @@ describe('what docs/introspection.md says of Kubernetes and compose', () => {
     expect(lists).toHaveLength(2);
   });
 
-  it('is the compose service of resource, under another name', async () => {
+  it('matches the compose service of resource, under another name', async () => {
     const [, block = ''] = /```yaml\n(bookings:.*?)```/s.exec(await text('docs/introspection.md')) ?? [];
     const { bookings } = parse(block.replace('*app', '{}'), { merge: true }) as { bookings: object };
     const compose = await text('docker-compose.yml');

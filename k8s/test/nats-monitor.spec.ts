@@ -8,7 +8,7 @@ import { ownSettings, ROOT } from './settings.js';
 
 const HEALTH = ['wget', '-q', '-O', '/dev/null', `http://127.0.0.1:${MONITOR}/healthz`];
 
-describe('the monitoring of NATS, which knows no login', () => {
+describe('the monitoring port of NATS, which has no login', () => {
   let settings: Awaited<ReturnType<typeof ownSettings>>;
   let nats: Awaited<ReturnType<typeof startNats>>;
   beforeAll(async () => {
@@ -21,13 +21,13 @@ describe('the monitoring of NATS, which knows no login', () => {
     await settings?.remove();
   });
 
-  it('answers inside its container and at no address that others reach', async () => {
+  it('is reachable only inside its container', async () => {
     const health = await fetch(`http://127.0.0.1:${nats.monitor}/healthz`);
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
     await expect(fetch(`http://127.0.0.2:${nats.monitor}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('is asked there by both health checks', async () => {
+  it('is used there by both health checks', async () => {
     const compose = parse(await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')) as {
       services: { nats: { healthcheck: { test: string[] } } };
     };

@@ -93,7 +93,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     return found;
   };
 
-  it('lets through the arrows of the architecture, and nothing else', () => {
+  it('allows exactly the connections in the architecture', () => {
     const places = [...pods, INGRESS, MONITORING, ...STRANGERS];
     const found: string[] = [];
     for (const from of places) {
@@ -111,11 +111,11 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     expect(found.sort()).toEqual(ARROWS);
   });
 
-  it('has no rule for any other place or port', () => {
+  it('has no rule for any other peer or port', () => {
     expect(spelledRules(manifests).sort()).toEqual(RULES[overlay].toSorted());
   });
 
-  it('gives no way to any other port, in or out', () => {
+  it('allows no other port, in or out', () => {
     const known = new Set<number>([53, ...Object.values(SERVER_PORTS), ...Object.values(APPS).flat()]);
     const ports = [22, 80, 443, 8222, 9229, 26380, 65535].filter((port) => !known.has(port));
     for (const port of ports)
@@ -126,7 +126,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
         }
   });
 
-  it('lets our processes ask for names, and nobody of the servers', () => {
+  it('allows DNS for our processes, and not for the servers', () => {
     const may = pods.filter((pod) => passes(manifests, pod, DNS, 53, 'UDP')).map(({ name }) => name);
     expect(may.sort()).toEqual(['authorize', 'migrate', 'operator', 'resource', 'token']);
     expect(passes(manifests, podOf('token'), DNS, 53)).toBe(true);
@@ -134,7 +134,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
       expect(passes(manifests, podOf('token'), stranger, 53, 'UDP')).toBe(false);
   });
 
-  it('denies what no policy names', () => {
+  it('denies everything to a pod that no policy names', () => {
     const { spec } = one(manifests, 'NetworkPolicy', 'default-deny');
     expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     const forgotten: Peer = {

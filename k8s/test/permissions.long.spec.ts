@@ -19,7 +19,7 @@ const ADDRESSES = {
 };
 const OPERATOR = 'dist/apps/operator/src/main.js';
 
-describe('the users of a development installation', () => {
+describe('a development installation', () => {
   let servers: Servers;
   let migrated: Awaited<ReturnType<typeof operator>>;
   let waited: typeof migrated;
@@ -69,8 +69,8 @@ describe('the users of a development installation', () => {
     return { nats, refusals };
   }
 
-  describe('of PostgreSQL', () => {
-    it('only the owner changes tables; the service changes what is in them', async () => {
+  describe('has in PostgreSQL', () => {
+    it('an owner that changes tables, and a service role that changes only rows', async () => {
       expect(migrated).toMatchObject({ code: 0, stderr: '' });
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
       const { DATABASE_URL = '' } = await servers.environmentOf('token');
@@ -93,8 +93,8 @@ describe('the users of a development installation', () => {
     });
   });
 
-  describe('of Redis', () => {
-    it('are one, with no password-less one beside it, that may not configure, list or empty the server', async () => {
+  describe('has in Redis', () => {
+    it('one user with a password, which may not configure, list or empty the server', async () => {
       const { REDIS_URL = '' } = await servers.environmentOf('token');
       const redis = new Redis(REDIS_URL);
       const anybody = new Redis(REDIS_URL.replace(/\/\/.*@/, '//'), { maxRetriesPerRequest: 0 });
@@ -121,7 +121,7 @@ describe('the users of a development installation', () => {
     });
   });
 
-  describe('of NATS', () => {
+  describe('has in NATS', () => {
     const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
     const ELSEWHERE = [
@@ -151,7 +151,7 @@ describe('the users of a development installation', () => {
     const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
-      '%s may say and hear its part, nothing else',
+      'a user %s that may publish and subscribe only to its subjects',
       async (user) => {
         const { nats, refusals } = await connected(user);
         for (const subject of ALL) nats.publish(subject);
@@ -167,7 +167,7 @@ describe('the users of a development installation', () => {
       },
     );
 
-    it('token answers to inboxes only, wherever a request wants its answer', async () => {
+    it('a user token that answers to inboxes only, whatever reply subject a request names', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
       const wanted = [
         clientChanged,
@@ -189,20 +189,20 @@ describe('the users of a development installation', () => {
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
     });
 
-    it('may send no message of more than 128 KB', async () => {
+    it('a limit of 128 KB for messages', async () => {
       const { nats } = await connected('resource');
       expect(nats.info?.max_payload).toBeLessThanOrEqual(128 * 1024);
       expect(nats.info?.max_payload).toBeGreaterThanOrEqual(64 * 1024);
     });
 
-    it('a process without a password is not let in', async () => {
+    it('no access without a password', async () => {
       const { NATS_URL = '' } = await servers.environmentOf('token');
       const { host } = new URL(NATS_URL);
       await expect(connect({ servers: host, reconnect: false })).rejects.toThrow(/authorization/i);
     });
   });
 
-  describe('are enough for the product', () => {
+  describe('has enough permissions for the product', () => {
     const running: AppProcess[] = [];
     let fixture: Fixture;
     const app = {} as Record<'authorize' | 'token' | 'resource', AppProcess>;
@@ -249,7 +249,7 @@ describe('the users of a development installation', () => {
       return (await answer.json()) as { access_token: string; refresh_token: string };
     }
 
-    it('registers, exchanges, opens the API, refreshes and revokes, and every cache hears of it', async () => {
+    it('to register, exchange, call the API, refresh and revoke, with eviction from every cache', async () => {
       const registration = ['--name', 'A', '--redirect-uri', REDIRECT_URI, '--json'];
       const created = await operator(['client', 'create', ...registration]);
       expect(created).toMatchObject({ code: 0, stderr: '' });
@@ -280,7 +280,7 @@ describe('the users of a development installation', () => {
       await refused(second.access_token);
     });
 
-    it('deletes users, and every cache hears of it; the service’s role alone cannot while a grant is live', async () => {
+    it('to delete a user through the operator, and not by the service role while a grant is live', async () => {
       const userId = await fixture.user();
       const { access_token: token } = await tokenOf(await fixture.client(), userId);
       expect(await me(token)).toBe(200);
@@ -293,7 +293,7 @@ describe('the users of a development installation', () => {
       expect(await fixture.users.find(userId)).toBeNull();
     });
 
-    it('lets authorize tell of a revocation', async () => {
+    it('to let authorize broadcast a revocation', async () => {
       const { access_token: token } = await tokenOf(await fixture.client());
       expect(await me(token)).toBe(200);
       const id = fixture.grantIdOf(token);

@@ -7,11 +7,11 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     manifests = await render(`overlays/${overlay}`);
   });
 
-  it('is what the API knows, every field and every type of it', async () => {
+  it('is valid for the Kubernetes API in every field and type', async () => {
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
-  it('has every component, each thing once', () => {
+  it('has every component exactly once', () => {
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata?.name}`);
     expect(new Set(names).size).toBe(names.length);
     for (const app of ['authorize', 'token', 'resource'])
@@ -23,7 +23,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(names).toEqual(expect.arrayContaining(['Job migrate', 'Deployment operator']));
   });
 
-  it('is all in one namespace, and holds no Secret that is not made on the spot', () => {
+  it('is in one namespace, and contains no Secret except generated ones', () => {
     for (const { kind, metadata } of manifests) {
       if (kind !== 'Namespace') expect(metadata?.namespace).toBe('scheduling-oauth');
       if (kind === 'Secret') expect(overlay).toBe('local');
@@ -31,7 +31,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   });
 });
 
-describe('strict validation', () => {
+describe('strict validation of manifests', () => {
   let token: Manifest[];
   beforeAll(async () => {
     token = await render('base/token');
@@ -46,7 +46,7 @@ describe('strict validation', () => {
       return JSON.parse(text.replace(from, to)) as Manifest;
     });
 
-  it('refuses nothing of what is changed here', async () => {
+  it('accepts the unchanged manifests', async () => {
     expect(await problemsOf(token)).toEqual([]);
   });
 

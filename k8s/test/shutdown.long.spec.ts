@@ -10,7 +10,7 @@ import { isolate, type Isolated } from '#testing/isolate.js';
 const GET = 'GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: base.example.com\r\n\r\n';
 const KEYS = randomBytes(32).toString('base64url');
 
-describe('a process as a container runs it', () => {
+describe('a process in its container environment', () => {
   let services: Isolated;
   let fixture: Fixture;
   let env: Record<string, string>;
@@ -64,14 +64,14 @@ describe('a process as a container runs it', () => {
   }
 
   // So does token, which has more to end: below.
-  it.each(['authorize', 'resource'])('%s ends with 0 on SIGTERM', async (app) => {
+  it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
     const { child, ended, internal } = await start(app);
     await until(internal, '/readyz');
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   });
 
-  it('ends with 0 on SIGTERM while it still waits for its database', async () => {
+  it('exits with 0 on SIGTERM while it still waits for its database', async () => {
     const DATABASE_URL = `postgres://nobody@127.0.0.1:${await freePort()}/nowhere`;
     const { child, ended, internal } = await start('token', { DATABASE_URL });
     await until(internal, '/healthz');
@@ -79,7 +79,7 @@ describe('a process as a container runs it', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('is not ready any more and answers the request that was under way, in full, before it ends', async () => {
+  it('becomes unready on SIGTERM, and answers the request in progress before it exits', async () => {
     const { child, ended, internal, port } = await start('token');
     await until(internal, '/readyz');
     const client = await fixture.client();
@@ -113,7 +113,7 @@ describe('a process as a container runs it', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('answers what kept connections were sending when the end began', async () => {
+  it('answers requests that were arriving on kept connections when the shutdown began', async () => {
     // On a busy machine we may see too late that the end has begun.
     for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
   });
@@ -141,7 +141,7 @@ describe('a process as a container runs it', () => {
     );
   }
 
-  it('is not ready from the signal on, and cuts off a request that does not come to its end', async () => {
+  it('is unready from SIGTERM on, and cuts off a request that does not arrive in time', async () => {
     const { child, ended, internal, port } = await start('token');
     await until(internal, '/readyz');
     const stalled = await open(port);

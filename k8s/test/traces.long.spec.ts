@@ -21,11 +21,11 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     [without, manifests] = await Promise.all([render(path), render(path, include)]);
   });
 
-  it('is what the API knows', async () => {
+  it('is valid for the Kubernetes API', async () => {
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
-  it('lets the three apps reach the collector, and nobody anything else that is new', () => {
+  it('allows the three apps to reach the collector, and nothing else', () => {
     const may = podsOf(manifests).filter((pod) => passes(manifests, pod, COLLECTOR, 4318));
     expect(may.map(({ name }) => name).sort()).toEqual(APPS);
     expect(podsOf(without).some((pod) => passes(without, pod, COLLECTOR, 4318))).toBe(false);
@@ -35,7 +35,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     ]);
   });
 
-  it('tells these three, and no other process, where it is', () => {
+  it('sets the collector’s address for these three apps only', () => {
     const told = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ env = [] }) => env.some(({ name }) => name === 'OTEL_EXPORTER_OTLP_ENDPOINT'));

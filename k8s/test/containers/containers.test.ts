@@ -12,7 +12,7 @@ const IMAGE = 'scheduling-oauth:0.1.0';
 const APPS = ['authorize', 'token', 'resource'] as const;
 const REDIRECT_URI = 'http://localhost:3999/callback';
 
-describe('image and compose', () => {
+describe('the image and docker-compose.yml', () => {
   let engine: Engine;
   let folder: string;
 
@@ -52,7 +52,7 @@ describe('image and compose', () => {
       ]),
     );
 
-  it('has what runs and nothing that builds or tests', async () => {
+  it('contain what runs, and nothing that builds or tests', async () => {
     const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
     };
@@ -70,7 +70,7 @@ describe('image and compose', () => {
     expect(await inImage('operator --help')).toContain('migrate');
   }, 60_000);
 
-  it('is alive within 2 s', async () => {
+  it('are alive within 2 s', async () => {
     const [port, internal] = [await freePort(), await freePort()];
     const variables = {
       HOST: '127.0.0.1',
@@ -106,7 +106,7 @@ describe('image and compose', () => {
     }
   }, 60_000);
 
-  it('comes up in order, and the demo passes through the ingress', async () => {
+  it('start in order, and the demo passes through the ingress', async () => {
     await must(engine.compose(['config', '-q']));
     await must(engine.compose(['up', '-d']));
     await Promise.all(['postgres', 'redis', 'nats', ...APPS, 'ingress'].map(healthy));
@@ -142,7 +142,7 @@ describe('image and compose', () => {
     await passTheDemo();
   }, 300_000);
 
-  it('has an ingress that finds apps which were recreated, at other addresses', async () => {
+  it('have an ingress that finds apps which were recreated at other addresses', async () => {
     const before = await addresses();
     const order = [...APPS].sort((one, other) => (before[other] ?? '').localeCompare(before[one] ?? ''));
     await must(engine.compose(['rm', '-s', '-f', ...APPS]));
@@ -152,7 +152,7 @@ describe('image and compose', () => {
     await passTheDemo();
   }, 120_000);
 
-  it('publishes the ingress and nothing else, and gives each process the networks of its arrows', async () => {
+  it('publish only the ingress, and give each process only its networks', async () => {
     const ids = (await must(engine.compose(['ps', '-q']))).split('\n');
     const states = JSON.parse(await must(engine.docker(['inspect', ...ids]))) as Inspected[];
     const seen = Object.fromEntries(
@@ -180,7 +180,7 @@ describe('image and compose', () => {
   }, 60_000);
 
   it.each(APPS)(
-    '%s drains and ends with 0',
+    'let %s finish its requests and exit with 0',
     async (app) => {
       const id = await must(engine.compose(['ps', '-q', app]));
       await must(engine.docker(['stop', '-t', '20', id]));
