@@ -12,6 +12,7 @@ import { type Figures, measure } from './measure.js';
 import { newPerson, type Person } from './person.js';
 import { type Product, startProduct } from './product.js';
 import { type Report, reportOf } from './report.js';
+import { many } from './several.js';
 import { sizesFrom } from './sizing.js';
 import { grantBytes, redisBytes, sessionBytes } from './storage.js';
 import { usageOf } from './usage.js';
@@ -25,12 +26,13 @@ else should run on the machine.
   --peers   compares the product with oidc-provider and with two floors instead; writes dist/bench/peers.json and peers.svg
   --write   also writes the figures to docs/sizing.md, with --peers to docs/performance.md
   --help    shows this
+
+npm run bench:growth compares 1,000 live grants with 1,000,000.
 `;
 
 const SECONDS = 4;
 const CODES = 4_000;
 const PEOPLE = 100;
-const AT_ONCE = 10;
 
 async function run(product: Product): Promise<Report> {
   const { fixture, apps } = product;
@@ -66,16 +68,6 @@ async function run(product: Product): Promise<Report> {
 
   const storage = { ...grant, sessionInRedis: await sessionBytes(fixture) };
   return { figures, storage, atRest, loadBefore, sizes: sizesFrom(figures, storage) };
-}
-
-async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
-  const made: T[] = [];
-  let started = 0;
-  const worker = async () => {
-    while (started++ < count) made.push(await make());
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return made;
 }
 
 /** @throws Error that names what is no option */

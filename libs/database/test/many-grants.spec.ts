@@ -21,7 +21,7 @@ interface Plan {
 
 /** Rows of `grants` that a plan has read. Blocks tell of index entries that it has read and skipped. */
 function rowsRead(plan: Plan): number {
-  const isOfGrants = /^grants/.test(plan['Relation Name'] ?? plan['Index Name'] ?? '');
+  const isOfGrants = (plan['Relation Name'] ?? plan['Index Name'] ?? '').startsWith('grants');
   const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
   const own = isOfGrants ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0;
   return (plan.Plans ?? []).reduce((sum, part) => sum + rowsRead(part), own);

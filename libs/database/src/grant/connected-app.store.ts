@@ -26,7 +26,7 @@ export interface ConnectedApp {
 /** Bounds a list: more applications than any user connects. */
 const AT_MOST = 200;
 /** Grants that are read one by one; more than most users have. */
-const FEW = 500;
+const FEW = 250;
 /** Bounds the search for the last use of a user with more, for each scope that the user allowed. */
 const NEWEST = 100;
 
@@ -52,7 +52,8 @@ const BY_CLIENT = `
  */
 const connectedApps = (whose: string): string => `
   WITH own AS MATERIALIZED (
-    SELECT * FROM grants WHERE ${whose} ORDER BY client_id, asked_scope LIMIT ${FEW + 1}
+    SELECT client_id, scope, created_at, last_used_on, revoked_at, expires_at FROM grants
+    WHERE ${whose} ORDER BY client_id, asked_scope LIMIT ${FEW + 1}
   )
   SELECT bound.more, app.* FROM (SELECT count(*) > ${FEW} AS more FROM own) bound LEFT JOIN (
     SELECT ${FIELDS}, string_agg(DISTINCT g.scope, ' ') AS scope, min(g.created_at) AS since,

@@ -1,0 +1,172 @@
+import { parseArgs } from 'node:util';
+import { authorizeCases } from './cases/authorize-cases.js';
+import { resourceCases } from './cases/resource-cases.js';
+import { tokenCases, Tokens } from './cases/token-cases.js';
+import { fillGrants, fillUser } from './growth-fill.js';
+import type { Case } from './load.js';
+import { type Figures, measure } from './measure.js';
+import { authorizationPath, newPerson, type Person } from './person.js';
+import { type Product, startProduct } from './product.js';
+import { many } from './several.js';
+
+const USAGE = `npm run bench:growth [-- --grants 1000000]
+
+Measures what growth costs: requests with 1,000 live grants and with --grants, all of one client; then the pages of
+others while one user has a tenth of --grants. It takes about 15 minutes, in which nothing else should run on the
+machine.
+
+  --grants  live grants in PostgreSQL and Redis, at least 10000 (1000000)
+  --help    shows this
+`;
+
+const FEW = 1_000;
+const CODES = 3_000;
+const PEOPLE = 20;
+const SECONDS = 4;
+/** Who request one user's pages over and over, while others' pages are measured. */
+const VISITORS = 2;
+
+type Stage = Readonly<Record<string, Figures>>;
+
+async function growth(product: Product, grants: number): Promise<string> {
+  const { fixture } = product;
+  const client = await fixture.client();
+  const people = await many(PEOPLE, () => newPerson(product, client.client_id));
+  const [heavy, light] = [
+    await newPerson(product, client.client_id),
+    await newPerson(product, client.client_id),
+  ];
+  const heavyId = await idOf(product, heavy);
+
+  const stage = async (): Promise<Stage> => {
+    const tokens = new Tokens();
+    const users = await many(PEOPLE, () => fixture.user());
+    let turn = 0;
+    const code = () => fixture.code(client.client_id, users[turn++ % PEOPLE] ?? 0);
+    tokens.codes.push(...(await many(CODES, code)));
+    const { redeem, refresh } = await tokenCases(product, client, tokens);
+    const figures = await take(product, { redeem, refresh });
+    const { unknown } = resourceCases(product, tokens);
+    return { ...figures, ...(await take(product, { unknown })), ...(await pages()) };
+  };
+  const pages = (): Promise<Stage> => {
+    const { consent, apps } = authorizeCases(product, client.client_id, people);
+    return take(product, { consent, apps });
+  };
+
+  await fillGrants(product, client.client_id, 1, FEW);
+  // The first stage compiles the code.
+  await stage();
+  const before = await stage();
+  await fillGrants(product, client.client_id, FEW + 1, grants);
+  const after = await stage();
+
+  const alone = await besideVisits(product, client.client_id, light, pages);
+  const own = Math.floor(grants / 10);
+  await fillUser(product, client.client_id, heavyId, own);
+  const withHeavy = await pages();
+  const beside = await besideVisits(product, client.client_id, heavy, pages);
+  return [
+    comparison(`${FEW} grants`, before, `${grants} grants`, after),
+    `Others’ pages, while one user has ${own} grants:`,
+    comparison('before', after, 'after', withHeavy),
+    `Others’ pages, while ${VISITORS} connections request one user's pages:`,
+    comparison('a user with no grant', alone, `with ${own} grants`, beside, ['p50']),
+  ].join('\n\n');
+}
+
+async function take(product: Product, cases: Readonly<Record<string, Case>>): Promise<Stage> {
+  const figures: Record<string, Figures> = {};
+  for (const [name, subject] of Object.entries(cases)) {
+    figures[name] = await measure(subject, product.apps, SECONDS);
+    process.stderr.write(`${name}: ${Math.round(figures[name].busy.perSecond)}/s\n`);
+  }
+  return figures;
+}
+
+/** Measures while visitors request a user's consent page and applications. */
+async function besideVisits(
+  { authUrl }: Product,
+  clientId: string,
+  { session: { cookie } }: Person,
+  work: () => Promise<Stage>,
+): Promise<Stage> {
+  const over = new AbortController();
+  const visitor = async () => {
+    while (!over.signal.aborted)
+      for (const path of ['/auth/apps', authorizationPath(clientId, 'consent')]) {
+        const answer = await fetch(new URL(path, authUrl), { headers: { cookie } });
+        await answer.text();
+        if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+      }
+  };
+  const visits = Promise.all(Array.from({ length: VISITORS }, visitor));
+  const figures = await work().finally(() => over.abort());
+  await visits;
+  return figures;
+}
+
+async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
+  const username = new URLSearchParams(login.body).get('username');
+  const [row] = await fixture.sql('SELECT id FROM users WHERE username = $1', [username]);
+  return (row as { id: number }).id;
+}
+
+/**
+ * Two stages and their ratios: p50 in milliseconds, one request at a time, and CPU of all processes per request, which means
+ * nothing while others send requests as well.
+ */
+function comparison(
+  one: string,
+  before: Stage,
+  other: string,
+  after: Stage,
+  columns: readonly ('p50' | 'CPU')[] = ['p50', 'CPU'],
+): string {
+  const cpuOf = ({ cpu }: Figures) => Object.values(cpu).reduce((sum, part) => sum + part, 0);
+  const rows = Object.entries(before).flatMap(([key, first]) => {
+    const second = after[key];
+    if (!second) return [];
+    const values = { p50: [first.alone.p50, second.alone.p50], CPU: [cpuOf(first), cpuOf(second)] } as const;
+    const cells = columns.flatMap((column) => {
+      const [a, b] = values[column];
+      return [a.toFixed(2), b.toFixed(2), (b / a).toFixed(2)];
+    });
+    return [`| ${[first.name, ...cells].join(' | ')} |`];
+  });
+  return [
+    `| request | ${columns.map((column) => `${column}: ${one} | ${other} | ratio`).join(' | ')} |`,
+    `| --- | ${columns.map(() => '--: | --: | --:').join(' | ')} |`,
+    ...rows,
+  ].join('\n');
+}
+
+/** @throws Error that names what is no option */
+function options(): { readonly grants: number; readonly help: boolean } {
+  const { grants, help } = parseArgs({
+    options: { grants: { type: 'string', default: '1000000' }, help: { type: 'boolean', default: false } },
+  }).values;
+  if (!/^\d{5,8}$/.test(grants))
+    throw Object.assign(new Error(`--grants ${grants} is not a number from 10000`), {
+      code: 'ERR_PARSE_ARGS',
+    });
+  return { grants: Number(grants), help };
+}
+
+try {
+  const { grants, help } = options();
+  if (help) process.stdout.write(USAGE);
+  else {
+    const product = await startProduct();
+    try {
+      process.stdout.write(`${await growth(product, grants)}\n`);
+    } finally {
+      await product.close();
+    }
+  }
+} catch (error) {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`error: ${message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}
