@@ -2,12 +2,13 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './metadata/metadata.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
-import { ResourceErrorFilter } from './resource-error.filter.js';
+import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
 /** The resource app: an API of the product, protected as any other API would be. */
@@ -39,6 +40,8 @@ export class AppModule {
   }
 }
 
+const OVERLOADED = OAuthError.unavailable();
+
 /** The resource app as a process runs it. Browsers may call it. */
 export function resourceApp(configuration: ResourceConfiguration): Service<ResourceConfiguration> {
   return {
@@ -46,6 +49,7 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
     module: AppModule.forRoot(configuration),
     configuration,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
+    overloadBody: (request) => errorBody(OVERLOADED, request),
     crossOriginPaths: [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH],
   };
 }

@@ -24,15 +24,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.errorOf(refineNotFound(thrown, request));
     addErrorToLog(request.raw, error);
-    void reply
-      .status(error.status)
-      .headers(error.headers)
-      .send({
-        status: 'error',
-        timestamp: new Date().toISOString(),
-        path: request.url.split('?', 1)[0],
-        error: { code: CODES[error.status] ?? 'INTERNAL_SERVER_ERROR', message: error.description },
-      });
+    void reply.status(error.status).headers(error.headers).send(errorBody(error, request));
   }
 
   /** Keeps the messages of the guard's exceptions. Other messages of the framework may quote the request. */
@@ -42,4 +34,14 @@ export class ResourceErrorFilter implements ExceptionFilter {
       ? new OAuthError('invalid_request', thrown.getStatus(), thrown.message, { cause: thrown.cause })
       : OAuthError.from(thrown);
   }
+}
+
+/** An error in the shape of the product's API. */
+export function errorBody({ status, description }: OAuthError, { url }: FastifyRequest): object {
+  return {
+    status: 'error',
+    timestamp: new Date().toISOString(),
+    path: url.split('?', 1)[0],
+    error: { code: CODES[status] ?? 'INTERNAL_SERVER_ERROR', message: description },
+  };
 }

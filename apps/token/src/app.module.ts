@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { CustomStrategy } from '@nestjs/microservices';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
@@ -9,7 +10,7 @@ import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
-import { OAuthErrorFilter } from './oauth-error.filter.js';
+import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';
 import { TokenModule } from './token/token.module.js';
@@ -43,6 +44,8 @@ const BROWSER_ENDPOINTS = [
   ENDPOINTS.authorizationServerMetadata,
 ];
 
+const OVERLOADED = OAuthError.unavailable();
+
 /** The token app as a process runs it: HTTP for applications, NATS for resource servers. */
 export function tokenApp(configuration: TokenConfiguration): Service<TokenConfiguration> {
   return {
@@ -50,6 +53,7 @@ export function tokenApp(configuration: TokenConfiguration): Service<TokenConfig
     module: AppModule.forRoot(configuration),
     configuration,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
+    overloadBody: (request) => errorBody(OVERLOADED, request),
     crossOriginPaths: BROWSER_ENDPOINTS,
     configure: (app) => {
       // Queue group: each NATS request goes to one of the app's instances.

@@ -12,13 +12,11 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = OAuthError.from(refineNotFound(thrown, request));
     addErrorToLog(request.raw, error);
-    void reply
-      .status(error.status)
-      .headers(error.headers)
-      .send({
-        error: error.code,
-        error_description: error.description,
-        error_reference: referenceOf(request.raw),
-      });
+    void reply.status(error.status).headers(error.headers).send(errorBody(error, request));
   }
+}
+
+/** An error as RFC 6749 5.2 has it. */
+export function errorBody({ code, description }: OAuthError, { raw }: FastifyRequest): object {
+  return { error: code, error_description: description, error_reference: referenceOf(raw) };
 }

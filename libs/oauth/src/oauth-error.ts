@@ -135,8 +135,8 @@ function isRefusedRequest(thrown: unknown): thrown is RefusedRequest {
 }
 
 function refused(error: RefusedRequest): OAuthError {
-  const { status, description, headers, detail } = error;
-  const options = { headers, detail, cause: error };
+  const { status, description, headers, detail, cause } = error;
+  const options = { headers, detail, cause };
   if (status === 503) return OAuthError.unavailable(options);
   return new OAuthError(
     status === 405 ? 'method_not_allowed' : 'invalid_request',

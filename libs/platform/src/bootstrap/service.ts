@@ -15,6 +15,7 @@ import {
   type MalformedRequestAnswer,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
+import { type OverloadBody, refuseOverload } from '../http/overload.js';
 import {
   allowCrossOrigin,
   closeConnectionsGracefully,
@@ -47,6 +48,8 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly crossOriginPaths?: readonly string[];
   /** The answer to what is not HTTP; by default JSON in the shape of RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
+  /** The body of 503 under overload; by default the app's error filter answers, which costs several times as much. */
+  readonly overloadBody?: OverloadBody;
   /** Adds what only this app has, such as another transport. */
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
@@ -85,6 +88,8 @@ export async function runService(
   // Before the app: a process that waits for its dependencies is alive, and /readyz says what it waits for.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
   const app = await createService(service, { readiness, metrics, ...(tracing && { tracing }) });
+  // The event loop is the process's: beside other apps, as in tests, its delay says nothing about this one.
+  refuseOverload(fastifyOf(app), metrics, service.overloadBody);
   // A container's first process does not end by a signal that it sends itself, as Nest does by default.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   process.off('SIGTERM', exit).off('SIGINT', exit);

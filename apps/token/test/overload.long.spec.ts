@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
+import { rawForm } from '#testing/kept-connection.js';
+import { openLoop, type TimedAnswer } from '#testing/open-loop.js';
+import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
+
+/** More than the process can answer in time: a second of its work. */
+const CROWD = 4_000;
+const FEW = 64;
+/** More than any machine manages. */
+const ENDLESS = 20_000;
+
+let app: TokenProcess;
+
+beforeAll(async () => {
+  app = await startTokenProcess();
+});
+
+afterAll(() => app.close());
+
+/** A refresh that may be repeated: within the retry window it costs the same each time and changes nothing. */
+async function refreshRequest(): Promise<string> {
+  const code = await app.code(app.ours.client_id, app.userId);
+  const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...app.ours };
+  const answer = await fetch(app.url + ENDPOINTS.token, {
+    method: 'POST',
+    body: new URLSearchParams(redeem),
+  });
+  const { refresh_token } = (await answer.json()) as { refresh_token: string };
+  return rawForm(ENDPOINTS.token, { grant_type: 'refresh_token', refresh_token, ...app.ours });
+}
+
+const metrics = async (): Promise<string> => (await fetch(`${app.internalUrl}/metrics`)).text();
+
+/** Seconds of CPU that the process has used: what else the machine does is not in it. */
+const cpuSeconds = async (): Promise<number> =>
+  Number(/^process_cpu_seconds_total\S* (\S+)$/m.exec(await metrics())?.[1]);
+
+const refusalsCounted = async (): Promise<number> =>
+  Number(/^oauth_overload_refusals_total\S* (\S+)$/m.exec(await metrics())?.[1]);
+
+interface Run {
+  readonly accepted: readonly TimedAnswer[];
+  readonly refused: readonly TimedAnswer[];
+  readonly perSecond: number;
+  readonly perCpuSecond: number;
+}
+
+async function load(request: string, perSecond: number, connections: number, seconds = 3): Promise<Run> {
+  const port = Number(new URL(app.url).port);
+  const [start, cpu] = [performance.now(), await cpuSeconds()];
+  const answers = await openLoop({ port, request, perSecond, seconds, connections });
+  const took = (performance.now() - start) / 1000;
+  const accepted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(accepted.length + refused.length).toBe(answers.length);
+  return {
+    accepted,
+    refused,
+    perSecond: accepted.length / took,
+    perCpuSecond: accepted.length / ((await cpuSeconds()) - cpu),
+  };
+}
+
+const median = (answers: readonly TimedAnswer[]): number =>
+  answers.map(({ time }) => time).toSorted((a, b) => a - b)[answers.length >> 1] ?? NaN;
+
+/** Asks the internal port over and over while something else happens. @returns the statuses */
+async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
+  const statuses = new Set<number>();
+  const done = work.then(() => true);
+  do {
+    for (const path of ['/healthz', '/metrics']) statuses.add((await fetch(app.internalUrl + path)).status);
+  } while (!(await Promise.race([done, sleep(100, false)])));
+  return statuses;
+}
+
+it('at twice its load it refuses early, goes on answering at its pace, and refuses nothing afterwards', async () => {
+  const request = await refreshRequest();
+  // Compilers of V8 need some thousand requests until a path is as fast as it gets.
+  await load(request, ENDLESS, FEW);
+  const peak = await load(request, ENDLESS, FEW);
+  expect(peak.refused).toHaveLength(0);
+
+  let crowd: Run | undefined;
+  // The measured peak is too low if the machine was busy then: more and more, until it is too much.
+  for (let factor = 2; !crowd?.refused.length && factor < 10; factor += 1) {
+    const counted = await refusalsCounted();
+    const running = load(request, factor * peak.perSecond, CROWD, 6);
+    expect([...(await healthDuring(running))]).toEqual([200]);
+    crowd = await running;
+    expect((await refusalsCounted()) - counted).toBe(crowd.refused.length);
+  }
+  if (!crowd) throw new Error('nothing was measured');
+  expect(crowd.refused.length).toBeGreaterThan(0);
+  expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
+  // Per second of its own CPU: what else the machine does is not in it. So many connections cost garbage collection as well.
+  expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.2);
+  // Far from what all of them would wait for each other.
+  expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
+
+  const after = await load(request, peak.perSecond / 4, FEW);
+  expect(after.refused).toHaveLength(0);
+  expect(after.accepted.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KeptConnection, type RawAnswer } from './kept-connection.js';
+
+export interface TimedAnswer extends RawAnswer {
+  /** Milliseconds since the request was due. */
+  readonly time: number;
+}
+
+export interface OpenLoop {
+  readonly port: number;
+  /** A request as it is sent, head and body. */
+  readonly request: string;
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** At most so many requests wait for their answers; what is due beyond that is not sent. */
+  readonly connections: number;
+}
+
+const TICK_MS = 5;
+
+/**
+ * Sends requests when they are due, whatever became of the earlier ones: as many clients do that know nothing of each other.
+ * Resolves when all that were sent are answered.
+ */
+export async function openLoop({
+  port,
+  request,
+  perSecond,
+  seconds,
+  connections,
+}: OpenLoop): Promise<TimedAnswer[]> {
+  const answers: TimedAnswer[] = [];
+  const all = await openConnections(port, connections);
+  const idle = [...all];
+  const send = async (dueAt: number): Promise<void> => {
+    const connection = idle.pop();
+    if (!connection) return;
+    const answer = await connection.send(request);
+    answers.push({ ...answer, time: performance.now() - dueAt });
+    idle.push(connection);
+  };
+  const start = performance.now();
+  let due = 0;
+  for (let now = start; now < start + seconds * 1000; now = performance.now()) {
+    for (; due < ((now - start) / 1000) * perSecond; due += 1) void send(start + (due / perSecond) * 1000);
+    await sleep(TICK_MS);
+  }
+  while (idle.length < connections) await sleep(TICK_MS);
+  for (const connection of all) connection.close();
+  return answers;
+}
+
+/** A few at a time: a server's queue of new connections is short. */
+async function openConnections(port: number, count: number): Promise<KeptConnection[]> {
+  const opened: KeptConnection[] = [];
+  while (opened.length < count) {
+    const some = Math.min(100, count - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: some }, () => KeptConnection.open(port)))));
+  }
+  return opened;
+}
