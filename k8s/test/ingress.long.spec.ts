@@ -207,7 +207,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('returns errors in the format of the API for the same', async () => {
+    it('returns the same errors in the format of the API', async () => {
       const answers = [];
       for (let n = 0; n < 3; n += 1) answers.push(await tight.ask(`${API}/v2/me`));
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);

@@ -151,7 +151,7 @@ describe('a development installation', () => {
     const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
-      'a user %s that may publish and subscribe only to its subjects',
+      'a user for %s that may publish and subscribe only to its subjects',
       async (user) => {
         const { nats, refusals } = await connected(user);
         for (const subject of ALL) nats.publish(subject);
@@ -167,7 +167,7 @@ describe('a development installation', () => {
       },
     );
 
-    it('a user token that answers to inboxes only, whatever reply subject a request names', async () => {
+    it('a user for the token app that answers to inboxes only, whatever reply subject a request names', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
       const wanted = [
         clientChanged,

@@ -136,7 +136,7 @@ describe('a failed login', () => {
 });
 
 describe('the account page', () => {
-  it.each(['/auth/', '/auth'])('at %s shows who is logged in, and can log out', async (path) => {
+  it.each(['/auth/', '/auth'])('shows who is logged in, and logs out, at %s', async (path) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(path);
     expect(page.text).toContain(user.email);

@@ -231,7 +231,7 @@ describe('an invalid request_uri gets an error page and never a redirect', () =>
   );
 });
 
-describe('a client that must push its requests', () => {
+describe('a client that must push its requests (RFC 9126)', () => {
   const plain = (clientId: string) =>
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's1' });
 

@@ -48,7 +48,7 @@ async function asked(work: () => Promise<unknown>, on = bench): Promise<string[]
 
 describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   // @rfc 9449 7
-  it('is answered with a proof of the key, the scheme in any case', async () => {
+  it('is answered with a proof of the key, in any letter case of the scheme', async () => {
     for (const scheme of ['DPoP', 'dpop']) {
       const answer = await send(`${scheme} ${token}`, await proofOf(token));
       expect([answer.status, answer.body.status]).toEqual([200, 'success']);

@@ -63,9 +63,9 @@ const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.m
 describe.each([
   ['NATS is killed', () => nats.kill(), () => nats.restart()],
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
-])('%s', (_case, take, give) => {
+])('the resource app, when %s,', (_case, take, give) => {
   // @rfc 7662 4
-  it('uses its cache for at most 5 s, then answers 503 with Retry-After; it recovers by itself and refuses what was revoked', async () => {
+  it('uses its cache for at most 5 s, then answers 503; it recovers, and refuses revoked tokens', async () => {
     const [kept, revoked] = [await known(), await known()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
     await take();
@@ -98,8 +98,8 @@ describe.each([
   });
 });
 
-describe('NATS is down for a moment', () => {
-  it('refuses a token that was revoked meanwhile as soon as NATS is back', async () => {
+describe('the resource app, when NATS is down for a moment,', () => {
+  it('refuses a token revoked in the meantime as soon as NATS is back', async () => {
     const [kept, revoked] = [await known(), await known()];
     await nats.kill();
     const killed = performance.now();

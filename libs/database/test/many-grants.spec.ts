@@ -76,7 +76,7 @@ describe('a user with many grants', () => {
   it.each([
     ['live', false],
     ['revoked', true],
-  ])('%s ones: costs a page and an answer a few rows', async (_, revoked) => {
+  ])('causes few reads for a page or an answer when the grants are %s', async (_, revoked) => {
     await fill({ revoked });
     await world.grant(world.mine, world.one);
     const { mine, one, grants, database } = world;
@@ -98,7 +98,7 @@ describe('a user with many grants', () => {
   it.each([
     ['live', false],
     ['revoked', true],
-  ])('%s ones: has the decisions and applications of all of them', async (_, revoked) => {
+  ])('sees the decisions and applications of all grants when they are %s', async (_, revoked) => {
     await fill({ revoked });
     const { mine, one, two, grants, database } = world;
     const last = await world.grant(mine, one, { scope: 'bookings:read' });
@@ -126,7 +126,7 @@ describe('a user with many grants', () => {
     expect(await apps.find(mine, await world.client())).toBeNull();
   });
 
-  it('revokes all of them, in statements that end in time', async () => {
+  it('can revoke all of them, in batches that end in time', async () => {
     await fill({});
     const { mine, one, grants, database } = world;
     let revoked: string[] = [];
@@ -137,7 +137,7 @@ describe('a user with many grants', () => {
     expect(await query(live, [mine])).toEqual([]);
   });
 
-  it('that expired: each new grant deletes 1000 of them', async () => {
+  it('loses 1000 expired grants with each new grant', async () => {
     await fill({ expired: true });
     const left = async () => {
       const [row] = await query<{ count: string }[]>(

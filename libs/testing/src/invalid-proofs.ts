@@ -65,7 +65,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'two parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.pop()) },
   // @rfc 9449 4.3(2)
   { rule: 'four parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.push('x')) },
-  { rule: 'a header that is no JSON', says: /well-formed/, make: (r) => forged(r, (p) => (p[0] = 'e30x')) },
+  { rule: 'a header that is not JSON', says: /well-formed/, make: (r) => forged(r, (p) => (p[0] = 'e30x')) },
   {
     rule: 'an oversize proof',
     says: /longer than 8192/,
@@ -89,7 +89,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'alg HS256, the key in the header', says: /alg/, make: symmetric },
   // @rfc 9449 4.3(5)
   {
-    rule: 'an algorithm nobody listed (ES512)',
+    rule: 'an unsupported algorithm (ES512)',
     says: /alg/,
     make: async ({ method, uri }) => (await DpopKey.generate('ES512')).proof(method, uri),
   },
@@ -134,7 +134,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   },
   // @rfc 9449 4.3(3)
   { rule: 'no jti', says: /jti is missing/, make: claims({ jti: null }) },
-  { rule: 'a jti that is no text', says: /jti is missing/, make: claims({ jti: 7 }) },
+  { rule: 'a jti that is not a string', says: /jti is missing/, make: claims({ jti: 7 }) },
   // @rfc 9449 11.1
   { rule: 'an over-long jti', says: /jti is longer/, make: claims({ jti: 'x'.repeat(257) }) },
   // @rfc 9449 4.3(3)
@@ -171,11 +171,11 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'a slash encoded', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
   { rule: 'a path and no host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
   // @rfc 9449 4.3(11)
-  { rule: 'a proof made too long ago', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
+  { rule: 'an expired proof', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
   // @rfc 9449 4.3(11)
-  { rule: 'a proof of the future', says: /in the future/, make: (r) => claims({ iat: now() + 300 })(r) },
+  { rule: 'a proof from the future', says: /in the future/, make: (r) => claims({ iat: now() + 300 })(r) },
   { rule: 'iat in milliseconds', says: /in the future/, make: (r) => claims({ iat: Date.now() })(r) },
-  { rule: 'a nonce that is no text', says: /nonce/, make: claims({ nonce: 7 }) },
+  { rule: 'a nonce that is not a string', says: /nonce/, make: claims({ nonce: 7 }) },
 ];
 
 /** node:crypto signs with keys that jose refuses to. */

@@ -10,7 +10,7 @@ export const KNOWN_RESOURCES: readonly [name: string, encoded: string][] = [
   ['the API with a slash, as URL classes write it', 'resource=https%3A%2F%2Fapi.example.com%2F'],
   ['an address of the API', 'resource=https://api.example.com/v2/me'],
   ['the API with a query', 'resource=https://api.example.com/v2?tenant=7'],
-  ['the API with the port that goes without saying', 'resource=https://API.example.com:443'],
+  ['the API with its default port', 'resource=https://API.example.com:443'],
   ['two APIs', 'resource=https://api.example.com&resource=https://bookings.example.com:8443/'],
   ['the same one twice', 'resource=https://api.example.com&resource=https://api.example.com'],
   ['no value', 'resource='],

@@ -59,7 +59,7 @@ export function describeEveryPage(locale: Locale): void {
     await tab.close();
   });
 
-  it('every error page fits as well, and has a title of its own', async () => {
+  it('every error page fits 320 pixels too, and has a unique title', async () => {
     const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
     const found: string[] = [];
     const titles = new Set<string>();
