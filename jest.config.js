@@ -5,7 +5,9 @@ import { swcOptions } from './libs/testing/jest/swc-options.mjs';
 const tier = (displayName, testMatch, more) => ({
   displayName,
   testMatch,
-  testEnvironment: 'node',
+  testEnvironment: process.argv.includes('--coverage')
+    ? '<rootDir>/libs/testing/jest/coverage-environment.mjs'
+    : 'node',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/dev', '<rootDir>/k8s'],
   // swc compiles each file on its own, and `#lib/…` is read from the library's sources. Suites that start
   // processes run what `npm run build` wrote to dist.
@@ -41,5 +43,6 @@ export default {
   collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts', '!libs/testing/**'],
   coverageDirectory: 'coverage',
   coverageProvider: 'babel',
-  coverageReporters: ['text', 'html', 'json-summary'],
+  // dev/coverage.ts writes the report.
+  coverageReporters: ['json'],
 };
