@@ -1,7 +1,7 @@
 // Joins what ran in Jest's workers with what ran in the processes that the tests start, and writes the report to coverage/.
 import { execFileSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
-import coverage, { type CoverageMapData } from 'istanbul-lib-coverage';
+import coverage, { type CoverageMap, type CoverageMapData, type FileCoverage } from 'istanbul-lib-coverage';
 import report from 'istanbul-lib-report';
 import reports from 'istanbul-reports';
 
@@ -10,6 +10,14 @@ const PROCESSES = `${FOLDER}/processes`;
 
 async function read(folder: string): Promise<CoverageMapData> {
   return JSON.parse(await readFile(`${folder}/coverage-final.json`, 'utf8')) as CoverageMapData;
+}
+
+/** V8 divides a file into other statements than Jest does: what both have in common is lines. */
+function addLines({ data }: CoverageMap, lines: Readonly<Record<number, number>>, file: string): void {
+  const known = data[file];
+  if (!known) return;
+  const { s: statements, statementMap } = 'data' in known ? (known as FileCoverage).data : known;
+  for (const [id, { start }] of Object.entries(statementMap)) statements[id] ||= lines[start.line] ?? 0;
 }
 
 const sources = ['apps/*/src/**', 'libs/*/src/**'].flatMap((glob) => ['--include', glob]);
@@ -28,10 +36,11 @@ execFileSync(
   { stdio: 'inherit' },
 );
 
-const coverageMap = coverage.createCoverageMap(await read(FOLDER));
-coverageMap.merge(await read(PROCESSES));
-// Lines count: Jest and V8 divide them into different statements and branches.
-const context = report.createContext({ dir: FOLDER, coverageMap });
+const inWorkers = coverage.createCoverageMap(await read(FOLDER));
+const inProcesses = coverage.createCoverageMap(await read(PROCESSES));
+for (const file of inProcesses.files())
+  addLines(inWorkers, inProcesses.fileCoverageFor(file).getLineCoverage(), file);
+const context = report.createContext({ dir: FOLDER, coverageMap: inWorkers });
 for (const kind of ['text', 'html', 'json-summary'] as const) reports.create(kind).execute(context);
 // Some gigabytes.
 await rm(PROCESSES, { recursive: true });
