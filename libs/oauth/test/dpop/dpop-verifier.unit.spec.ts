@@ -32,11 +32,11 @@ describe('a DPoP proof', () => {
   });
 
   it.each([
-    ['as old as allowed', -60, true],
-    ['older than allowed', -61, false],
-    ['as far in the future as the clock skew', 10, true],
-    ['farther in the future', 11, false],
-  ])('that is %s is accepted: %s', async (_rule, seconds, good) => {
+    ['accepted when it is as old as allowed', -60, true],
+    ['refused when it is older', -61, false],
+    ['accepted when it is as far in the future as the clock skew', 10, true],
+    ['refused when it is farther in the future', 11, false],
+  ])('is %s', async (_rule, seconds, good) => {
     const result = verify({ iat: NOW / 1000 + seconds });
     await (good
       ? expect(result).resolves.toBeDefined()
