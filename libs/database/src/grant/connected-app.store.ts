@@ -110,7 +110,7 @@ export class ConnectedAppStore {
     const found = await this.dataSource.query<FewRow[]>(few, [...whose]);
     const rows = found[0]?.more
       ? await this.dataSource.query<Row[]>(many, [...whose])
-      : found.flatMap(({ more, ...row }) => (row.clientId === null ? [] : [row]));
+      : found.flatMap(({ more: _more, ...row }) => (row.clientId === null ? [] : [row]));
     return rows.map(({ scope, ...app }) => ({ ...app, scopes: scopeTokens(scope).toSorted(asOnConsent) }));
   }
 }
