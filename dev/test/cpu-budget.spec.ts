@@ -28,7 +28,7 @@ let bare: FastifyInstance;
 let subjects: Record<'form' | 'get' | keyof typeof BUDGET, Subject>;
 
 beforeAll(async () => {
-  product = await startProduct();
+  product = await startProduct({ RETRY_WINDOW: 3600 });
   bare = await startBare();
   const { run } = product;
   const user = new ProductUser(run);
