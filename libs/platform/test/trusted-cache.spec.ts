@@ -103,6 +103,19 @@ describe('a cache with eviction by broadcasts', () => {
     expect(await again).toBe('g2:inactive');
   });
 
+  it('fetches again when more revocations arrive before the answer than it remembers', async () => {
+    const { cache, nth } = open();
+    const asking = cache.get('token');
+    const first = await nth(0);
+    others.publish('test.revoked', { grant: 'g9' });
+    for (let n = 0; n < 100_000; n++) others.publish('test.revoked', { grant: `another ${n}` });
+    await others.ping();
+    await connection.ping();
+    first.answer('g9:active');
+    (await nth(1)).answer('g9:inactive');
+    expect(await asking).toBe('g9:inactive');
+  });
+
   it('gives the answer after the revocation to lookups that shared the earlier fetch', async () => {
     const { cache, nth } = open();
     const early = cache.get('token');

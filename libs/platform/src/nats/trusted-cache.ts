@@ -23,7 +23,7 @@ interface Options<V> {
  */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** More than come while a fetch is in flight. */
+/** Bounds the memory. More than come while a fetch is in flight, unless a user with many grants revokes them. */
 const REMEMBERED_EVICTIONS = 100_000;
 const ATTEMPTS = 3;
 
@@ -36,12 +36,13 @@ export class TrustedCache<V> {
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Promise<V>>();
   /**
-   * The latest evictions, oldest first, as their number by tag: a fetch must not store what a broadcast has made stale since it
-   * began. A Map, because an LRUCache of this size takes 4 MB before its first entry.
+   * The number of the latest eviction by tag: a fetch must not store what a broadcast has made stale since it began. A Map,
+   * because an LRUCache of this size takes 4 MB before its first entry.
    */
   private readonly evicted = new Map<string, number>();
-  private clears = 0;
   private evictions = 0;
+  /** How often any value became stale, for all that is known: every fetch in flight is repeated. */
+  private clears = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
@@ -115,13 +116,12 @@ export class TrustedCache<V> {
   }
 
   private evict(tag: string): void {
-    // Deleted first, so that it becomes the latest.
-    this.evicted.delete(tag);
-    this.evicted.set(tag, ++this.evictions);
-    if (this.evicted.size > REMEMBERED_EVICTIONS) {
-      const [oldest = ''] = this.evicted.keys();
-      this.evicted.delete(oldest);
+    if (this.evicted.size >= REMEMBERED_EVICTIONS) {
+      // All at once: to find the oldest entry takes a Map tens of microseconds once many before it were deleted.
+      this.evicted.clear();
+      this.clears++;
     }
+    this.evicted.set(tag, ++this.evictions);
     for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 
