@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
 import { useGrants } from './use-grants.js';
 
 const MANY = 20_000;
@@ -30,6 +31,8 @@ function rowsRead(plan: Plan): number {
 describe('a user with many grants', () => {
   const world = useGrants();
   const query = <T>(sql: string, values: unknown[] = []) => world.database.dataSource.query<T>(sql, values);
+
+  const accounts = () => new UserAccountStore(world.database.dataSource);
 
   /** Records many grants of today at once. */
   async function fill(kind: { readonly revoked?: boolean; readonly expired?: boolean }): Promise<void> {
@@ -126,15 +129,18 @@ describe('a user with many grants', () => {
     expect(await apps.find(mine, await world.client())).toBeNull();
   });
 
-  it('can revoke all of them, in batches that end in time', async () => {
+  it.each<[by: string, revoke: () => Promise<number | undefined>]>([
+    ['the user', async () => new Set(await world.grants.revokeOf(world.mine, world.one)).size],
+    ['"user disable"', async () => (await accounts().disable(world.mine))?.revokedGrants],
+    ['"user delete"', async () => (await accounts().delete(world.mine))?.revokedGrants],
+  ])('loses all of them, in batches that end in time, by %s', async (_, revoke) => {
     await fill({});
-    const { mine, one, grants, database } = world;
-    let revoked: string[] = [];
-    const statements = await database.statementsOf(async () => (revoked = await grants.revokeOf(mine, one)));
-    expect(new Set(revoked).size).toBe(MANY);
+    let revoked: number | undefined;
+    const statements = await world.database.statementsOf(async () => (revoked = await revoke()));
+    expect(revoked).toBe(MANY);
     expect(statements.filter((text) => text.includes('UPDATE grants'))).toHaveLength(MANY / 5_000 + 1);
     const live = 'SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL';
-    expect(await query(live, [mine])).toEqual([]);
+    expect(await query(live, [world.mine])).toEqual([]);
   });
 
   it('loses 1000 expired grants with each new grant', async () => {

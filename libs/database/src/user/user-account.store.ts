@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { revokeGrants } from '../grant/grant-record.statements.js';
 
 /** A user as the operator sees them. */
 export interface UserAccount {
@@ -123,14 +124,7 @@ export class UserAccountStore {
   }
 }
 
-/** Revokes expired grants too, because a recent use may not be recorded yet. Locks in id order, as all code does. */
 async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {
-  const [, revoked] = await manager.query<[unknown, number]>(
-    `WITH live AS (
-       SELECT id FROM grants WHERE user_id = $1 AND revoked_at IS NULL ORDER BY id FOR NO KEY UPDATE
-     )
-     UPDATE grants g SET revoked_at = now() FROM live WHERE g.id = live.id`,
-    [userId],
-  );
-  return revoked;
+  const revoked = await revokeGrants(manager, 'user_id = $1 AND revoked_at IS NULL', [userId]);
+  return revoked.length;
 }
