@@ -20,10 +20,15 @@ export class NatsRevocationPublisher extends RevocationPublisher {
   }
 
   async publish(grantIds: readonly string[]): Promise<boolean> {
+    let { trusted } = this.connection;
     for (const [n, id] of grantIds.entries()) {
-      if (n > 0 && n % PER_TURN === 0) await nextTurn();
+      if (n > 0 && n % PER_TURN === 0) {
+        await nextTurn();
+        // A connection that comes back meanwhile has lost what was published before.
+        trusted &&= this.connection.trusted;
+      }
       this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });
     }
-    return this.connection.trusted;
+    return trusted;
   }
 }

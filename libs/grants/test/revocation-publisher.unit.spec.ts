@@ -17,3 +17,19 @@ it('broadcasts many revocations in turns, so that other requests do not wait for
   expect(published).toEqual(ids);
   for (const part of [1_000, 2_000, 3_000, 4_000]) expect(seen).toContain(part);
 });
+
+it.each([
+  ['lost while they are broadcast', [true, true, false]],
+  ['back before the last is broadcast', [false, false, true]],
+])('does not report revocations as broadcast when the connection is %s', async (_, trust) => {
+  let published = 0;
+  const connection = {
+    get trusted() {
+      return trust[Math.min(Math.floor(published / 1_000), 2)];
+    },
+    publish: () => void (published += 1),
+  } as unknown as NatsConnection;
+  const ids = Array.from({ length: 3_000 }, (__, n) => `grant ${n}`);
+  expect(await new NatsRevocationPublisher(connection).publish(ids)).toBe(false);
+  expect(published).toBe(3_000);
+});
