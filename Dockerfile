@@ -1,6 +1,6 @@
 # One image for every process; the argument selects the process:
 #   docker build -t scheduling-oauth:0.1.0 .
-#   docker run … scheduling-oauth:0.1.0 dist/apps/token/src/main.js
+#   docker run … scheduling-oauth:0.1.0 dist/apps/token.cjs
 FROM node:26.10.0-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -9,7 +9,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # .dockerignore excludes dev/, libs/testing and all tests.
 FROM dependencies AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json bundle.mjs ./
 COPY apps apps
 COPY libs libs
 RUN npm run -s build && rm -f dist/*.tsbuildinfo
@@ -19,7 +19,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 # Removes npm and yarn, which run time does not need, and adds the command `operator`: docker exec … operator client list
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /opt/yarn* \
-  && printf '#!/bin/sh\nexec node /app/dist/apps/operator/src/main.js "$@"\n' >/usr/local/bin/operator \
+  && printf '#!/bin/sh\nexec node /app/dist/apps/operator.cjs "$@"\n' >/usr/local/bin/operator \
   && chmod 755 /usr/local/bin/operator
 COPY package.json ./
 COPY --from=dependencies /app/node_modules node_modules

@@ -1,6 +1,7 @@
 // Joins what ran in Jest's workers with what ran in the processes that the tests start, and writes the report to coverage/.
 import { execFileSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import coverage, { type CoverageMap, type CoverageMapData, type FileCoverage } from 'istanbul-lib-coverage';
 import report from 'istanbul-lib-report';
 import reports from 'istanbul-reports';
@@ -25,7 +26,7 @@ const c8 = ['report', '--temp-directory', PROCESSES, '--reports-dir', PROCESSES,
 execFileSync(
   process.execPath,
   [
-    'node_modules/c8/bin/c8.js',
+    fileURLToPath(import.meta.resolve('c8/bin/c8.js')),
     ...c8,
     ...sources,
     '--exclude',

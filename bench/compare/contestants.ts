@@ -96,7 +96,7 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
   const urls = { token: baseUrl, resource: apiUrl };
   const { cases, tokens } = casesOf('this product', urls, '/api/auth/oauth/token', '/v2/me', client);
   const apps = (await descendantsOf(process.pid)).filter(({ command }) =>
-    /dist\/apps\/(?:token|resource)\//.test(command),
+    /dist\/apps\/(?:token|resource)\.cjs/.test(command),
   );
   return {
     name: 'this product',

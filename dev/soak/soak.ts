@@ -205,7 +205,7 @@ class Soak {
   private async deleteClient(clientId: string): Promise<Try> {
     const { postgres, nats } = this.installation.servers;
     const told = { operation: 'delete a client', place: 'operator', sentAt: this.timeline.now() } as const;
-    const program = resolve('dist', 'apps', 'operator', 'src', 'main.js');
+    const program = resolve('dist', 'apps', 'operator.cjs');
     const { code, stderr } = await runCommand(
       process.execPath,
       [program, 'client', 'delete', clientId, '--yes'],

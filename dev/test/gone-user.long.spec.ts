@@ -150,7 +150,7 @@ describe.each([
     const nats = await Interposer.to(product.env['NATS_URL'] ?? '');
     const child = spawn(
       process.execPath,
-      [resolve('dist/apps/operator/src/main.js'), 'user', command, person.login, ...more],
+      [resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
       { env: { ...product.env, NATS_URL: nats.url } },
     );
     const ended = once(child, 'exit');

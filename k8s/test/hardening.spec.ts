@@ -195,10 +195,10 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const { initContainers = [], containers = [] } =
       one(manifests, 'Deployment', app).spec?.template.spec ?? {};
     const [gate] = initContainers;
-    expect(gate?.args).toEqual(['dist/apps/operator/src/main.js', 'migrate', '--wait']);
+    expect(gate?.args).toEqual(['dist/apps/operator.cjs', 'migrate', '--wait']);
     expect(gate?.image).toBe(containers[0]?.image);
     const [migration] = one(manifests, 'Job', 'migrate').spec?.template.spec?.containers ?? [];
-    expect(migration?.args).toEqual(['dist/apps/operator/src/main.js', 'migrate']);
+    expect(migration?.args).toEqual(['dist/apps/operator.cjs', 'migrate']);
     expect(migration?.image).toBe(gate?.image);
   });
 });

@@ -139,7 +139,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
   it('matches the manifests of resource', async () => {
     const doc = await text('docs/introspection.md');
     const deployment = await text('k8s/base/resource/deployment.yaml');
-    for (const said of ['args: [dist/apps/NAME/src/main.js]', 'app.kubernetes.io/name: NAME']) {
+    for (const said of ['args: [dist/apps/NAME.cjs]', 'app.kubernetes.io/name: NAME']) {
       expect(doc).toContain(said.replace('NAME', 'bookings'));
       expect(deployment).toContain(said.replace('NAME', 'resource'));
     }

@@ -17,7 +17,7 @@ const ADDRESSES = {
   API_URL: 'https://api.localhost',
   NODE_ENV: 'production',
 };
-const OPERATOR = 'dist/apps/operator/src/main.js';
+const OPERATOR = 'dist/apps/operator.cjs';
 
 describe('a development installation', () => {
   let servers: Servers;

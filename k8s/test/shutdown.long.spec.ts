@@ -42,7 +42,7 @@ describe('a process in its container environment', () => {
   /** Straight node, with nothing between it and its signals. */
   async function start(app: string, more: Record<string, string> = {}) {
     const [port, internal] = [await freePort(), await freePort()];
-    const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], {
+    const child = spawn(process.execPath, [`dist/apps/${app}.cjs`], {
       env: { ...env, ...more, PORT: String(port), INTERNAL_PORT: String(internal) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { freePort } from '#testing/backing/free-port.js';
 
-const MAIN = resolve('dist/apps/authorize/src/main.js');
+const MAIN = resolve('dist/apps/authorize.cjs');
 
 interface Run {
   readonly child: ChildProcess;

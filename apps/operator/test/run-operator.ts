@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const MAIN = resolve('dist/apps/operator/src/main.js');
+const MAIN = resolve('dist/apps/operator.cjs');
 
 export interface Outcome {
   code: number | null;

@@ -82,7 +82,7 @@ describe('the image and docker-compose.yml', () => {
     };
     const env = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     const flags = ['run', '-d', '--read-only', '--network', 'host', ...env];
-    const id = await must(engine.docker([...flags, IMAGE, 'dist/apps/resource/src/main.js']));
+    const id = await must(engine.docker([...flags, IMAGE, 'dist/apps/resource.cjs']));
     try {
       const alive = (): Promise<boolean> =>
         fetch(`http://127.0.0.1:${internal}/healthz`).then(

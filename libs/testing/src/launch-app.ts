@@ -33,7 +33,7 @@ export async function launchApp({ name, port, env, logFile, onOutput }: Launch):
   const guarded = startGuarded({
     name,
     command: process.execPath,
-    args: [path.resolve('dist', 'apps', name, 'src', 'main.js')],
+    args: [path.resolve('dist', 'apps', `${name}.cjs`)],
     cwd: process.cwd(),
     env: {
       PATH: process.env['PATH'],
