@@ -68,10 +68,10 @@ class DailyUses {
 
   record(id: string): void {
     const day = Math.floor(Date.now() / DAY_MS);
-    // To forget them costs a statement that changes nothing.
+    if (day === this.today && this.recorded.has(id)) return;
+    // What is forgotten is written again, which changes nothing.
     if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();
     this.today = day;
-    if (this.recorded.has(id)) return;
     this.recorded.add(id);
     this.waiting.set(id, day);
   }
