@@ -70,6 +70,7 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
+      // This connection, whichever is the client's by then: ending it writes what it holds, and breaking it fails the commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;
