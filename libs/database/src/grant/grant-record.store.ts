@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
+import { DataSource, IsNull, type Repository } from 'typeorm';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   allowedScopesWith,
@@ -155,14 +155,14 @@ export class GrantRecordStore {
    * Includes expired grants revoked in the last day, because a recent use may not have been recorded.
    */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
-    const revoked = { ...whose, revokedAt: Not(IsNull()) };
-    const found = await this.grants.find({
-      select: { id: true },
-      where: [
-        { ...revoked, expiresAt: Raw((column) => `${column} > now()`) },
-        { ...revoked, revokedAt: Raw((column) => `${column} > now() - interval '1 day'`) },
-      ],
-    });
+    const [column, value] = 'clientId' in whose ? ['client_id', whose.clientId] : ['user_id', whose.userId];
+    // Not by the repository: to make 100,000 entities stops the event loop for a quarter of a second.
+    const found = await this.dataSource.query<{ id: string }[]>(
+      `SELECT id FROM grants
+       WHERE ${column} = $1 AND revoked_at IS NOT NULL
+         AND (expires_at > now() OR revoked_at > now() - interval '1 day')`,
+      [value],
+    );
     return found.map(({ id }) => id);
   }
 
