@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isClientId } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
-import { decisions, liveOfDecision, ofDecision } from '../grant/decision.statements.js';
+import { decisions as everyDecision, liveOfDecision, ofDecision } from '../grant/decision.statements.js';
 import type { Client } from './client.js';
 import type { User } from '../user/user.js';
 
@@ -83,7 +83,7 @@ const QUERY = `
 
 /** The same of a user who has given the client more grants. */
 const MANY = `
-  WITH RECURSIVE ${decisions('$2', '$1')}
+  WITH RECURSIVE ${everyDecision('$2', '$1')}
   SELECT
     (SELECT json_agg(earlier) FROM (
        SELECT decision.asked_scope AS asked, decision.scope AS allowed, newest.at
@@ -110,16 +110,21 @@ export class AuthorizationContextStore {
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
     // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
     const known = isClientId(clientId) ? clientId : null;
-    const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
-    if (!row) throw new Error('a SELECT of one row answered with none');
-    const { client, user } = row;
-    const [consent = row] = row.more ? await this.dataSource.query<Consent[]>(MANY, [known, userId]) : [];
-    const earlier = client ? (consent.decisions ?? []) : [];
+    const row = await this.row<Row>(QUERY, [known, userId]);
+    const { client, user, more } = row;
+    const { decisions, grantsOfDay } = more ? await this.row<Consent>(MANY, [known, userId]) : row;
+    const earlier = client ? (decisions ?? []) : [];
     return {
       client: client && { ...client, createdAt: new Date(client.createdAt) },
       user,
       decisions: earlier.map(({ at, ...of }) => ({ ...of, at: new Date(at) })),
-      grantsOfDay: consent.grantsOfDay,
+      grantsOfDay,
     };
+  }
+
+  private async row<T>(query: string, values: unknown[]): Promise<T> {
+    const [row] = await this.dataSource.query<T[]>(query, values);
+    if (!row) throw new Error('a SELECT of one row answered with none');
+    return row;
   }
 }

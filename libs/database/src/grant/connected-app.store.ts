@@ -63,7 +63,8 @@ const connectedApps = (whose: string): string => `
       LEFT JOIN client_logos l ON l.client_id = c.client_id
     WHERE g.revoked_at IS NULL AND g.expires_at > now()
     ${BY_CLIENT}
-  ) app ON true`;
+  ) app ON true
+  ORDER BY lower(app.name), app."clientId"`;
 const ALL = connectedApps('user_id = $1');
 const ONE = connectedApps('user_id = $1 AND client_id = $2');
 
