@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import coverage, { type CoverageMap, type CoverageMapData, type FileCoverage } from 'istanbul-lib-coverage';
+import coverage, { type CoverageMap, type CoverageMapData } from 'istanbul-lib-coverage';
 import report from 'istanbul-lib-report';
 import reports from 'istanbul-reports';
 
@@ -17,7 +17,7 @@ async function read(folder: string): Promise<CoverageMapData> {
 function addLines({ data }: CoverageMap, lines: Readonly<Record<number, number>>, file: string): void {
   const known = data[file];
   if (!known) return;
-  const { s: statements, statementMap } = 'data' in known ? (known as FileCoverage).data : known;
+  const { s: statements, statementMap } = 'data' in known ? known.data : known;
   for (const [id, { start }] of Object.entries(statementMap)) statements[id] ||= lines[start.line] ?? 0;
 }
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { client_id, client_secret } = run.client;
   const form = (refresh_token: string) =>
     rawForm(ENDPOINTS.token, { grant_type: 'refresh_token', refresh_token, client_id, client_secret });
-  const get = `GET ${ENDPOINTS.me} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${body['access_token']}\r\n\r\n`;
+  const get = `GET ${ENDPOINTS.me} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${String(body['access_token'])}\r\n\r\n`;
   const [token, resource, plain] = [run.base_url, run.api_url, bare.listeningOrigin].map((url) =>
     Number(new URL(url).port),
   ) as [number, number, number];
