@@ -68,9 +68,9 @@ async function growth(product: Product, grants: number): Promise<string> {
   const beside = await besideVisits(product, client.client_id, heavy, pages);
   return [
     comparison(`${FEW} grants`, before, `${grants} grants`, after),
-    `Others’ pages, while one user has ${own} grants:`,
+    `Others' pages, while one user has ${own} grants:`,
     comparison('before', after, 'after', withHeavy),
-    `Others’ pages, while ${VISITORS} connections request one user's pages:`,
+    `Others' pages, while ${VISITORS} connections request one user's pages:`,
     comparison('a user with no grant', alone, `with ${own} grants`, beside, ['p50']),
   ].join('\n\n');
 }

@@ -27,7 +27,8 @@ export type Interaction =
 /**
  * Grants of one user to one application in a day, above which the user is asked again. Every answer without a page stores
  * a row for the lifetime of a refresh token, and any site can send a browser here as often as it likes. Simultaneous
- * requests may exceed it by a few: it bounds storage and protects nothing else.
+ * requests may exceed it by a few: it bounds storage and protects nothing else. At most 100, because AuthorizationContext
+ * may count no further.
  */
 const MAX_GRANTS_A_DAY = 100;
 
