@@ -33,6 +33,11 @@ describe('the logo of an application', () => {
     },
   );
 
+  it('gets 404 for a digest as long as a request may be', async () => {
+    const answer = await app.browser().get(`/auth/logos/${'0'.repeat(15_000)}`);
+    expect([answer.status, answer.type]).toEqual([404, 'text/html']);
+  });
+
   it('is found as soon as it is registered, even after an earlier 404', async () => {
     const image = randomBytes(100);
     const digest = createHash('sha256').update(image).digest('hex');

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { maxHeaderSize } from 'node:http';
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -163,7 +164,11 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
       requireHostHeader: false,
     },
     rewriteUrl: requestTarget,
-    routerOptions: { querystringParser: unparsedQuery },
+    routerOptions: {
+      querystringParser: unparsedQuery,
+      // No path is longer: Fastify's own answer to a long parameter would quote the path, and have none of our headers.
+      maxParamLength: maxHeaderSize,
+    },
     // No middleware is used. Its engine would run for each request.
     skipMiddie: true,
   });
