@@ -1,10 +1,5 @@
-import { IsNotEmpty } from 'class-validator';
-import {
-  ChoiceVariable,
-  NumberVariable,
-  OriginVariable,
-  UrlVariable,
-} from '#platform/configuration/variables.js';
+import { IsNotEmpty, IsUrl } from 'class-validator';
+import { ChoiceVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 
 /** What an application developer gets from the operator, and where this page is served. */
 export class DemoConfiguration {
@@ -23,7 +18,10 @@ export class DemoConfiguration {
   readonly CLIENT_SECRET: string;
 
   /** Exactly as registered; its path is /callback. */
-  @UrlVariable('http', 'https')
+  @IsUrl(
+    { protocols: ['http', 'https'], require_protocol: true, require_tld: false },
+    { message: 'REDIRECT_URI must be a URL, http://… or https://…' },
+  )
   readonly REDIRECT_URI: string;
 
   /** Where users log in and allow. */

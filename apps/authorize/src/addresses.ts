@@ -1,16 +1,12 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 /**
- * The raw query of a request, without the '?'. Node gives one character per byte; this percent-encodes those that a URL
- * must not contain, so that Location headers and pages can carry the query unchanged.
+ * The raw query of a request, without the '?'. Node's parser lets a '#' through, and refuses everything else that a URL must
+ * not contain; encoded, Location headers and pages can carry it without beginning a fragment.
  */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
-  return mark < 0 ? '' : url.slice(mark + 1).replaceAll(/[^!"$-~]/g, encodeByte);
-}
-
-function encodeByte(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  return mark < 0 ? '' : url.slice(mark + 1).replaceAll('#', '%23');
 }
 
 export function withQuery(path: string, query: string): string {

@@ -1,8 +1,9 @@
 import request, { type Test } from 'supertest';
 import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
+import { REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
-const { app } = useAuthorizeApp();
+const { app, client } = useAuthorizeApp();
 
 const FORM = 'application/x-www-form-urlencoded';
 const FORMS_ONLY = ['/auth/logout', '/auth/logout-everywhere', '/auth/language'];
@@ -108,6 +109,21 @@ describe('a malformed HTTP request', () => {
     expect(answer).toMatch(/content-type: text\/html/i);
     expect(answer).not.toMatch(/<b>|statusCode|\xff/);
   });
+});
+
+it('whatever byte a query has, the request is refused, or redirected to a URL without a fragment', async () => {
+  const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=`;
+  const answered = async (byte: number): Promise<string> => {
+    const head = `GET /auth/oauth2/authorize?${query}a${String.fromCharCode(byte)}b HTTP/1.1\r\nHost: a\r\n`;
+    const answer = await exchange(app.url, `${head}Connection: close\r\n\r\n`);
+    const [, location = ''] = /^location: ([^\r\n]*)/im.exec(answer) ?? [];
+    expect(answer).toMatch(location === '' ? /^HTTP\/1.1 400 / : /^HTTP\/1.1 303 /);
+    expect(location).toMatch(/^[!"$-~]*$/);
+    return location;
+  };
+  const locations = await Promise.all(Array.from({ length: 256 }, (_, byte) => answered(byte)));
+  expect(locations['x'.charCodeAt(0)]).toBe(`/auth/login?${query}axb`);
+  expect(locations['#'.charCodeAt(0)]).toBe(`/auth/login?${query}a%23b`);
 });
 
 it.each(AMBIGUOUS_HOSTS)('%s gets a page with status 400, and the connection closes', async (_name, head) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDatabase } from '#testing/admin-client.js';
@@ -74,6 +74,17 @@ describe('operator', () => {
     expect(stderr).toMatch(/run\.json is not valid JSON: restart "npm start", or set DATABASE_URL/);
   });
 
+  it('says who may read run.json when it cannot', async () => {
+    // A folder: the tests may run as root, who can read every file.
+    await mkdir(join(bench.localDir, 'run.json'));
+    const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
+    await rm(join(bench.localDir, 'run.json'), { recursive: true });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^error: cannot read .*run\.json: run this as the user who ran "npm start", or set DATABASE_URL/,
+    );
+  });
+
   it('fails in one line, without stack trace or credential, when the database cannot be used', async () => {
     const urls = [
       'postgres://me:dbpassword@127.0.0.1:1/oauth',
@@ -121,6 +132,23 @@ describe('operator', () => {
       expect.stringMatching(/^applied CreateTables1795219200000\n(applied \w+\n)*$/),
       'nothing to apply: the database is up to date\n',
     ]);
+  });
+
+  it('migrate that fails prints nothing on stdout, and why on stderr', async () => {
+    const services = await isolate();
+    try {
+      await withDatabase(services.databaseUrl, async (database) => {
+        await database.query('DROP SCHEMA public CASCADE');
+        await database.query('CREATE SCHEMA public');
+        // The name of an index of ours.
+        await database.query('CREATE TABLE grants_user ()');
+      });
+      const failed = await bench.run(['migrate'], { DATABASE_URL: services.databaseUrl });
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      expect(failed.stderr).toContain('"grants_user" already exists');
+    } finally {
+      await services.close();
+    }
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import {
   BadRequestException,
   ForbiddenException,
-  HttpException,
   Inject,
   Injectable,
   ServiceUnavailableException,
@@ -70,7 +69,7 @@ export class Refusals {
   }
 
   /** RFC 9449 7.1 and 9. */
-  dpop(response: ChallengedResponse, error: unknown): Error {
+  dpop(response: ChallengedResponse, error: unknown): unknown {
     if (!(error instanceof DpopRefusedError)) return this.failure(response, error);
     response.header('WWW-Authenticate', this.dpopChallenge(error.code));
     if (error.nonce !== undefined) response.header('DPoP-Nonce', error.nonce);
@@ -79,18 +78,14 @@ export class Refusals {
       : new UnauthorizedException(error.message, { cause: error });
   }
 
-  /** The token could not be checked: 503 while the token app does not answer. */
-  failure(response: ChallengedResponse, error: unknown): Error {
-    if (error instanceof DependencyUnavailableError) {
-      response.header('Retry-After', '1');
-      return new ServiceUnavailableException(
-        'the token cannot be checked just now, repeat the request in a moment',
-        { cause: error },
-      );
-    }
-    return error instanceof Error
-      ? error
-      : new HttpException('the token could not be checked', 500, { cause: error });
+  /** The token could not be checked: 503 while the token app does not answer; any other error is returned as it is. */
+  failure(response: ChallengedResponse, error: unknown): unknown {
+    if (!(error instanceof DependencyUnavailableError)) return error;
+    response.header('Retry-After', '1');
+    return new ServiceUnavailableException(
+      'the token cannot be checked just now, repeat the request in a moment',
+      { cause: error },
+    );
   }
 
   /**

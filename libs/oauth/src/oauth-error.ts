@@ -103,8 +103,6 @@ export class OAuthError extends Error {
     switch (status) {
       case 404:
         return new OAuthError('not_found', 404, 'there is nothing at this path', { cause });
-      case 405:
-        return new OAuthError('method_not_allowed', 405, 'this path does not answer this method', { cause });
       case 413:
         return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', { cause });
       case 415: {

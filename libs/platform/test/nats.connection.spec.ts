@@ -69,6 +69,34 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
+  it('connects by itself once NATS accepts the login that it refused at start', async () => {
+    const lines = await Interposer.to(services.natsUrl);
+    const { password } = new URL(services.natsUrl);
+    let logins = 0;
+    let enough: () => void;
+    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
+    lines.alter = (bytes) => {
+      if (bytes.includes(password) && (logins += 1) === 3) enough();
+      return Buffer.from(bytes.toString('latin1').replace(password, '-'.repeat(password.length)), 'latin1');
+    };
+    const late = new NatsConnection({ natsUrl: lines.url, name: 'late', invalidations });
+    try {
+      const opened = late.open();
+      await refusedThrice;
+      await expect(late.ping()).rejects.toThrow('not connected yet');
+      lines.alter = (bytes) => bytes;
+      await opened;
+      await late.ping();
+    } finally {
+      await late.close();
+      lines.close();
+    }
+  });
+
+  it('cannot be made with what is not a URL', () => {
+    expect(() => new NatsConnection({ natsUrl: '', name: 'test', invalidations })).toThrow('Invalid URL');
+  });
+
   it('rejects a request that is not answered within its timeout', async () => {
     const [hasty, silent] = [
       new NatsConnection({ natsUrl: services.natsUrl, name: 'hasty', timeoutMs: 200, invalidations }),

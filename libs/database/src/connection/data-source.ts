@@ -37,12 +37,11 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/** Logs TypeORM's warnings only: the rest would go to stdout, which belongs to our logs and results. Failures are thrown. */
-class WarningLogger extends AbstractLogger {
-  override log(level: 'log' | 'info' | 'warn', message: string): void {
-    if (level === 'warn') logger.warn(message);
-  }
-
+/**
+ * TypeORM prints a failed migration on stdout even with `logging: false`. Stdout belongs to our logs and results, and the
+ * failure is thrown as well.
+ */
+class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
@@ -76,7 +75,7 @@ export function databaseDataSource(
     synchronize: false,
     installExtensions: false,
     logging: false,
-    logger: new WarningLogger(),
+    logger: new SilentLogger(),
     applicationName: 'scheduling-oauth',
     poolSize: limits.poolSize,
     connectTimeoutMS: limits.connectTimeoutMs,

@@ -165,7 +165,8 @@ async function signedClaims({ jwt, alg, jwk }: UnverifiedProof): Promise<Readonl
   }
   try {
     const claims: unknown = JSON.parse(utf8.decode(payload));
-    if (typeof claims === 'object' && claims !== null) return claims as Readonly<Record<string, unknown>>;
+    if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
+      return claims as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw new InvalidProofError('well-formed', 'its payload is not a JSON object', error);
   }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { CompactSign } from 'jose';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { publicUri, targetUri } from '#oauth/dpop/target-uri.js';
@@ -42,6 +43,19 @@ describe('a DPoP proof', () => {
       ? expect(result).resolves.toBeDefined()
       : expect(result).rejects.toMatchObject({ check: 'iat' }));
   });
+
+  // @rfc 9449 4.3(2)
+  it.each([['null'], ['7'], ['"x"'], ['[]'], ['{'], ['\xff']])(
+    'is refused when what it signs is not a JSON object: %j',
+    async (payload) => {
+      const proof = await new CompactSign(Buffer.from(payload, 'latin1'))
+        .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.jwk })
+        .sign(key.privateKey);
+      await expect(verifier.verify(proof, { method: 'GET', uri: URI })).rejects.toMatchObject({
+        check: 'well-formed',
+      });
+    },
+  );
 
   it('may have a jti of 256 characters', async () => {
     expect((await verify({ jti: 'x'.repeat(256) })).jti).toHaveLength(256);

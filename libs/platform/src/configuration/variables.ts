@@ -3,19 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { serverUrls } from './server-urls.js';
 
-/** A variable that must be a URL of one of the protocols, without a trailing slash when it is one to append paths to. */
-export function UrlVariable(...protocols: string[]): PropertyDecorator {
-  const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
-  return ValidateBy({
-    name: 'url',
-    validator: {
-      validate: (value) => typeof value === 'string' && isUrl(value, protocols),
-      defaultMessage: (argument) => `${argument?.property} must be a URL, ${wanted}`,
-    },
-  });
-}
-
-/** One or more such URLs, comma-separated: the servers of a cluster. */
+/** One or more URLs of one of the protocols, comma-separated: the servers of a cluster. */
 export function UrlsVariable(...protocols: string[]): PropertyDecorator {
   const wanted = protocols.map((protocol) => `${protocol}://…`).join(' or ');
   return ValidateBy({

@@ -105,19 +105,12 @@ function describe({ raw, method }: FastifyRequest, outcome?: object): Record<str
 const MAX_PATH = 200;
 
 /**
- * The path, decoded, because a credential with an encoded character would not be recognized. A request target has no fragment
- * (RFC 9112 3.2.1), but a client may send one, and it may hold what a query holds.
+ * The path, decoded, because a credential with an encoded character would not be recognized. Every path that is routed can be
+ * decoded (`requestTarget`). A request target has no fragment (RFC 9112 3.2.1), but a client may send one, and it may hold what
+ * a query holds.
  */
 function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
-  return (path.includes('%') ? decoded(path) : path).slice(0, MAX_PATH);
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return (path.includes('%') ? decodeURIComponent(path) : path).slice(0, MAX_PATH);
 }

@@ -51,15 +51,22 @@ export class NatsConnection {
   private readonly listeners = new Set<Listener>();
   private readonly malformed = new MalformedMessageLog();
 
-  constructor(private readonly options: NatsOptions) {}
+  private readonly connectOptions: NodeConnectionOptions;
 
-  /** Connects; retries until NATS answers, and reconnects by itself. @throws what a retry cannot repair: a refused login */
+  /** @throws TypeError if `natsUrl` is not a URL */
+  constructor(private readonly options: NatsOptions) {
+    this.connectOptions = natsOptions(options.natsUrl, options.name);
+  }
+
+  /**
+   * Connects; retries until NATS answers, after a refused login too, which an operator may repair while this process runs.
+   * Reconnects by itself.
+   */
   async open(): Promise<void> {
-    const { natsUrl, name, invalidations } = this.options;
-    const nats = await connect(natsOptions(natsUrl, name));
+    const nats = await connect(this.connectOptions);
     if (this.isClosed) return nats.close();
     this.nats = nats;
-    for (const [subject, tagOf] of Object.entries(invalidations))
+    for (const [subject, tagOf] of Object.entries(this.options.invalidations))
       nats.subscribe(subject, {
         callback: (error, message) => {
           if (!error) this.invalidate(this.staleTag(subject, message, tagOf));
