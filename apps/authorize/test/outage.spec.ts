@@ -62,6 +62,15 @@ describe.each([
   });
 });
 
+it('the login page of an authorization request answers 503 while PostgreSQL does not answer', async () => {
+  const login = address().replace('/auth/oauth2/authorize', '/auth/login');
+  cables.postgres.cut();
+  const answer = await app.browser().get(login);
+  cables.postgres.mend();
+  expect(answer.status).toBe(503);
+  await recovered(async () => (await app.browser().get(login)).status === 200);
+});
+
 it('an Allow that Redis does not store leaves no grant in PostgreSQL', async () => {
   const stranger = await app.user();
   const browser = await app.loggedIn(stranger);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { until } from '#testing/topology/until.js';
 import { handedBack, PASSWORD } from './authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from './use-pushed-requests.js';
 
@@ -8,6 +9,22 @@ const grants = () => app.redis.keys('grant:*');
 /** Those of earlier tests end after a minute, which may be now. */
 const grantsSince = async (before: readonly string[]) =>
   (await grants()).filter((key) => !before.includes(key));
+
+/** PostgreSQL reads grants, and refuses new ones. */
+const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
+const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
+
+/** Acts once, when the app records a grant. @returns when it has */
+function onceRecorded(act: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    cables.postgres.watch = (bytes) => {
+      if (!bytes.includes('INSERT INTO grants')) return;
+      cables.postgres.watch = () => undefined;
+      act();
+      resolve();
+    };
+  });
+}
 
 /**
  * Sends answers that meet: the first ones come as far as PostgreSQL, and go on from there at the same moment. Left to
@@ -96,14 +113,38 @@ describe('a pushed request', () => {
   it('is not used up by an Allow that failed, so that the user can repeat it', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
-    const database = new pg.Client({ connectionString: app.services.databaseUrl });
-    await database.connect();
-    await database.query('ALTER TABLE grants RENAME TO away');
+    await app.sql(NO_NEW_GRANTS);
     const failed = await decide(browser, page);
-    await database.query('ALTER TABLE away RENAME TO grants');
-    await database.end();
+    await app.sql(NEW_GRANTS);
     expect(failed.status).toBe(500);
     expect((await decide(browser, page)).status).toBe(303);
+  });
+
+  it('is not used up by an Allow for which PostgreSQL was away', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push();
+    const page = await browser.get(address(requestUri));
+    const cut = onceRecorded(() => cables.postgres.cut());
+    expect((await decide(browser, page)).status).toBe(503);
+    await cut;
+    cables.postgres.mend();
+    await until('it is open', 60_000, async () => (await browser.get(address(requestUri))).status === 200);
+    expect((await decide(browser, page)).status).toBe(303);
+  });
+
+  it('gets the answer of the Allow that failed even if Redis fails after it', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push();
+    const page = await browser.get(address(requestUri));
+    await app.sql(NO_NEW_GRANTS);
+    const cut = onceRecorded(() => cables.redis.cut());
+    const failed = await decide(browser, page);
+    await cut;
+    cables.redis.mend();
+    await app.sql(NEW_GRANTS);
+    // An outage of Redis would be 503.
+    expect(failed.status).toBe(500);
+    await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
   });
 
   it('is not used up by an Allow whose session has ended', async () => {

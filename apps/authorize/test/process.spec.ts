@@ -146,6 +146,26 @@ describe('the running process', () => {
       expect(process_.output()).not.toContain(secret);
   });
 
+  it('logs a body that its browser breaks off as the browser’s fault, not as an outage', async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n';
+    // The 100 shows that the app waits for the body.
+    socket.write(`POST /auth/language HTTP/1.1\r\nHost: localhost\r\n${form}Expect: 100-continue\r\n\r\n`);
+    await once(socket, 'data');
+    socket.destroy();
+    await until(async () => process_.output().includes('not delivered'));
+    const line = process_
+      .output()
+      .split('\n')
+      .find((text) => text.includes('not delivered'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      error: 'invalid_request',
+      req: { path: '/auth/language' },
+      res: { statusCode: 400 },
+    });
+  });
+
   it('is ready without NATS, logs the outage without its password, and exits cleanly', async () => {
     await until(async () => process_.output().includes('revocations will not be broadcast'));
     expect((await fetch(`${internal}/readyz`)).status).toBe(200);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
+import { until } from '#testing/topology/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';
 import { allow, askFor, revoke, stateOf } from './connected-apps.js';
@@ -80,7 +81,33 @@ describe('while Redis does not answer', () => {
 
   afterEach(() => {
     cables.postgres.watch = () => undefined;
+    cables.redis.watch = () => undefined;
     cables.redis.mend();
+  });
+
+  it.each([
+    ['stored', 'SET'],
+    ['read', 'GETDEL'],
+  ])('a revocation and the next page work although its message cannot be %s', async (_done, command) => {
+    const client = await app.client();
+    const browser = await app.loggedIn(await app.user());
+    const id = await allow(app, browser, client);
+    let cuts = 0;
+    cables.redis.watch = (bytes) => {
+      const text = bytes.toString('latin1').toUpperCase();
+      if (!text.includes(`\r\n${command}\r\n`) || !text.includes('\r\nFLASH:')) return;
+      cuts += 1;
+      cables.redis.cut();
+    };
+    const answer = await revoke(browser, client);
+    expect(answer.headers['location']).toBe('/auth/apps?done');
+    expect(await stateOf(app, id)).toEqual([true, 'revoked']);
+    if (command === 'SET') {
+      cables.redis.mend();
+      await until('Redis answers', 60_000, async () => (await browser.get('/auth/apps')).status === 200);
+    }
+    expect((await browser.follow(answer)).status).toBe(200);
+    expect(cuts).toBe(1);
   });
 
   /** Cuts Redis off between the record and its consequence. */

@@ -130,6 +130,16 @@ describe('a device cookie is worth nothing', () => {
     expect(await withDevice(proofs(Date.now).issue(user))).toBe(303);
   });
 
+  it('to the new owner of the user name, whose logins are counted as those of an unknown device', async () => {
+    const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
+    const from = freshAddress();
+    const sent = { username: user.email, from, device: former };
+    // A login takes back its attempt, and the failures before it.
+    const right = () => tryLogin(app, { ...sent, password: PASSWORD });
+    expect(await statusesOf(8, right)).toEqual(Array(8).fill(303));
+    expect(await statusesOf(6, () => tryLogin(app, sent))).toEqual([...Array<number>(5).fill(401), 429]);
+  });
+
   it('when it was made without the key', async () => {
     const forged = proofs(Date.now, randomBytes(32).toString('base64url')).issue(user);
     expect(await withDevice(forged)).toBe(429);

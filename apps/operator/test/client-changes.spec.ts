@@ -177,6 +177,15 @@ describe('operator client secret', () => {
     expect(jsonOf(forced)).toMatchObject({ secrets: [] });
   });
 
+  it('lists the secrets that are live after a revocation, or says that none is', async () => {
+    const id = await create();
+    const { secrets } = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
+    const [first = '', second = ''] = secrets.map((secret) => secret.id);
+    const stdout = async (...args: string[]) => (await client('secret', 'revoke', id, ...args)).stdout;
+    expect(await stdout(first)).toBe(`Revoked ${first}. Still live: ${second}.\n`);
+    expect(await stdout(second, '--force')).toBe(`Revoked ${second}. No secret is live any more.\n`);
+  });
+
   it('refuses public clients, which have no secrets, and unknown clients and secrets', async () => {
     const phone = await create('--public');
     const id = await create();

@@ -18,7 +18,7 @@ export interface Outcome {
 export async function runOperator(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  stdin = '',
+  stdin: string | Buffer = '',
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
   // A command that needs no input may end before it is written.

@@ -50,6 +50,15 @@ describe('operator user create', () => {
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
   });
 
+  it('refuses a password that is not UTF-8, and writes nothing', async () => {
+    const before = await bench.counts();
+    const args = ['user', 'create', ...named('latin1'), '--password-stdin'];
+    const { code, stdout, stderr } = await runOperator(args, bench.env, Buffer.from('pässwörd\n', 'latin1'));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/the password on stdin is not valid UTF-8: convert it/);
+    expect(await bench.counts()).toEqual(before);
+  });
+
   it('reads the password from one line of stdin and does not print it', async () => {
     const given: [string, string][] = [
       ['correct horse battery\n', 'correct horse battery'],

@@ -82,6 +82,20 @@ describe('two live secrets of a client', () => {
     ]).toContainEqual(await uses());
   });
 
+  it('record a use that PostgreSQL refused when it is written again', async () => {
+    const client = await app.client();
+    const before = today();
+    await pair(client);
+    await app.sql('ALTER TABLE client_secrets RENAME TO away');
+    await app.writeUses();
+    await app.sql('ALTER TABLE away RENAME TO client_secrets');
+    await app.writeUses();
+    const listed = await app.secrets.list(client.client_id);
+    const days = 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
+    // Midnight may have come meanwhile.
+    expect([[before], [today()]]).toContainEqual(days);
+  });
+
   it('can both be revoked by force, and then the client cannot authenticate', async () => {
     const client = await app.client();
     const listed = await app.secrets.list(client.client_id);

@@ -1,6 +1,22 @@
+import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { serveHealth } from '#platform/health/health-server.js';
 import { Readiness } from '#platform/health/readiness.js';
+
+it('the internal port answers /healthz while dependencies are missing, and 404 at unknown paths', async () => {
+  const server = await serveHealth(new Readiness(['redis']), new Registry(), '127.0.0.1', 0);
+  const { port } = server.address() as AddressInfo;
+  const answers = ['/healthz', '/readyz', '/health'].map(async (path) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return [answer.status, await answer.json()];
+  });
+  expect(await Promise.all(answers)).toEqual([
+    [200, { status: 'ok' }],
+    [503, { status: 'not ready', missing: expect.arrayContaining(['redis']) }],
+    [404, { status: 'not found' }],
+  ]);
+  server.close();
+});
 
 it('the internal port waits at most 10 s for the rest of a request', async () => {
   const server = await serveHealth(new Readiness(), new Registry(), '127.0.0.1', 0);
