@@ -6,6 +6,8 @@ import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 
 const RETRY_MS = 1_000;
+/** Broadcasts that NATS confirms together. */
+const PART = 1_000;
 
 /**
  * Broadcasts revocations and waits until NATS confirms them. It subscribes to nothing and requests nothing, so that this app's
@@ -40,9 +42,7 @@ export class ConfirmingRevocationPublisher
   async publish(grantIds: readonly string[]): Promise<boolean> {
     const nats = this.nats;
     if (!nats || nats.isClosed()) return false;
-    for (const id of grantIds)
-      nats.publish(SUBJECTS.grantRevoked, JSON.stringify({ grant_id: id } satisfies GrantRevoked));
-    const confirmed = nats.flush().then(
+    const confirmed = publishConfirmed(nats, grantIds).then(
       () => true,
       () => false,
     );
@@ -70,5 +70,17 @@ export class ConfirmingRevocationPublisher
   private async watch(nats: NatsConnection): Promise<void> {
     for await (const status of nats.status())
       if (status.type === 'error') this.logger.error(`NATS: ${status.error.message}`);
+  }
+}
+
+/** Rejects when NATS does not confirm a part. Other requests are served while it confirms one. */
+export async function publishConfirmed(
+  nats: Pick<NatsConnection, 'publish' | 'flush'>,
+  grantIds: readonly string[],
+): Promise<void> {
+  for (let start = 0; start < grantIds.length; start += PART) {
+    for (const id of grantIds.slice(start, start + PART))
+      nats.publish(SUBJECTS.grantRevoked, JSON.stringify({ grant_id: id } satisfies GrantRevoked));
+    await nats.flush();
   }
 }
