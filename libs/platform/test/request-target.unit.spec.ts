@@ -3,7 +3,7 @@ import { requestTarget } from '#platform/http/request-hooks.js';
 
 it('every part of a path that is routed can be decoded, whatever is requested', () => {
   const part = fc.oneof(
-    fc.constantFrom(...'/?#:@%'),
+    fc.constantFrom('/', '?', '#', ':', '@', '%'),
     fc.constantFrom('%41', '%c3', '%a9', '%zz', 'http://a'),
     fc.string(),
   );
