@@ -1,6 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Level, type Logger, pino } from 'pino';
 
+/** Of one write, below the most that SonicBoom writes at once (16 KiB): with 4 KiB a small request costs a quarter more. */
+const WRITE_BYTES = 12 * 1024;
 /** How long a line waits for others to be written with. What a killed process logged within it is lost. */
 const LOG_DELAY_MS = 50;
 
@@ -9,7 +11,7 @@ export function createLogger(service: string, level: string): Logger {
   return pino(
     { level, base: { service }, hooks: { streamWrite: redactCredentials } },
     // A write for each line costs as much as the line. pino writes what is left when the process exits.
-    destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: LOG_DELAY_MS }),
+    destination({ fd: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: LOG_DELAY_MS }),
   );
 }
 
