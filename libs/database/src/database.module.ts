@@ -11,6 +11,7 @@ import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';
 import { GrantRecordStore } from './grant/grant-record.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
+import { ExternalUserStore } from './user/external-user.store.js';
 import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
 
@@ -36,6 +37,7 @@ const STORES = [
   ConnectedAppStore,
   UserStore,
   UserAccountStore,
+  ExternalUserStore,
   GrantRecordStore,
   ResourceServerStore,
   DatabaseHealth,

@@ -38,6 +38,8 @@ describe('UserStore', () => {
       weekStart: 'Sunday',
       defaultScheduleId: null,
       organizationId: null,
+      issuer: null,
+      externalId: null,
       locale: null,
       sessionGeneration: expect.any(Number),
       disabled: false,

@@ -1,4 +1,5 @@
 import { IsEmail, IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { isTimeZone } from '#database/user/user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { Rule } from '../command-line/input.js';
 
@@ -69,14 +70,4 @@ export class UserChangesDto {
 export class PasswordDto {
   @PasswordRule()
   password: string;
-}
-
-function isTimeZone(name: string): boolean {
-  // Some versions of Node also accept offsets like +01:00, which have no daylight saving time.
-  if (!/^[A-Z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
 }

@@ -68,7 +68,8 @@ const QUERY = `
     (SELECT row_to_json(account) FROM (
        SELECT id, username, email, name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
               default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
-              organization_id AS "organizationId", locale, session_generation AS "sessionGeneration",
+              organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
+              session_generation AS "sessionGeneration",
               disabled_at IS NOT NULL AS disabled
        FROM users WHERE id = $2
      ) account) AS "user",

@@ -6,6 +6,7 @@ import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/cl
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
 import { RetainGrantsOfDeletedUsers1795330000000 } from '../migrations/1795330000000-retain-grants-of-deleted-users.js';
+import { IdentitiesOfUsers1795400000000 } from '../migrations/1795400000000-identities-of-users.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { UserEntity } from '../user/user.entity.js';
 import { databaseUnavailable, isTransient } from './errors.js';
@@ -70,7 +71,11 @@ export function databaseDataSource(
       GrantRecordEntity,
       ResourceServerEntity,
     ],
-    migrations: [CreateTables1795219200000, RetainGrantsOfDeletedUsers1795330000000],
+    migrations: [
+      CreateTables1795219200000,
+      RetainGrantsOfDeletedUsers1795330000000,
+      IdentitiesOfUsers1795400000000,
+    ],
     migrationsTransactionMode: 'all',
     synchronize: false,
     installExtensions: false,

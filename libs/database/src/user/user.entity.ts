@@ -14,8 +14,17 @@ export class UserEntity {
   @Column({ type: 'text' })
   name: string;
 
-  @Column({ name: 'password_hash', type: 'text' })
-  passwordHash: string;
+  @Column({ name: 'password_hash', type: 'text', nullable: true })
+  passwordHash: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  issuer: string | null;
+
+  @Column({ name: 'external_id', type: 'text', nullable: true })
+  externalId: string | null;
+
+  @Column({ name: 'external_updated_at', type: 'timestamptz', nullable: true })
+  externalUpdatedAt: Date | null;
 
   @Column({ name: 'avatar_url', type: 'text', nullable: true })
   avatarUrl: string | null;

@@ -25,16 +25,21 @@ export class UserStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  /** Finds a user by email or username, case-insensitively, in one query. A username has no '@'. */
+  /**
+   * Finds a user with a password by email or username, case-insensitively, in one query. A username that has an '@' is the
+   * user's own email.
+   */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
     // Longer than any address (RFC 5321 4.5.3.1.3), or with a NUL, which PostgreSQL cannot store.
     if (emailOrUsername.length > 254 || emailOrUsername.includes('\0')) return null;
     const column = emailOrUsername.includes('@') ? 'email' : 'username';
     const found = await this.users
       .createQueryBuilder('user')
-      .where(`lower(user.${column}) = lower(:login)`, { login: emailOrUsername })
+      .where(`lower(user.${column}) = lower(:login) AND user.passwordHash IS NOT NULL`, {
+        login: emailOrUsername,
+      })
       .getOne();
-    return found && { user: toUser(found), passwordHash: found.passwordHash };
+    return found?.passwordHash ? { user: toUser(found), passwordHash: found.passwordHash } : null;
   }
 
   async find(id: number): Promise<User | null> {
@@ -88,7 +93,7 @@ export class UserStore {
   }
 }
 
-function toUser(entity: UserEntity): User {
+export function toUser(entity: UserEntity): User {
   return {
     id: entity.id,
     username: entity.username,
@@ -102,6 +107,8 @@ function toUser(entity: UserEntity): User {
     weekStart: entity.weekStart,
     timeZone: entity.timeZone,
     organizationId: entity.organizationId ?? null,
+    issuer: entity.issuer ?? null,
+    externalId: entity.externalId ?? null,
     locale: entity.locale ?? null,
     sessionGeneration: entity.sessionGeneration,
     disabled: (entity.disabledAt ?? null) !== null,

@@ -1,4 +1,4 @@
-/** A user of the scheduling product. `/v2/me` returns all but the last three fields. */
+/** A user of the scheduling product. `/v2/me` returns the fields down to `organizationId`. */
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -13,6 +13,9 @@ export interface User {
   /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
+  /** Who vouches for the user, and its id for the user (OIDC Core 2 `iss` and `sub`); both null if there is no such identity. */
+  readonly issuer: string | null;
+  readonly externalId: string | null;
   /** The language of the pages, one of `LOCALES`; null if none was chosen. */
   readonly locale: string | null;
   /** Sessions of an earlier generation are invalid. */
@@ -22,6 +25,14 @@ export interface User {
 }
 
 export type UniqueUserField = 'email' | 'username';
+
+/** A user at whoever vouches for them. */
+export interface Identity {
+  /** OIDC issuer, or the origin of the product; at most 255 characters. */
+  readonly issuer: string;
+  /** The issuer's id for the user, which never changes (SCIM RFC 7643 3.1 `externalId`, OIDC `sub`); at most 255 characters. */
+  readonly externalId: string;
+}
 
 /** Another user has the same email or username, compared case-insensitively. */
 export class DuplicateUserError extends Error {

@@ -1,0 +1,87 @@
+/** A column of `users` that the product may set, with its type and, if it cannot be null, the value of a new user. */
+interface ProfileColumn {
+  readonly name: string;
+  readonly type: 'text' | 'integer' | 'smallint';
+  /** SQL; absent if the column may be null. */
+  readonly initially?: string;
+}
+
+const COLUMNS: readonly ProfileColumn[] = [
+  { name: 'email', type: 'text', initially: 'NULL' },
+  { name: 'username', type: 'text', initially: `i.line ->> 'email'` },
+  { name: 'name', type: 'text', initially: `left(coalesce(i.line ->> 'username', i.line ->> 'email'), 100)` },
+  { name: 'avatar_url', type: 'text' },
+  { name: 'bio', type: 'text' },
+  { name: 'time_format', type: 'smallint', initially: '12' },
+  { name: 'default_schedule_id', type: 'integer' },
+  { name: 'week_start', type: 'text', initially: `'Sunday'` },
+  { name: 'time_zone', type: 'text', initially: `'UTC'` },
+  { name: 'organization_id', type: 'integer' },
+  { name: 'locale', type: 'text' },
+];
+
+const given = ({ name, type }: ProfileColumn): string => `(i.line ->> '${name}')::${type}`;
+
+/** SQL: the value of a known user's column. */
+function updated(column: ProfileColumn): string {
+  const { name, initially } = column;
+  if (initially === undefined) return `CASE WHEN i.line ? '${name}' THEN ${given(column)} ELSE u.${name} END`;
+  // A username that is the e-mail remains the e-mail.
+  const follows = name === 'username' ? `CASE WHEN u.username = u.email THEN i.line ->> 'email' END, ` : '';
+  return `coalesce(${given(column)}, ${follows}u.${name})`;
+}
+
+/** SQL: what an update sets, as pairs of column and value. */
+const CHANGES: readonly (readonly [column: string, value: string])[] = [
+  ...COLUMNS.map((column) => [column.name, updated(column)] as const),
+  ['issuer', 'coalesce(i.issuer, u.issuer)'],
+  ['external_id', 'coalesce(i.external_id, u.external_id)'],
+  ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
+];
+
+/**
+ * Creates or updates users by their identities: one statement, atomic for each user. $1 is a JSON array of objects with the columns
+ * above, `issuer`, `external_id`, `updated_at`, and `link`: whether an unknown identity is given to the user without one who has
+ * the same e-mail. Each identity occurs once.
+ *
+ * Answers for each element with its index `at`, the user's `id`, and the outcome. No id: another statement has created or linked
+ * the user meanwhile, and this one has to be repeated.
+ */
+export const BRING_UP_TO_DATE = `
+  WITH input AS MATERIALIZED (
+    SELECT ordinality::integer - 1 AS at, line, line ->> 'issuer' AS issuer, line ->> 'external_id' AS external_id,
+           (line ->> 'updated_at')::timestamptz AS updated_at
+    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS element (line, ordinality)
+  ), identified AS (
+    SELECT i.at, u.id FROM input i JOIN users u ON u.issuer = i.issuer AND u.external_id = i.external_id
+  ), linked AS (
+    SELECT i.at, u.id FROM input i JOIN users u ON u.issuer IS NULL AND lower(u.email) = lower(i.line ->> 'email')
+    WHERE i.line -> 'link' = 'true' AND NOT EXISTS (SELECT FROM identified WHERE identified.at = i.at)
+  ), known AS (
+    SELECT at, id, false AS is_new FROM identified UNION ALL SELECT at, id, true FROM linked
+  ), changed AS (
+    UPDATE users u SET ${CHANGES.map(([column, value]) => `${column} = ${value}`).join(', ')}
+    FROM known JOIN input i USING (at)
+    WHERE u.id = known.id
+      AND CASE WHEN known.is_new THEN u.issuer IS NULL ELSE u.external_id = i.external_id END
+      AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
+      AND (${CHANGES.map(([column]) => `u.${column}`).join(', ')})
+        IS DISTINCT FROM (${CHANGES.map(([, value]) => value).join(', ')})
+    RETURNING i.at
+  ), created AS (
+    INSERT INTO users (issuer, external_id, external_updated_at, ${COLUMNS.map(({ name }) => name).join(', ')})
+    SELECT i.issuer, i.external_id, i.updated_at, ${COLUMNS.map((column) =>
+      column.initially === undefined ? given(column) : `coalesce(${given(column)}, ${column.initially})`,
+    ).join(', ')}
+    FROM input i WHERE NOT EXISTS (SELECT FROM known WHERE known.at = i.at)
+    ON CONFLICT (issuer, external_id) WHERE issuer IS NOT NULL DO NOTHING
+    RETURNING id, issuer, external_id
+  )
+  SELECT i.at,
+         CASE WHEN known.is_new AND changed.at IS NULL THEN NULL ELSE coalesce(known.id, created.id) END AS id,
+         CASE WHEN created.id IS NOT NULL THEN 'created' WHEN changed.at IS NOT NULL THEN 'updated' ELSE 'kept' END AS outcome
+  FROM input i
+    LEFT JOIN known USING (at)
+    LEFT JOIN changed USING (at)
+    LEFT JOIN created ON created.issuer = i.issuer AND created.external_id = i.external_id
+  ORDER BY i.at`;
