@@ -3,12 +3,14 @@ import { ServiceConfiguration } from '#platform/configuration/service.configurat
 import {
   ChoiceVariable,
   DatabaseUrlVariable,
+  IssuerVariable,
   KeysVariable,
   listOf,
   NumberVariable,
   OriginsVariable,
   OriginVariable,
   SchemaVariable,
+  TogetherWith,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
@@ -80,12 +82,27 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @NumberVariable(60, 366 * 24 * 60 * 60)
   SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
+  /** OpenID provider where users log in; empty if they log in here, by password. Also the issuer of these users' identities. */
+  @IssuerVariable()
+  LOGIN_ISSUER = '';
+
+  @TogetherWith('LOGIN_ISSUER')
+  LOGIN_CLIENT_ID = '';
+
+  @TogetherWith('LOGIN_ISSUER')
+  LOGIN_CLIENT_SECRET = '';
+
   override get publicUrl(): string {
     return this.AUTH_URL;
   }
 
   get apis(): string[] {
     return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
+  }
+
+  /** Where users log in, if not here. */
+  get loginSite(): string | null {
+    return this.LOGIN_ISSUER === '' ? null : this.LOGIN_ISSUER;
   }
 
   get avatarOrigins(): string[] {

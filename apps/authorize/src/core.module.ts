@@ -6,6 +6,7 @@ import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
+import { formTargets } from './ui/page-headers.js';
 import { UiOptions } from './ui/page.responder.js';
 
 /** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
@@ -36,9 +37,15 @@ export class CoreModule {
       },
       transitions: ['created', 'revoked'],
     });
+    const { loginSite } = configuration;
+    const uiOptions: UiOptions = {
+      productName: PRODUCT_NAME,
+      secure: AUTH_URL.startsWith('https:'),
+      loginTargets: loginSite === null ? [] : formTargets(loginSite),
+    };
     const providers = [
       { provide: AuthorizeConfiguration, useValue: configuration },
-      { provide: UiOptions, useValue: { productName: PRODUCT_NAME, secure: AUTH_URL.startsWith('https:') } },
+      { provide: UiOptions, useValue: uiOptions },
       { provide: CLOCK, useValue: Date.now },
     ];
     return {

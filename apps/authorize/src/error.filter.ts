@@ -7,6 +7,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './addresses.js';
 import { AuthorizationResponse } from './authorize/authorization-response.service.js';
+import { ExternalLoginError } from './external-login/external-login.error.js';
 import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
 import { errorKind } from './ui/errors/error-kind.js';
 import { errorPage } from './ui/errors/error.page.js';
@@ -44,7 +45,8 @@ export class ErrorFilter implements ExceptionFilter {
       this.pages.seeOther(reply, this.responses.error(error.returnTo, error));
       return;
     }
-    const query = rawQuery(request.url);
+    const login = error instanceof ExternalLoginError;
+    const query = login ? error.query : rawQuery(request.url);
     const kind = errorKind(error);
     const diagnosis = await this.cookies.diagnose(kind, error, request);
     if (diagnosis) addLogContext(request.raw, { diagnosis: diagnosis.kind, ...diagnosis.facts });
@@ -54,7 +56,11 @@ export class ErrorFilter implements ExceptionFilter {
       kind,
       reference: referenceOf(request.raw),
       query,
-      next: error.status >= 500 ? this.retryAddress(request, query) : null,
+      next: login
+        ? withQuery(ENDPOINTS.login, query)
+        : error.status >= 500
+          ? this.retryAddress(request, query)
+          : null,
       ...diagnosis,
     });
     reply.headers(error.headers);

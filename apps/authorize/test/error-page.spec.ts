@@ -165,7 +165,7 @@ it('a page that fails to render closes its connection and not the process', asyn
   } as unknown as PageResponder;
   const nobody = {} as AuthorizationResponse;
   const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
-  const language = new LanguageService({ productName: '', secure: false });
+  const language = new LanguageService({ productName: '', secure: false, loginTargets: [] });
   const filter = new ErrorFilter(language, broken, nobody, silent);
   let ended = false;
   const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };

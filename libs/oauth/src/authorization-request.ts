@@ -31,6 +31,8 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly prompt: ReadonlySet<Prompt>;
   /** The user that the client expects; only ever shown in the login form. */
   readonly loginHint: string | null;
+  /** Seconds since the user last authenticated (`max_age`, OpenID Connect Core 3.1.2.1); null for any time. */
+  readonly maxAge: number | null;
   /** Languages that the client asks for, space-separated. */
   readonly uiLocales: string | null;
 }
@@ -80,8 +82,9 @@ export function checkAuthorizationRequest(
     checkResource(parameters['resource'], apis);
     const prompt = checkPrompt(parameters);
     const loginHint = readParameter(parameters, 'login_hint') ?? null;
+    const maxAge = checkMaxAge(parameters);
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
-    return { redirectUri, state, scope, challenge, jkt, prompt, loginHint, uiLocales };
+    return { redirectUri, state, scope, challenge, jkt, prompt, loginHint, maxAge, uiLocales };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     throw new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
@@ -268,4 +271,17 @@ function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   if (prompts.has('none') && prompts.size > 1)
     throw OAuthError.invalidRequest('prompt=none allows no other prompt beside it', { detail });
   return prompts;
+}
+
+/**
+ * OpenID Connect Core 3.1.2.1: "the allowable elapsed time in seconds since the last time the End-User was actively
+ * authenticated".
+ */
+function checkMaxAge(parameters: Parameters): number | null {
+  const maxAge = readParameter(parameters, 'max_age');
+  if (maxAge === undefined) return null;
+  if (/^\d{1,9}$/.test(maxAge)) return Number(maxAge);
+  throw OAuthError.invalidRequest("the parameter 'max_age' must be a whole number of seconds", {
+    detail: { check: 'max_age' },
+  });
 }

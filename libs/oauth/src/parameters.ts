@@ -30,6 +30,7 @@ export const LIMITS = {
   dpop_jkt: 128,
   prompt: 100,
   login_hint: 254,
+  max_age: 10,
   ui_locales: 200,
   // token endpoints
   grant_type: 64,

@@ -35,6 +35,7 @@ const PARAMETERS: Readonly<Record<keyof AuthorizationRequest, string>> = {
   jkt: 'dpop_jkt',
   prompt: 'prompt',
   loginHint: 'login_hint',
+  maxAge: 'max_age',
   uiLocales: 'ui_locales',
 };
 
@@ -46,8 +47,8 @@ export function writePushedParameters(request: AuthorizationRequest): string {
   const kept: Record<string, string> = {};
   for (const [field, name] of Object.entries(PARAMETERS)) {
     const value = request[field as keyof AuthorizationRequest];
-    const text = typeof value === 'object' && value !== null ? [...value].join(' ') : value;
-    if (text) kept[name] = text;
+    const text = typeof value === 'object' && value !== null ? [...value].join(' ') : String(value ?? '');
+    if (text !== '') kept[name] = text;
   }
   return JSON.stringify(kept);
 }

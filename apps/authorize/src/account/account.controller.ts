@@ -8,19 +8,17 @@ import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
-import type { FlashMessage } from '../ui/components.js';
+import { SessionService } from '../session/session.service.js';
 import { isLocale, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 
-/** The account page, and its forms. */
+/** The account page, and the form of its language. Logging out belongs to the way of logging in. */
 @Controller()
 export class AccountController {
   constructor(
     private readonly users: UserStore,
     private readonly sessions: SessionService,
-    private readonly cookies: SessionCookie,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
@@ -60,39 +58,6 @@ export class AccountController {
     await this.flashMessages.save(account.cookie, { id: 'flash.language' });
     reply.header('Set-Cookie', this.language.remember(headers.cookie, locale));
     this.pages.seeOther(reply, withQuery(ENDPOINTS.account, FLASH_QUERY));
-  }
-
-  /** Logs out. With an authorization request in the query, the login then continues it, for example as another user. */
-  @Post(ENDPOINTS.logout)
-  @ProtectForm('logout')
-  async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.sessions.end(this.cookies.read(headers.cookie));
-    addLogContext(raw, { outcome: 'logged out' });
-    const query = rawQuery(url);
-    if (query === '') return this.redirectToLogin(reply, { id: 'flash.logged_out' });
-    reply.header('Set-Cookie', this.cookies.clear());
-    this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
-  }
-
-  /** Ends every session of the user. The grants of applications stay. */
-  @Post(ENDPOINTS.logoutEverywhere)
-  @ProtectForm('logout_everywhere')
-  async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const account = await this.sessions.findAccount(headers.cookie);
-    if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
-    await this.users.endSessions(account.user.id);
-    addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
-    // The new session generation has already invalidated it; this only frees the memory of Redis.
-    await this.sessions.end(account.cookie);
-    await this.redirectToLogin(reply, { id: 'flash.logged_out_everywhere' });
-  }
-
-  /** Gives the browser a new cookie, as the login page would, and stores the message under it. */
-  private async redirectToLogin(reply: FastifyReply, message: FlashMessage): Promise<void> {
-    const cookie = this.cookies.generate();
-    await this.flashMessages.save(cookie, message);
-    reply.header('Set-Cookie', this.cookies.set(cookie));
-    this.pages.seeOther(reply, withQuery(ENDPOINTS.login, FLASH_QUERY));
   }
 }
 

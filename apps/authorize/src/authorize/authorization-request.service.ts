@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { requestedScopes, type ValidatedRequest } from '../consent/interaction.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
@@ -19,6 +19,7 @@ export class AuthorizationRequestService {
     private readonly contexts: AuthorizationContextStore,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.apis = configuration.apis;
   }
@@ -38,7 +39,8 @@ export class AuthorizationRequestService {
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null);
     const scopes = requestedScopes(request.scope, client, user ? context.decisions : []);
-    return { ...request, client, pushedId, user, scopes, grantsOfDay: context.grantsOfDay };
+    const loginTooOld = session !== null && this.isOlder(session, request.maxAge);
+    return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
   }
 
   /** For the login page: null if the request is invalid. The authorization endpoint then shows the error. */
@@ -49,6 +51,11 @@ export class AuthorizationRequestService {
       if (error instanceof OAuthError && error.status < 500) return null;
       throw error;
     }
+  }
+
+  /** OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". */
+  private isOlder({ authTime, external }: Session, maxAge: number | null): boolean {
+    return maxAge !== null && this.clock() - (external?.authTime ?? authTime) > maxAge * 1_000;
   }
 
   private async check(

@@ -12,6 +12,8 @@ export interface ValidatedRequest extends AuthorizationRequest {
   readonly pushedId: string | null;
   /** The logged-in user; null if nobody is logged in, or the session is no longer valid. */
   readonly user: User | null;
+  /** Whether the user authenticated longer ago than the request allows (`max_age`). */
+  readonly loginTooOld: boolean;
   readonly scopes: readonly RequestedScope[];
   /** How many grants the user gave the client in the last 24 hours. */
   readonly grantsOfDay: number;
@@ -38,11 +40,11 @@ const CONSENT = { page: 'consent' } as const;
 /**
  * Decides which page a request needs.
  *
- * @param loggedInForIt whether the user gave the password for this request
+ * @param loggedInForIt whether the user logged in for this request
  */
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
-  const { user, client, prompt, scopes, grantsOfDay } = request;
-  if (!user || (prompt.has('login') && !loggedInForIt)) return LOGIN;
+  const { user, client, prompt, loginTooOld, scopes, grantsOfDay } = request;
+  if (!user || ((prompt.has('login') || loginTooOld) && !loggedInForIt)) return LOGIN;
   // The consent page shows the account, and can change it.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;

@@ -4,15 +4,16 @@ import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { LoginController } from './login.controller.js';
 import { LoginService } from './login.service.js';
+import { LogoutController } from './logout.controller.js';
 import { PasswordGate } from './password-gate.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import { LoginThrottle } from './throttle/login-throttle.service.js';
 import { ThrottleStore } from './throttle/throttle.store.js';
 
-/** The login, and the throttle that slows down password guessing. */
+/** The login by password, the throttle that slows down password guessing, and logging out. */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
-  controllers: [LoginController],
+  controllers: [LoginController, LogoutController],
   providers: [
     LoginService,
     { provide: PasswordGate, useValue: new PasswordGate() },

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
-import { type Session, SessionStore } from './session.store.js';
+import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
 /** The browser that sent a request. */
 export interface Visitor {
@@ -101,19 +101,23 @@ export class SessionService {
    * browser never becomes a login (session fixation).
    *
    * @param query of the authorization request that the login was for
-   * @returns the value of the new cookie
+   * @param external of the product's own login
+   * @param cookie value of the new cookie
+   * @returns it
    */
   async begin(
     cookieHeader: string | undefined,
     user: Pick<User, 'id' | 'sessionGeneration'>,
     query: string,
+    external?: ExternalSession,
+    cookie = this.cookies.generate(),
   ): Promise<string> {
-    const cookie = this.cookies.generate();
     const session = {
       userId: user.id,
       generation: user.sessionGeneration,
       authTime: this.clock(),
       loginFor: digestOf(query),
+      ...(external && { external }),
     };
     await Promise.all([this.sessions.create(cookie, session), this.end(this.cookies.read(cookieHeader))]);
     return cookie;

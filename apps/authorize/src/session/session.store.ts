@@ -10,10 +10,22 @@ export interface Session {
   readonly userId: number;
   /** `User.sessionGeneration` at the login. */
   readonly generation: number;
-  /** When the user gave the password, milliseconds since the epoch. */
+  /** When the user logged in here, milliseconds since the epoch. */
   readonly authTime: number;
   /** Digest of the query of the authorization request that the login was for, until that request is answered. */
   readonly loginFor: string | null;
+  /** Only after a login by the product's own login. */
+  readonly external?: ExternalSession;
+}
+
+/** What a session remembers of the product's own login. */
+export interface ExternalSession {
+  /** When the user gave the password or another proof there, milliseconds since the epoch; absent if that is not known. */
+  readonly authTime?: number;
+  /** The session there (`sid`, OpenID Connect Back-Channel Logout 1.0 2.1). */
+  readonly sid?: string;
+  /** The ID token, for a log-out there; encrypted under the cookie, of which Redis has the digest only. */
+  readonly idToken?: string;
 }
 
 /** KEYS session · ARGV before after. Keeps the TTL. */

@@ -12,6 +12,11 @@ export abstract class UiOptions {
   abstract readonly productName: string;
   /** Whether browsers use https, which makes cookies Secure. */
   abstract readonly secure: boolean;
+  /**
+   * Sources that the forms of every page may lead to (form-action): the product's own login, where a form ends whose user is
+   * not logged in any more, and every log-out. Empty if users log in here.
+   */
+  abstract readonly loginTargets: readonly string[];
 }
 
 /** One page: its title, its content, and what its Content-Security-Policy must allow. */
@@ -28,12 +33,14 @@ export class PageResponder {
   constructor(private readonly options: UiOptions) {}
 
   page(reply: FastifyReply, status: number, page: Page): void {
+    const { loginTargets, productName } = this.options;
+    const targets = [...new Set([...(page.formTargets ?? []), ...loginTargets])];
     void reply
       .status(status)
-      .header('Content-Security-Policy', contentSecurityPolicy(page))
+      .header('Content-Security-Policy', contentSecurityPolicy({ ...page, formTargets: targets }))
       .header('Content-Language', page.translator.locale)
       .type('text/html; charset=utf-8')
-      .send(documentOf(page, this.options.productName));
+      .send(documentOf(page, productName));
   }
 
   /** 303: the browser follows with GET and does not send a password or decision again (RFC 9700 4.12). */

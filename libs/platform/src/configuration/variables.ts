@@ -47,6 +47,38 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   });
 }
 
+/** An OpenID provider's issuer; empty for none. OpenID Connect Core 2: https, without query and fragment. */
+export function IssuerVariable(): PropertyDecorator {
+  const schemes = (configuration: object | undefined) =>
+    isInProduction(configuration) ? ['https'] : ['https', 'http'];
+  return ValidateBy({
+    name: 'issuer',
+    validator: {
+      validate: (value, argument) =>
+        value === '' ||
+        (typeof value === 'string' &&
+          value.length <= 255 &&
+          isUrl(value, schemes(argument?.object)) &&
+          !/[?#@\s]/.test(value)),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be the issuer of an OpenID provider: an https URL of at most 255 characters without query and fragment, such as https://login.example.com`,
+    },
+  });
+}
+
+/** Set if another variable is set, and only then. */
+export function TogetherWith(other: string): PropertyDecorator {
+  const isSet = (value: unknown) => value !== undefined && value !== '';
+  return ValidateBy({
+    name: 'togetherWith',
+    validator: {
+      validate: (value, argument) =>
+        isSet(value) === isSet((argument?.object as Readonly<Record<string, unknown>> | undefined)?.[other]),
+      defaultMessage: (argument) => `${argument?.property} must be set together with ${other}`,
+    },
+  });
+}
+
 /** Any number of such origins, comma-separated; their hosts are plain enough to stand in a Content-Security-Policy. */
 export function OriginsVariable(): PropertyDecorator {
   const isOrigin = (value: string, schemes: readonly string[]) =>

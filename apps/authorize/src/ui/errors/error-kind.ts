@@ -10,6 +10,7 @@ export type Advice =
   | 'try_or_tell_makers'
   | 'open_again'
   | 'start_again'
+  | 'ask_support'
   | 'go_on'
   | 'allow_cookies'
   | 'close'
@@ -26,7 +27,8 @@ interface Remedy {
 /**
  * Every kind of error page: who can fix the error, and how. To add an error page:
  * 1. add a kind here;
- * 2. add its title and text in every language to i18n/error-kind.messages.ts (error.<kind>.title and error.<kind>.what);
+ * 2. add its title and text in every language to i18n/error-kind.messages.ts or, for the product's own login, to
+ *    i18n/external-login.messages.ts (error.<kind>.title and error.<kind>.what);
  * 3. map the failed check to it in KIND_BY_CHECK.
  */
 export const ERROR_KINDS = {
@@ -46,6 +48,11 @@ export const ERROR_KINDS = {
   cookie_host: { party: 'you', advice: 'start_again' },
   cookie_http: { party: 'you', advice: 'start_again' },
   cookie_https: { party: 'us', advice: 'start_again' },
+  login_outdated: { party: 'you', advice: 'start_again' },
+  login_cancelled: { party: 'you', advice: 'start_again' },
+  login_refused: { party: 'us', advice: 'tell_us' },
+  login_disabled: { party: 'us', advice: 'ask_support' },
+  login_unavailable: { party: 'us', advice: 'wait' },
   request_unreadable: { party: 'you', advice: 'open_again' },
   not_found: { party: 'you', advice: 'check_address' },
   method_not_allowed: { party: 'you', advice: 'start_at_application' },
@@ -76,6 +83,11 @@ const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['origin', () => 'form_foreign'],
   ['sec_fetch_site', () => 'form_foreign'],
   ['password_gate', () => 'busy'],
+  ['login_transaction', () => 'login_outdated'],
+  ['login_cancelled', () => 'login_cancelled'],
+  ['login_answer', () => 'login_refused'],
+  ['login_disabled', () => 'login_disabled'],
+  ['login_unavailable', () => 'login_unavailable'],
 ]);
 
 /** By the state of the pushed request. One of another client counts as unknown. */

@@ -7,6 +7,7 @@ import { APPS_MESSAGES } from './apps.messages.js';
 import { CONSENT_MESSAGES } from './consent.messages.js';
 import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
+import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
 
 /** Every message of the pages in every language, in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
 export const CATALOGUE = {
@@ -15,6 +16,7 @@ export const CATALOGUE = {
   ...CONSENT_MESSAGES,
   ...ERROR_KIND_MESSAGES,
   ...ERROR_MESSAGES,
+  ...EXTERNAL_LOGIN_MESSAGES,
   ...LOGIN_MESSAGES,
 } as const satisfies Record<string, Readonly<Record<Locale, string>>>;
 

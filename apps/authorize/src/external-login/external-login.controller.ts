@@ -1,0 +1,36 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { afterLogin, rawQuery } from '../addresses.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import { requiredInteraction } from '../consent/interaction.js';
+import { SessionService } from '../session/session.service.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { ExternalLoginService } from './external-login.service.js';
+
+/** Our address of the login has no page: it leads to the product's own login. */
+@Controller(ENDPOINTS.login)
+export class ExternalLoginController {
+  constructor(
+    private readonly logins: ExternalLoginService,
+    private readonly requests: AuthorizationRequestService,
+    private readonly sessions: SessionService,
+    private readonly pages: PageResponder,
+  ) {}
+
+  @Get()
+  async start(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const query = rawQuery(url);
+    const { session } = await this.sessions.findVisitor(headers.cookie);
+    const request = await this.requests.validateOrNull(query, session);
+    const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
+    // Unless a request needs the login, the next page checks whether the session is still valid.
+    if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
+    // The authorization endpoint shows what is wrong with the request. Nobody logs in for it.
+    if (!request && new URLSearchParams(query).has('client_id'))
+      return this.pages.seeOther(reply, afterLogin(query));
+    const { location, cookies } = await this.logins.start(headers.cookie, query, request);
+    reply.header('Set-Cookie', cookies);
+    this.pages.seeOther(reply, location);
+  }
+}

@@ -1,0 +1,29 @@
+import { OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from '#oauth/oauth-error.js';
+
+/** Why a login by the product's own login failed: `detail.check` of the error, which selects its page. */
+export type LoginCheck =
+  'login_transaction' | 'login_cancelled' | 'login_answer' | 'login_disabled' | 'login_unavailable';
+
+const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status: number]>> = {
+  login_transaction: ['invalid_request', 400],
+  login_cancelled: ['access_denied', 403],
+  login_answer: ['access_denied', 403],
+  login_disabled: ['access_denied', 403],
+  login_unavailable: ['temporarily_unavailable', 503],
+};
+
+/** A login that did not succeed. Its page offers to start again, with the same authorization request. */
+export class ExternalLoginError extends OAuthError {
+  constructor(
+    check: LoginCheck,
+    description: string,
+    /** Of the authorization request that the login continues; empty if it is not known. */
+    readonly query: string,
+    { detail, ...options }: OAuthErrorOptions = {},
+  ) {
+    const [code, status] = STATUS[check];
+    const headers = status === 503 ? { 'Retry-After': '5' } : {};
+    super(code, status, description, { headers, ...options, detail: { check, ...detail } });
+    this.name = 'ExternalLoginError';
+  }
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { User } from '#database/user/user.js';
+import { afterLogin } from '../addresses.js';
+import { CLOCK, type Clock } from '../authorize.configuration.js';
+import type { ValidatedRequest } from '../consent/interaction.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
+import type { ExternalSession } from '../session/session.store.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
+import { ExternalLoginError } from './external-login.error.js';
+import { LoginCookie } from './login-cookie.js';
+import { type LoginStart, LoginProvider } from './login-provider.js';
+import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
+
+/** An answer that sends the browser on. */
+export interface Onward {
+  readonly location: string;
+  /** Set-Cookie headers. */
+  readonly cookies: readonly string[];
+}
+
+/** Milliseconds for which a login may take: enough to reset a password by e-mail. */
+const VALIDITY_MS = 30 * 60_000;
+
+/** Longest `state` that is looked up; ours has 43 characters. */
+const MAX_STATE = 100;
+
+/** Sends browsers to the product's own login, and begins their session when they return. */
+@Injectable()
+export class ExternalLoginService {
+  constructor(
+    private readonly provider: LoginProvider,
+    private readonly transactions: LoginTransactionStore,
+    private readonly loginCookie: LoginCookie,
+    private readonly sessions: SessionService,
+    private readonly sessionCookie: SessionCookie,
+    private readonly language: LanguageService,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Begins a login; one Redis script, after what the provider needs.
+   *
+   * @param cookieHeader of the browser that it is bound to
+   * @param query from `rawQuery`; of the authorization request, or of the page to return to
+   * @param request the authorization request, if the query contains one
+   */
+  async start(
+    cookieHeader: string | undefined,
+    query: string,
+    request: ValidatedRequest | null,
+    prompt: LoginStart['prompt'] = promptOf(request),
+  ): Promise<Onward> {
+    const state = randomBytes(32).toString('base64url');
+    const { location, details } = await this.provider.start({
+      state,
+      prompt,
+      maxAge: request?.maxAge ?? null,
+      loginHint: request?.loginHint ?? null,
+      uiLocales: request?.uiLocales ?? null,
+    });
+    const known = this.loginCookie.read(cookieHeader);
+    const browser = known ?? randomBytes(32).toString('base64url');
+    await this.transactions.begin(state, browser, { query, startedAt: this.clock(), details });
+    return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
+  }
+
+  /**
+   * Consumes the transaction with which a browser returns: once, and only in the browser that began it.
+   *
+   * @returns the open transaction, or one that was used before: by the back button, or by a second click. Its browser
+   * then continues at `afterLogin`, as a logged-in user or with a new login.
+   * @throws ExternalLoginError if it has expired, or another browser began it
+   */
+  async consume(
+    cookieHeader: string | undefined,
+    state: unknown,
+  ): Promise<Extract<ConsumedTransaction, { outcome: 'open' | 'used' }>> {
+    const consumed: ConsumedTransaction =
+      typeof state === 'string' && state !== '' && state.length <= MAX_STATE
+        ? await this.transactions.consume(state, this.loginCookie.read(cookieHeader))
+        : { outcome: 'unknown' };
+    const { outcome } = consumed;
+    if (outcome === 'unknown' || outcome === 'other_browser')
+      throw outdated(outcome, outcome === 'unknown' ? '' : consumed.query);
+    if (outcome === 'open' && this.clock() - consumed.startedAt > VALIDITY_MS)
+      throw outdated('expired', consumed.query);
+    return consumed;
+  }
+
+  /**
+   * Begins the session of a user whom the provider has authenticated; two Redis commands.
+   *
+   * @param query of the transaction
+   * @throws ExternalLoginError if the user is disabled
+   */
+  async finish(
+    cookieHeader: string | undefined,
+    query: string,
+    user: User,
+    external: ExternalSession,
+  ): Promise<Onward> {
+    if (user.disabled)
+      throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
+        detail: { user_id: user.id },
+      });
+    const cookie = await this.sessions.begin(cookieHeader, user, query, external);
+    const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
+    return { location: afterLogin(query), cookies };
+  }
+}
+
+/** `none` never leads to a login, and `consent` asks for our own page. */
+function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
+  return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
+}
+
+function outdated(found: string, query: string): ExternalLoginError {
+  const description = 'the login has expired, or it began in another browser';
+  return new ExternalLoginError('login_transaction', description, query, { detail: { found } });
+}

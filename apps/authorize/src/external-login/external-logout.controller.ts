@@ -1,0 +1,83 @@
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { UserStore } from '#database/user/user.store.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { rawQuery } from '../addresses.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import { ProtectForm } from '../session/csrf.guard.js';
+import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
+import type { FlashMessage } from '../ui/components.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { ExternalLoginService } from './external-login.service.js';
+import { loggedOutPage } from './logged-out.page.js';
+import { LoginProvider } from './login-provider.js';
+
+/** Logs out here, then at the product's own login. */
+@Controller()
+export class ExternalLogoutController {
+  constructor(
+    private readonly provider: LoginProvider,
+    private readonly logins: ExternalLoginService,
+    private readonly requests: AuthorizationRequestService,
+    private readonly users: UserStore,
+    private readonly sessions: SessionService,
+    private readonly cookies: SessionCookie,
+    private readonly flashMessages: FlashMessageStore,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+  ) {}
+
+  /** Where the browser is after a log-out: the login would lead to the provider, which may log the user in again at once. */
+  @Get(ENDPOINTS.logout)
+  async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { cookie, session } = await this.sessions.findVisitor(headers.cookie);
+    if (session) return this.pages.seeOther(reply, ENDPOINTS.account);
+    const left = cookie === null ? null : await this.flashMessages.consume(cookie, FLASH_QUERY);
+    const translator = this.language.translatorFor({ headers });
+    this.pages.page(reply, 200, loggedOutPage(translator, left ?? { id: 'flash.logged_out' }));
+  }
+
+  /** With an authorization request in the query, the login then continues it, for example as another user. */
+  @Post(ENDPOINTS.logout)
+  @ProtectForm('logout')
+  async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const query = rawQuery(url);
+    addLogContext(raw, { outcome: 'logged out' });
+    if (query === '') return this.leave(headers.cookie, reply, { id: 'flash.logged_out' });
+    const request = await this.requests.validateOrNull(query, null);
+    // The provider would log the same user in again unless it is asked to let the user choose.
+    const { location, cookies } = await this.logins.start(headers.cookie, query, request, ['select_account']);
+    await this.sessions.end(this.cookies.read(headers.cookie));
+    reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
+    this.pages.seeOther(reply, location);
+  }
+
+  /** Ends every session of the user here. The grants of applications stay. */
+  @Post(ENDPOINTS.logoutEverywhere)
+  @ProtectForm('logout_everywhere')
+  async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
+    await this.users.endSessions(account.user.id);
+    addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
+    await this.leave(headers.cookie, reply, { id: 'flash.logged_out_everywhere' });
+  }
+
+  /** Gives the browser a new cookie, stores the message under it, and logs out at the provider. */
+  private async leave(
+    cookieHeader: string | undefined,
+    reply: FastifyReply,
+    message: FlashMessage,
+  ): Promise<void> {
+    const { cookie, session } = await this.sessions.findVisitor(cookieHeader);
+    await this.sessions.end(cookie);
+    const next = this.cookies.generate();
+    await this.flashMessages.save(next, message);
+    const elsewhere = cookie && session ? await this.provider.logoutAddress(cookie, session) : null;
+    reply.header('Set-Cookie', this.cookies.set(next));
+    this.pages.seeOther(reply, elsewhere ?? ENDPOINTS.logout);
+  }
+}

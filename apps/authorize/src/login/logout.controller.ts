@@ -1,0 +1,56 @@
+import { Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { UserStore } from '#database/user/user.store.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { rawQuery, withQuery } from '../addresses.js';
+import { ProtectForm } from '../session/csrf.guard.js';
+import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
+import type { FlashMessage } from '../ui/components.js';
+import { PageResponder } from '../ui/page.responder.js';
+
+/** Logs out, and leads to the login page. */
+@Controller()
+export class LogoutController {
+  constructor(
+    private readonly users: UserStore,
+    private readonly sessions: SessionService,
+    private readonly cookies: SessionCookie,
+    private readonly flashMessages: FlashMessageStore,
+    private readonly pages: PageResponder,
+  ) {}
+
+  /** Logs out. With an authorization request in the query, the login then continues it, for example as another user. */
+  @Post(ENDPOINTS.logout)
+  @ProtectForm('logout')
+  async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.sessions.end(this.cookies.read(headers.cookie));
+    addLogContext(raw, { outcome: 'logged out' });
+    const query = rawQuery(url);
+    if (query === '') return this.redirectToLogin(reply, { id: 'flash.logged_out' });
+    reply.header('Set-Cookie', this.cookies.clear());
+    this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
+  }
+
+  /** Ends every session of the user. The grants of applications stay. */
+  @Post(ENDPOINTS.logoutEverywhere)
+  @ProtectForm('logout_everywhere')
+  async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const account = await this.sessions.findAccount(headers.cookie);
+    if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
+    await this.users.endSessions(account.user.id);
+    addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
+    // The new session generation has already invalidated it; this only frees the memory of Redis.
+    await this.sessions.end(account.cookie);
+    await this.redirectToLogin(reply, { id: 'flash.logged_out_everywhere' });
+  }
+
+  /** Gives the browser a new cookie, as the login page would, and stores the message under it. */
+  private async redirectToLogin(reply: FastifyReply, message: FlashMessage): Promise<void> {
+    const cookie = this.cookies.generate();
+    await this.flashMessages.save(cookie, message);
+    reply.header('Set-Cookie', this.cookies.set(cookie));
+    this.pages.seeOther(reply, withQuery(ENDPOINTS.login, FLASH_QUERY));
+  }
+}
