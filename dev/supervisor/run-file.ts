@@ -26,7 +26,7 @@ export async function writeRunFile(
     },
     user: { email: account.email, password: account.password },
     database_url: services.databaseUrl,
-    ...(settings.schema && { database_schema: settings.schema }),
+    database_schema: settings.schema,
     redis_url: services.redisUrl,
     nats_url: services.natsUrl,
   };

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
+import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { StartError } from './start.error.js';
 
 /** The addresses that browsers and applications use. */
@@ -14,7 +14,7 @@ export interface Ports {
 export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;
-  /** DATABASE_SCHEMA; if empty, the first of the role's `search_path`. */
+  /** DATABASE_SCHEMA. */
   schema: string;
   /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
@@ -42,8 +42,8 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
   const problems = args
     .filter((argument) => argument !== SEED)
     .map((argument) => `unknown argument "${argument}": npm start takes only ${SEED}`);
-  const schema = env['DATABASE_SCHEMA'] || '';
-  if (schema && !isSchemaName(schema)) problems.push(`DATABASE_SCHEMA must be ${SCHEMA_RULE}`);
+  const schema = env['DATABASE_SCHEMA'] || DEFAULT_SCHEMA;
+  if (!isSchemaName(schema)) problems.push(`DATABASE_SCHEMA must be ${SCHEMA_RULE}`);
   const ports = { ...DEFAULTS };
   const users = new Map<number, string>();
   for (const name of Object.keys(DEFAULTS) as (keyof Ports)[]) {

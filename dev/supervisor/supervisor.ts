@@ -105,7 +105,7 @@ export class Supervisor {
   private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
     const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
-    const place = `the database${where}${settings.schema && `, schema ${settings.schema}`}`;
+    const place = `the database${where}, schema ${settings.schema}`;
     if (env['DATABASE_URL'] && !settings.seed) {
       this.step(`looking at ${place}, which DATABASE_URL names`);
       const missing = await missingSetup(databaseUrl, account, settings);

@@ -44,7 +44,7 @@ describe('apps on a database', () => {
     await start();
     await miss('migrations');
     const told =
-      /the database is not at this version, run \S+migrate\S+: it lacks RetainGrantsOfDeletedUsers\d+/;
+      /the database is not at this version, run \S+migrate\S+: it lacks IdentitiesOfUsers\d+/;
     await until('all logged it', async () => apps.every((app) => told.test(app.output())));
     await migrate(services.databaseUrl);
     await miss();
@@ -52,7 +52,7 @@ describe('apps on a database', () => {
 
   it('without tables are not ready until it is migrated', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
-      admin.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'),
+      admin.query('DROP SCHEMA oauth CASCADE; CREATE SCHEMA oauth'),
     );
     await start();
     await miss('migrations');

@@ -8,8 +8,6 @@ import { readRunFile } from '../demo/run-file.js';
 import { Transcript } from '../demo/transcript.js';
 import { ownPlace, StartedProduct } from './started-product.js';
 
-const DATABASE_SCHEMA = 'oauth';
-
 // The order matters: each test goes on with what the one before left in the database.
 describe('npm start with DATABASE_URL of a database with another application’s tables', () => {
   let place: Record<string, string>;
@@ -43,7 +41,9 @@ describe('npm start with DATABASE_URL of a database with another application’s
   it('reports what the database lacks, and writes nothing before --seed is given', async () => {
     expect(await start({}).exit).toBe(1);
     const { host, pathname } = new URL(database.url);
-    const [, lacks = ''] = product.output.split(`npm start: the database ${host}${pathname} lacks `);
+    const [, lacks = ''] = product.output.split(
+      `npm start: the database ${host}${pathname}, schema oauth lacks `,
+    );
     expect(lacks).toMatch(
       /^\d+ migrations, the demo application, the demo user\.\n.*npm start -- --seed\nOr unset/,
     );
@@ -51,13 +51,13 @@ describe('npm start with DATABASE_URL of a database with another application’s
   });
 
   it('never uses another application’s tables as its own', async () => {
-    expect(await start({}, '--seed').exit).toBe(1);
+    expect(await start({ DATABASE_SCHEMA: 'public' }, '--seed').exit).toBe(1);
     expect(product.output).toMatch(/tables of another application \(users\).*DATABASE_SCHEMA/);
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('works in a separate schema, from the login to the revocation of its tokens', async () => {
-    start({ DATABASE_SCHEMA }, '--seed');
+  it('works beside them in a schema of its own, from the login to the revocation of its tokens', async () => {
+    start({}, '--seed');
     await product.ready();
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);
     const shown: string[] = [];
@@ -73,14 +73,14 @@ describe('npm start with DATABASE_URL of a database with another application’s
       DATABASE_SCHEMA: 'another',
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Calendar Connect') });
-    const env = { DATABASE_URL: database.url, DATABASE_SCHEMA };
+    const env = { DATABASE_URL: database.url };
     const { code: migrated, stdout: told } = await runOperator(['migrate'], env);
     expect({ migrated, told }).toEqual({ migrated: 0, told: expect.stringContaining('nothing to apply') });
     await product.kill('SIGINT');
   });
 
   it('starts without --seed when nothing has to be written', async () => {
-    start({ DATABASE_SCHEMA });
+    start({});
     await product.ready();
     expect(product.output).not.toContain('migrating');
   });

@@ -80,9 +80,10 @@ describe('a development installation', () => {
       try {
         for (const statement of [
           'CREATE TABLE more (id integer)',
-          'DROP TABLE clients',
-          'ALTER TABLE clients ADD COLUMN more text',
-          'TRUNCATE clients',
+          'CREATE TABLE oauth.more (id integer)',
+          'DROP TABLE oauth.clients',
+          'ALTER TABLE oauth.clients ADD COLUMN more text',
+          'TRUNCATE oauth.clients',
           'CREATE ROLE more',
           'CREATE SCHEMA more',
         ])

@@ -4,6 +4,7 @@ import {
   ChoiceVariable,
   DatabaseUrlVariable,
   IssuerVariable,
+  DEFAULT_SCHEMA,
   KeysVariable,
   listOf,
   NumberVariable,
@@ -46,9 +47,9 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @DatabaseUrlVariable()
   DATABASE_URL: string;
 
-  /** Schema of the tables, for a database that is shared with other applications. */
+  /** Schema of the tables. */
   @SchemaVariable()
-  DATABASE_SCHEMA = '';
+  DATABASE_SCHEMA = DEFAULT_SCHEMA;
 
   @RedisUrlVariable()
   REDIS_URL: string;

@@ -8,7 +8,7 @@ import { userCommand } from './user/user.command.js';
 const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
-  DATABASE_SCHEMA  all commands, if the tables are in a schema of their own
+  DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client delete, client secret rotate, client secret revoke,
                    resource-server revoke, user disable, user delete
   AUTH_URL         client create

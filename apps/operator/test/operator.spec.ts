@@ -115,8 +115,8 @@ describe('operator', () => {
   });
 
   it('migrate prints the applied migrations; other commands report missing migrations', async () => {
-    await bench.rows('DROP SCHEMA public CASCADE');
-    await bench.rows('CREATE SCHEMA public');
+    await bench.rows('DROP SCHEMA oauth CASCADE');
+    await bench.rows('CREATE SCHEMA oauth');
     const env = { DATABASE_URL: bench.databaseUrl };
     const unmigrated = await bench.run(['client', 'list'], env);
     expect(unmigrated).toMatchObject({
@@ -124,7 +124,7 @@ describe('operator', () => {
       stdout: '',
       stderr:
         'error: the database is not at this version (relation "clients" does not exist): run "operator migrate", or, where its tables are ' +
-        'in a schema of their own, set DATABASE_SCHEMA first\n',
+        'in another schema than oauth, set DATABASE_SCHEMA first\n',
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -138,8 +138,8 @@ describe('operator', () => {
     const services = await isolate();
     try {
       await withDatabase(services.databaseUrl, async (database) => {
-        await database.query('DROP SCHEMA public CASCADE');
-        await database.query('CREATE SCHEMA public');
+        await database.query('DROP SCHEMA oauth CASCADE');
+        await database.query('CREATE SCHEMA oauth');
         // The name of an index of ours.
         await database.query('CREATE TABLE grants_user ()');
       });

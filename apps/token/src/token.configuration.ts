@@ -2,6 +2,7 @@ import { ServiceConfiguration } from '#platform/configuration/service.configurat
 import {
   ChoiceVariable,
   DatabaseUrlVariable,
+  DEFAULT_SCHEMA,
   KeysVariable,
   listOf,
   NumberVariable,
@@ -29,7 +30,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
   @DatabaseUrlVariable() DATABASE_URL: string;
-  @SchemaVariable() DATABASE_SCHEMA = '';
+  @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** The same value as in the authorize app, for the metadata (RFC 9126 5). */

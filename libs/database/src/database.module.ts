@@ -18,7 +18,7 @@ import { UserStore } from './user/user.store.js';
 export interface DatabaseOptions {
   /** PostgreSQL connection URL of a migrated database. */
   databaseUrl: string;
-  /** Schema of the tables; if empty, the first of the role's `search_path`. */
+  /** Schema of the tables; `oauth` if absent. */
   schema?: string;
   /** Maximum number of connections; 10 if absent. */
   poolSize?: number;

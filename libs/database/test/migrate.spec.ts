@@ -18,7 +18,7 @@ describe('migrate', () => {
   const tables = async (): Promise<string[]> =>
     (
       await dataSource.query<{ name: string }[]>(
-        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'oauth' ORDER BY 1`,
       )
     ).map(({ name }) => name);
 
@@ -41,7 +41,8 @@ describe('migrate', () => {
     const role = `reader_${randomUUID().replaceAll('-', '')}`;
     await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
     try {
-      await dataSource.query(`ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role}`);
+      await dataSource.query(`GRANT USAGE ON SCHEMA oauth TO ${role}`);
+      await dataSource.query(`ALTER DEFAULT PRIVILEGES IN SCHEMA oauth GRANT SELECT ON TABLES TO ${role}`);
       const reader = new URL(database.databaseUrl);
       [reader.username, reader.password] = [role, 'reads'];
       const all = dataSource.migrations.map((migration) => migration.constructor.name);

@@ -31,7 +31,7 @@ function explain(error: unknown): string {
   if (UNDEFINED.has(driverError?.code))
     return (
       `the database is not at this version (${message}): run "${invocation()} migrate", or, ` +
-      `where its tables are in a schema of their own, set DATABASE_SCHEMA first`
+      `where its tables are in another schema than oauth, set DATABASE_SCHEMA first`
     );
   return message || String(error);
 }

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SCHEMA,
   DatabaseUrlVariable,
   OriginVariable,
   SchemaVariable,
@@ -8,7 +9,7 @@ import {
 /** Needed by every command. */
 export class DatabaseSettings {
   @DatabaseUrlVariable() DATABASE_URL: string;
-  @SchemaVariable() DATABASE_SCHEMA = '';
+  @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
 }
 
 /** Needed by commands whose change must reach running services. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AbstractLogger, DataSource, type DataSourceOptions } from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from '../client/client.entity.js';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
@@ -50,12 +51,12 @@ class SilentLogger extends AbstractLogger {
  * A TypeORM data source that is not connected yet. The schema is changed by migrations only.
  *
  * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the primary is used
- * @param schema of the tables; if empty, the first of the role's `search_path`
+ * @param schema of the tables
  */
 export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
-  schema: string = '',
+  schema: string = DEFAULT_SCHEMA,
 ): DataSource {
   const servers = serverUrls(databaseUrl);
   // Half of the time, so that the other half is left for the connection itself.
@@ -93,10 +94,10 @@ export function databaseDataSource(
       // The server cannot cancel what a dead network hides from it, so the client gives up as well.
       query_timeout: limits.statementTimeoutMs === 0 ? 0 : limits.statementTimeoutMs + 1_000,
       idle_in_transaction_session_timeout: 30_000,
-      ...(schema && { options: `-c search_path=${schema}` }),
+      options: `-c search_path=${schema}`,
     },
   };
-  return schema ? new SchemaDataSource(options, schema) : new DataSource(options);
+  return new SchemaDataSource(options, schema);
 }
 
 /**
@@ -141,7 +142,7 @@ class SchemaDataSource extends DataSource {
     if (path === this.schema) return this;
     await this.destroy();
     throw new Error(
-      `the search_path is ${path}, not DATABASE_SCHEMA: a connection pooler or the options in the URL override it. ` +
+      `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
         `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
     );
   }

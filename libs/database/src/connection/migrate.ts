@@ -1,5 +1,6 @@
 import { escapeIdentifier } from 'pg';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { isUndefinedTable } from './errors.js';
 
@@ -10,7 +11,7 @@ const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeou
 export interface MigrateOptions {
   /** Milliseconds to wait for the database to come up; default 10 000. */
   retryForMs?: number;
-  /** Schema of the tables, created if missing; if empty, the first of the role's `search_path`. */
+  /** Schema of the tables, created if missing; `oauth` if absent. */
   schema?: string;
 }
 
@@ -20,7 +21,8 @@ export interface MigrateOptions {
  *
  * @param databaseUrl PostgreSQL connection URL of a role that may create tables
  * @returns the names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError when the database cannot be reached; Error if another application's tables are there
+ * @throws DependencyUnavailableError when the database cannot be reached; Error if another application's tables are there, or this
+ *   service's own are in another schema
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -28,8 +30,9 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     try {
       await runner.startTransaction();
       await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-      if (schema) await makeSchema(runner, schema);
+      await makeSchema(runner, schema);
       await refuseForeignTables(runner, dataSource);
+      if (schema === DEFAULT_SCHEMA) await refuseSecondInstallation(runner, dataSource);
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       const applied = await executor.executePendingMigrations();
@@ -60,7 +63,7 @@ export async function pendingMigrations(
 /** Opens a connection for one piece of work, and closes it afterwards. */
 async function withDatabase<Result>(
   databaseUrl: string,
-  { retryForMs = 10_000, schema = '' }: MigrateOptions,
+  { retryForMs = 10_000, schema = DEFAULT_SCHEMA }: MigrateOptions,
   work: (dataSource: DataSource, schema: string) => Promise<Result>,
 ): Promise<Result> {
   const source = databaseDataSource(databaseUrl, MIGRATION_LIMITS, schema);
@@ -90,6 +93,30 @@ async function makeSchema({ manager }: QueryRunner, schema: string): Promise<voi
   if (found.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
+/**
+ * Earlier builds put the tables into the first schema of the role's `search_path`, mostly `public`. Without this check an upgrade
+ * would start again with empty tables.
+ */
+async function refuseSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
+  const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
+    `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relname = 'migrations' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')
+       AND has_table_privilege(c.oid, 'SELECT')`,
+  );
+  if (candidates.some(({ ours }) => ours)) return;
+  for (const { schema } of candidates) {
+    const applied = await manager.query<unknown[]>(
+      `SELECT 1 FROM ${escapeIdentifier(schema)}.migrations m WHERE to_jsonb(m) ->> 'name' = ANY($1) LIMIT 1`,
+      [dataSource.migrations.map((migration) => migration.constructor.name)],
+    );
+    if (applied.length > 0)
+      throw new Error(
+        `the tables of this service are in the schema ${schema} of this database: set DATABASE_SCHEMA=${schema} for every app ` +
+          'and command',
+      );
+  }
+}
+
 /** A table with one of our names that our migrations did not create belongs to another application. */
 async function refuseForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const found = await manager.query<{ schema: string; name: string }[]>(
@@ -110,7 +137,6 @@ async function refuseForeignTables({ manager }: QueryRunner, dataSource: DataSou
   if (foreign.size === 0) return;
   throw new Error(
     `the schema ${found[0]?.schema} of this database has tables of another application (${[...foreign].join(', ')}): this ` +
-      'service needs a database or a schema of its own. Use another database, or set DATABASE_SCHEMA for every app and ' +
-      'command to a new name, such as oauth: migrate creates the schema',
+      'service needs a schema of its own. Set DATABASE_SCHEMA for every app and command to a new name: migrate creates the schema',
   );
 }

@@ -186,12 +186,15 @@ function isDatabase(value: string): boolean {
   );
 }
 
-/** A PostgreSQL schema whose name needs no quotes; empty selects the first of the role's `search_path`. */
+/** The schema of the tables unless DATABASE_SCHEMA names another: not `public`, where a product may have its own `users`. */
+export const DEFAULT_SCHEMA = 'oauth';
+
+/** A PostgreSQL schema whose name needs no quotes. */
 export function SchemaVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'schema',
     validator: {
-      validate: (value) => typeof value === 'string' && (value === '' || isSchemaName(value)),
+      validate: (value) => typeof value === 'string' && isSchemaName(value),
       defaultMessage: (argument) => `${argument?.property} must be ${SCHEMA_RULE}`,
     },
   });
