@@ -43,8 +43,7 @@ describe('apps on a database', () => {
     await dataSource.destroy();
     await start();
     await miss('migrations');
-    const told =
-      /the database is not at this version, run \S+migrate\S+: it lacks IdentitiesOfUsers\d+/;
+    const told = /the database is not at this version, run \S+migrate\S+: it lacks IdentitiesOfUsers\d+/;
     await until('all logged it', async () => apps.every((app) => told.test(app.output())));
     await migrate(services.databaseUrl);
     await miss();
