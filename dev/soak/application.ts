@@ -2,21 +2,21 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import type { Authorization } from './browser.js';
 import { type Client, type Installation, REDIRECT_URI } from './installation.js';
-import type { Pair } from './model.js';
-import type { Compose, Requests, Try } from './requests.js';
+import type { TokenPair } from './grant.js';
+import type { BuildRequest, Requests, Attempt } from './requests.js';
 
-/** The server of a third-party application: its requests, and what they look like. */
+/** The requests of a third-party application's server, and of an API that introspects its tokens. */
 export class Application {
   private constructor(
     private readonly requests: Requests,
     private readonly installation: Installation,
     readonly client: Client,
     private readonly resourceServer: Required<Client>,
-    /** Its DPoP key (RFC 9449); null when its tokens are bearer tokens. */
+    /** Its DPoP key (RFC 9449); null if its tokens are bearer tokens. */
     readonly key: DpopKey | null,
   ) {}
 
-  static async of(
+  static async create(
     requests: Requests,
     installation: Installation,
     client: Client,
@@ -27,7 +27,7 @@ export class Application {
     return new Application(requests, installation, client, resourceServer, key);
   }
 
-  redeeming({ code, verifier }: Authorization): Compose {
+  redeemRequest({ code, verifier }: Authorization): BuildRequest {
     return this.tokenRequest({
       grant_type: 'authorization_code',
       code,
@@ -36,27 +36,32 @@ export class Application {
     });
   }
 
-  refreshing({ refreshToken }: Pair): Compose {
+  refreshRequest({ refreshToken }: TokenPair): BuildRequest {
     return this.tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken });
   }
 
-  revoking(token: string): Compose {
+  revokeRequest(token: string): BuildRequest {
     return () => ({ path: ENDPOINTS.revoke, form: { token, ...this.client } });
   }
 
-  /** Uses an access token at the API, once. */
-  me(pair: Pair, compose = this.using(pair)): Promise<Try> {
-    return this.requests.once(this.key ? 'me with DPoP' : 'me', compose);
+  /** Calls the API once with an access token. */
+  callApi(pair: TokenPair, buildRequest = this.apiRequest(pair)): Promise<Attempt> {
+    return this.requests.send(this.key ? 'me with DPoP' : 'me', buildRequest);
   }
 
-  /** Uses it until the API can tell whether it is good, but not more often than that. */
-  mePatiently(pair: Pair, most: number): Promise<Try> {
-    const tries: Try[] = [];
-    const enough = () => tries.length >= most;
-    return this.requests.patiently(this.key ? 'me with DPoP' : 'me', this.using(pair), tries, enough);
+  /** Calls the API until it answers, up to `maxAttempts` times. */
+  callApiUntilAnswered(pair: TokenPair, maxAttempts: number): Promise<Attempt> {
+    const attempts: Attempt[] = [];
+    const stopWhen = () => attempts.length >= maxAttempts;
+    return this.requests.sendUntilAnswered(
+      this.key ? 'me with DPoP' : 'me',
+      this.apiRequest(pair),
+      attempts,
+      stopWhen,
+    );
   }
 
-  using({ accessToken }: Pair): Compose {
+  apiRequest({ accessToken }: TokenPair): BuildRequest {
     return async () => {
       const scheme = this.key ? 'DPoP' : 'Bearer';
       const htu = this.installation.urls.API_URL + ENDPOINTS.me;
@@ -68,12 +73,12 @@ export class Application {
     };
   }
 
-  /** As an API does that does not use our library (RFC 7662). */
-  introspecting({ accessToken: token }: Pair): Compose {
+  /** RFC 7662, as an API without our library introspects. */
+  introspectRequest({ accessToken: token }: TokenPair): BuildRequest {
     return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
   }
 
-  private tokenRequest(form: Record<string, string>): Compose {
+  private tokenRequest(form: Record<string, string>): BuildRequest {
     return async () => {
       const proof = await this.key?.proof('POST', `${this.installation.urls.BASE_URL}${ENDPOINTS.token}`);
       return {

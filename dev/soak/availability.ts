@@ -1,114 +1,120 @@
 import { until } from '#testing/topology/until.js';
-import { isRefusal, type Try } from './requests.js';
-import type { Happening, Operation, Timeline } from './timeline.js';
+import { isUnavailable, type Attempt } from './requests.js';
+import type { FaultWindow, Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-const RECOVERS_WITHIN_MS = 60_000;
+const RECOVERY_DEADLINE_MS = 60_000;
 
 export interface Counts {
-  /** Answered: as asked, or refused for a reason. */
+  /** Any answer except 503. */
   answered: number;
+  /** 503. */
   unavailable: number;
   unanswered: number;
 }
 
-/** How the operations that a fault made fail came back. */
+/** The operations that failed because of a fault, and how soon they recovered. */
 export interface Recovery {
-  readonly happening: Happening;
-  readonly disturbed: Set<Operation>;
-  /** Those whose last request failed: other copies may answer while the fault lasts. */
-  readonly down: Set<Operation>;
-  /** Milliseconds from the fault's end to the first answer, of what was down then or went down because of it later. */
-  readonly first: Map<Operation, number>;
-  /** Milliseconds from the fault's end until the last request was sent that failed because of it. */
-  lastRefusal: number;
+  readonly faultWindow: FaultWindow;
+  readonly affected: Set<Operation>;
+  /** Operations whose latest request failed. Other replicas may answer during the fault. */
+  readonly failing: Set<Operation>;
+  /** Milliseconds from the fault's end to the first answer, per operation that was failing at its end or later. */
+  readonly recoveryTimes: Map<Operation, number>;
+  /** Milliseconds from the fault's end to the sending of the last request that failed because of it. */
+  lastFailure: number;
 }
 
-/** Holds that nothing fails without a fault that explains it, and counts what did. */
+/** Checks that a fault explains every failed request, counts requests and measures recovery. */
 export class Availability {
   readonly counts = new Map<Operation, Counts>();
-  readonly recoveries = new Map<Happening, Recovery>();
+  readonly recoveries = new Map<FaultWindow, Recovery>();
 
   constructor(
     private readonly timeline: Timeline,
     private readonly violate: Violate,
   ) {}
 
-  seen(one: Try): void {
-    const counts = this.counts.get(one.operation) ?? { answered: 0, unavailable: 0, unanswered: 0 };
-    this.counts.set(one.operation, counts);
-    if (one.status === 503) counts.unavailable += 1;
-    else if (one.status === 0) counts.unanswered += 1;
+  record(attempt: Attempt): void {
+    const counts = this.counts.get(attempt.operation) ?? { answered: 0, unavailable: 0, unanswered: 0 };
+    this.counts.set(attempt.operation, counts);
+    if (attempt.status === 503) counts.unavailable += 1;
+    else if (attempt.status === 0) counts.unanswered += 1;
     else counts.answered += 1;
-    if (isRefusal(one)) this.refused(one);
-    else this.answered(one);
+    if (isUnavailable(attempt)) this.recordFailure(attempt);
+    else this.recordSuccess(attempt);
   }
 
-  /** Resolves when everything that these faults made fail is answered again. */
-  async recovered(happenings: readonly Happening[], over: () => boolean): Promise<void> {
-    const missing = () => happenings.flatMap((happening) => [...this.recoveryOf(happening).down]);
-    await until('recovery', RECOVERS_WITHIN_MS, () => missing().length === 0 || over()).catch(() =>
+  /** Resolves when every operation that failed because of these faults succeeds again. */
+  async waitForRecovery(faultWindows: readonly FaultWindow[], hasEnded: () => boolean): Promise<void> {
+    const failing = () => faultWindows.flatMap((faultWindow) => [...this.recoveryOf(faultWindow).failing]);
+    await until('recovery', RECOVERY_DEADLINE_MS, () => failing().length === 0 || hasEnded()).catch(() =>
       this.violate({
-        rule: 'what a fault made fail is answered again within a minute',
-        what: `not answered: ${[...new Set(missing())].join(', ')}`,
-        from: this.timeline.now() - RECOVERS_WITHIN_MS,
-        timed: true,
+        rule: 'operations recover within a minute after a fault',
+        detail: `still failing: ${[...new Set(failing())].join(', ')}`,
+        since: this.timeline.now() - RECOVERY_DEADLINE_MS,
+        timeDependent: true,
       }),
     );
   }
 
-  private refused(one: Try): void {
-    const { operation, place, sentAt, answeredAt, status } = one;
-    const excuses = this.timeline.excuses(operation, place, sentAt, answeredAt);
-    if (excuses.length === 0)
+  private recordFailure(attempt: Attempt): void {
+    const { operation, servedBy, sentAt, answeredAt, status } = attempt;
+    const causes = this.timeline.possibleCauses(operation, servedBy, sentAt, answeredAt);
+    if (causes.length === 0)
       this.violate({
-        rule: 'nothing fails without a fault that explains it',
-        tries: [one],
-        from: sentAt,
-        timed: true,
+        rule: 'a fault explains every failure',
+        attempts: [attempt],
+        since: sentAt,
+        timeDependent: true,
       });
-    if (status === 503 && !isDeliberate(one))
-      this.violate({ rule: 'a 503 is a deliberate one', tries: [one], from: sentAt });
-    const lasting = excuses.filter(({ endedAt = Infinity }) => endedAt >= sentAt);
-    for (const happening of lasting.length > 0 ? lasting : excuses.slice(-1)) {
-      const recovery = this.recoveryOf(happening);
-      recovery.disturbed.add(operation);
-      // A command takes seconds to start, and nobody waits for it.
-      if (operation !== 'delete a client') recovery.down.add(operation);
-      const { endedAt = Infinity } = happening;
-      if (sentAt > endedAt) recovery.lastRefusal = Math.max(recovery.lastRefusal, sentAt - endedAt);
+    if (status === 503 && !hasUnavailableFormat(attempt))
+      this.violate({
+        rule: 'a 503 has Retry-After and the format of its endpoint',
+        attempts: [attempt],
+        since: sentAt,
+      });
+    const active = causes.filter(({ endedAt = Infinity }) => endedAt >= sentAt);
+    for (const faultWindow of active.length > 0 ? active : causes.slice(-1)) {
+      const recovery = this.recoveryOf(faultWindow);
+      recovery.affected.add(operation);
+      // The command line takes seconds to start: recovery does not wait for it.
+      if (operation !== 'delete a client') recovery.failing.add(operation);
+      const { endedAt = Infinity } = faultWindow;
+      if (sentAt > endedAt) recovery.lastFailure = Math.max(recovery.lastFailure, sentAt - endedAt);
     }
   }
 
-  private answered({ operation, answeredAt }: Try): void {
-    for (const { happening, down, first } of this.recoveries.values()) {
-      if (!down.delete(operation)) continue;
-      const { endedAt = Infinity } = happening;
-      if (answeredAt > endedAt && !first.has(operation)) first.set(operation, answeredAt - endedAt);
+  private recordSuccess({ operation, answeredAt }: Attempt): void {
+    for (const { faultWindow, failing, recoveryTimes } of this.recoveries.values()) {
+      if (!failing.delete(operation)) continue;
+      const { endedAt = Infinity } = faultWindow;
+      if (answeredAt > endedAt && !recoveryTimes.has(operation))
+        recoveryTimes.set(operation, answeredAt - endedAt);
     }
   }
 
-  private recoveryOf(happening: Happening): Recovery {
-    const known = this.recoveries.get(happening);
+  private recoveryOf(faultWindow: FaultWindow): Recovery {
+    const known = this.recoveries.get(faultWindow);
     if (known) return known;
     const recovery = {
-      happening,
-      disturbed: new Set<Operation>(),
-      down: new Set<Operation>(),
-      first: new Map<Operation, number>(),
-      lastRefusal: 0,
+      faultWindow,
+      affected: new Set<Operation>(),
+      failing: new Set<Operation>(),
+      recoveryTimes: new Map<Operation, number>(),
+      lastFailure: 0,
     };
-    this.recoveries.set(happening, recovery);
+    this.recoveries.set(faultWindow, recovery);
     return recovery;
   }
 }
 
-/** Whether a 503 says what the caller can do, in the shape of its endpoint. */
-function isDeliberate({ headers, text, place }: Try): boolean {
+/** Whether a 503 has Retry-After and the error format of its endpoint. */
+function hasUnavailableFormat({ headers, text, servedBy }: Attempt): boolean {
   if (headers.get('retry-after') === null) return false;
-  if (place.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);
+  if (servedBy.startsWith('authorize')) return /<h1>.*<code>[\w-]+<\/code>/s.test(text);
   const body = jsonOf(text);
-  return place.startsWith('resource')
+  return servedBy.startsWith('resource')
     ? body['status'] === 'error' && (body['error'] as { code?: string }).code === 'SERVICE_UNAVAILABLE'
     : body['error'] === 'temporarily_unavailable' && typeof body['error_reference'] === 'string';
 }

@@ -1,41 +1,41 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { CookieJar } from '../demo/cookie-jar.js';
 import { findForm, type PageForm } from '../demo/page-form.js';
-import { type Client, type Person, REDIRECT_URI } from './installation.js';
-import { isRefusal, type Requests, type Try } from './requests.js';
+import { type Client, type User, REDIRECT_URI } from './installation.js';
+import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** A code, and what its client needs to redeem it. */
+/** An authorization code and its PKCE verifier. */
 export interface Authorization {
   readonly code: string;
   readonly verifier: string;
-  /** When the request was sent that was answered with it. */
+  /** When the browser sent the request that returned the code. */
   readonly issuedAt: number;
 }
 
-/** The service broke a promise, and that is reported; the actor begins anew. */
-export class Reported extends Error {}
+/** A violation was reported. The actor starts its next step. */
+export class ViolationReported extends Error {}
 
-/** Hops from the first page to the application: login, its answer, consent, its answer, and once more all of it. */
-const HOPS = 12;
+/** Login and consent take four hops; a lost session may repeat them. */
+const MAX_HOPS = 12;
 
-/** A person in front of a browser: logs in, allows, takes it back, logs out. */
+/** A user's browser: logs in, allows, revokes and logs out. */
 export class Browser {
   private cookies = new CookieJar();
-  /** When the login was sent that this browser lives by; null when it is logged out, or may be. */
+  /** When the browser sent the login of its session; null if it is or may be logged out. */
   private loggedInAt: number | null = null;
 
   constructor(
     private readonly requests: Requests,
     private readonly timeline: Timeline,
     private readonly violate: Violate,
-    private readonly person: Person,
+    private readonly user: User,
     private readonly origin: string,
-    private readonly over: () => boolean,
+    private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Follows an application's link, logs in where that is asked, and clicks Allow. */
+  /** Follows an application's link, logs in if necessary, and clicks Allow. */
   async authorize(client: Client): Promise<Authorization> {
     const [state, verifier] = [randomBytes(16).toString('hex'), randomBytes(32).toString('base64url')];
     const query = new URLSearchParams({
@@ -47,62 +47,68 @@ export class Browser {
       code_challenge_method: 'S256',
     });
     let url = this.url(`/auth/oauth2/authorize?${query.toString()}`);
-    for (let hop = 0; hop < HOPS; hop++) {
-      let one = await this.visit('page', url);
-      if (one.status === 200) {
-        const form = findForm(one.text, url, 'decision=allow');
-        one = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
+    for (let hop = 0; hop < MAX_HOPS; hop++) {
+      let attempt = await this.visit('page', url);
+      if (attempt.status === 200) {
+        const form = findForm(attempt.text, url, 'decision=allow');
+        attempt = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
       }
-      const location = one.headers.get('location');
-      // Asked again, as somebody who has waited for too long is.
+      const location = attempt.headers.get('location');
+      // The consent page again: the submitted one had expired.
       if (location === null) continue;
-      if (location.startsWith(REDIRECT_URI)) return this.codeOf(one, new URL(location), { state, verifier });
+      if (location.startsWith(REDIRECT_URI))
+        return this.codeOf(attempt, new URL(location), { state, verifier });
       url = new URL(location, url);
-      if (url.pathname === '/auth/login') url = await this.logIn(url, one);
+      if (url.pathname === '/auth/login') url = await this.logIn(url, attempt);
     }
-    throw this.reported('a page leads to the application', `after ${HOPS} hops it led to ${url.pathname}`);
+    throw this.report(
+      'authorization ends at the application',
+      `after ${MAX_HOPS} hops it is at ${url.pathname}`,
+    );
   }
 
   /**
-   * Takes back on the page of connected applications what a client may do.
+   * Disconnects a client on the page of connected applications.
    *
-   * @param asked called when that is asked for
+   * @param onRequest called with the time at which the request is sent
    * @returns when it was answered
    */
-  async revoke(client: Client, asked: (at: number) => void): Promise<number> {
+  async revoke(client: Client, onRequest: (at: number) => void): Promise<number> {
     const url = this.url(`/auth/apps/revoke?client_id=${client.client_id}`);
     for (;;) {
-      const page = await this.loggedIn(url);
+      const page = await this.visitLoggedIn(url);
       const location = page.headers.get('location');
       if (location !== null)
-        throw this.reported('a connected application can be disconnected', `it leads to ${location}`, [page]);
+        throw this.report('a connected application can be disconnected', `it redirects to ${location}`, [
+          page,
+        ]);
       const form = findForm(page.text, url, 'client_id');
-      asked(this.timeline.now());
-      const tries: Try[] = [];
-      const answer = await this.visit('revoke at /auth/apps', form.action, form.fields, tries);
-      await this.patience(tries);
+      onRequest(this.timeline.now());
+      const attempts: Attempt[] = [];
+      const answer = await this.visit('revoke at /auth/apps', form.action, form.fields, attempts);
+      await this.waitIfUnanswered(attempts);
       if (!this.isLogin(answer)) return answer.answeredAt;
-      this.lost(answer);
+      this.checkSessionLoss(answer);
     }
   }
 
-  /** Ends every session, and tries the cookie that is over. */
+  /** Ends every session, and checks that the old cookie no longer works. */
   async logOutEverywhere(): Promise<void> {
     const front = this.url('/auth/');
-    const page = await this.loggedIn(front);
+    const page = await this.visitLoggedIn(front);
     const form = formTo(page.text, front, '/auth/logout-everywhere');
     const cookies = this.cookies;
     this.cookies = new CookieJar();
     this.loggedInAt = null;
-    const tries: Try[] = [];
-    await this.visit('log out everywhere', form.action, form.fields, tries, cookies);
-    await this.patience(tries);
+    const attempts: Attempt[] = [];
+    await this.visit('log out everywhere', form.action, form.fields, attempts, cookies);
+    await this.waitIfUnanswered(attempts);
     const after = await this.visit('page', front, undefined, [], cookies);
-    if (!this.isLogin(after)) throw this.reported('a session that was ended is over', undefined, [after]);
+    if (!this.isLogin(after)) throw this.report('an ended session is refused', undefined, [after]);
   }
 
-  /** A page of the user's own; logs in where that is asked. */
-  private async loggedIn(url: URL): Promise<Try> {
+  /** Visits a page that needs a session; logs in if necessary. */
+  private async visitLoggedIn(url: URL): Promise<Attempt> {
     for (;;) {
       const page = await this.visit('page', url);
       if (!this.isLogin(page)) return page;
@@ -110,72 +116,75 @@ export class Browser {
     }
   }
 
-  /** @returns where it goes on */
-  private async logIn(url: URL, led: Try): Promise<URL> {
-    this.lost(led);
+  /**
+   * @param redirect the answer that redirected to the login
+   * @returns where the login redirects to
+   */
+  private async logIn(url: URL, redirect: Attempt): Promise<URL> {
+    this.checkSessionLoss(redirect);
     const page = await this.visit('page', url);
     const form = findForm(page.text, url, 'password');
-    const { email, password } = this.person;
+    const { email, password } = this.user;
     const sentAt = this.timeline.now();
     const answer = await this.visit('log in', form.action, { ...form.fields, username: email, password });
     this.loggedInAt = sentAt;
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
-  /** The browser was sent to the login. */
-  private lost(led: Try): void {
+  /** A redirect to the login is a violation if the browser had a session and Redis has not lost its data since. */
+  private checkSessionLoss(redirect: Attempt): void {
     const since = this.loggedInAt;
     this.loggedInAt = null;
-    if (since === null || this.timeline.lostData(since, led.answeredAt)) return;
-    const what = `${this.person.email} had logged in at ${Math.round(since)} ms`;
-    this.violate({ rule: 'a login lasts', what, tries: [led], from: since });
+    if (since === null || this.timeline.lostData(since, redirect.answeredAt)) return;
+    const detail = `${this.user.email} had logged in at ${Math.round(since)} ms`;
+    this.violate({ rule: 'a session lasts', detail, attempts: [redirect], since });
   }
 
-  /** A person whose click got no answer waits until all is well before doing what that click would undo. */
-  private async patience(tries: readonly Try[]): Promise<void> {
-    if (tries.some((one) => isRefusal(one))) await this.timeline.settled(this.over);
+  /** A request without an answer may take effect late, and undo the next step. Waits until it no longer can. */
+  private async waitIfUnanswered(attempts: readonly Attempt[]): Promise<void> {
+    if (attempts.some((attempt) => isUnavailable(attempt))) await this.timeline.settled(this.hasEnded);
   }
 
   private async visit(
     operation: Exclude<Operation, 'delete a client'>,
     url: URL,
     form?: Record<string, string>,
-    tries: Try[] = [],
+    attempts: Attempt[] = [],
     cookies = this.cookies,
-  ): Promise<Try> {
+  ): Promise<Attempt> {
     const cookie = cookies.header(url);
     const message = {
       path: `${url.pathname}${url.search}`,
-      headers: { 'X-Forwarded-For': this.person.address, ...(cookie && { Cookie: cookie }) },
+      headers: { 'X-Forwarded-For': this.user.address, ...(cookie && { Cookie: cookie }) },
       ...(form && { form }),
     };
-    const one = await this.requests.patiently(operation, () => message, tries);
-    cookies.store(url, one.headers);
+    const attempt = await this.requests.sendUntilAnswered(operation, () => message, attempts);
+    cookies.store(url, attempt.headers);
     const expected = form === undefined || operation === 'allow' ? [200, 303] : [303];
-    if (!expected.includes(one.status)) throw this.reported('a page is served', undefined, [one]);
-    return one;
+    if (!expected.includes(attempt.status)) throw this.report('a page is served', undefined, [attempt]);
+    return attempt;
   }
 
   private codeOf(
-    one: Try,
+    attempt: Attempt,
     location: URL,
     { state, verifier }: { state: string; verifier: string },
   ): Authorization {
     const answer = location.searchParams;
     const code = answer.get('code');
     if (code === null || answer.get('state') !== state)
-      throw this.reported('Allow gives a code', `error: ${answer.get('error') ?? 'none'}`, [one]);
-    return { code, verifier, issuedAt: one.sentAt };
+      throw this.report('Allow returns a code', `error: ${answer.get('error') ?? 'none'}`, [attempt]);
+    return { code, verifier, issuedAt: attempt.sentAt };
   }
 
-  private isLogin({ headers }: Try): boolean {
+  private isLogin({ headers }: Attempt): boolean {
     return headers.get('location')?.startsWith('/auth/login') ?? false;
   }
 
-  private reported(rule: string, what?: string, tries: readonly Try[] = []): Reported {
-    const from = tries[0]?.sentAt ?? this.timeline.now();
-    this.violate({ rule, tries, from, ...(what !== undefined && { what }) });
-    return new Reported(rule);
+  private report(rule: string, detail?: string, attempts: readonly Attempt[] = []): ViolationReported {
+    const since = attempts[0]?.sentAt ?? this.timeline.now();
+    this.violate({ rule, attempts, since, ...(detail !== undefined && { detail }) });
+    return new ViolationReported(rule);
   }
 
   private url(path: string): URL {
@@ -183,7 +192,7 @@ export class Browser {
   }
 }
 
-/** The form that goes to a path, of several that offer the same. */
+/** The form whose action is this path. */
 function formTo(html: string, page: URL, path: string): PageForm {
   const start = html.indexOf(`action="${path}"`);
   return findForm(html.slice(html.lastIndexOf('<form', start)), page, 'csrf_token');

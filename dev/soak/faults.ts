@@ -1,68 +1,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Availability } from './availability.js';
-import type { AppCopy, Installation } from './installation.js';
-import { type Fault, isApp, nameOf, type Server, type Step } from './plan.js';
-import type { Happening, Timeline } from './timeline.js';
+import type { AppReplica, Installation } from './installation.js';
+import { type Fault, isApp, faultName, type Server, type Step } from './plan.js';
+import type { FaultWindow, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** For how long a balancer has left a copy before it is told to end; Kubernetes is given five seconds. */
-const LEFT_MS = 200;
+/** Time between the removal of a replica from load balancing and its SIGTERM. Kubernetes gets five seconds (preStop). */
+const LOAD_BALANCER_DELAY_MS = 200;
 
-/** Carries out a plan. */
-export class Faults {
+/** Injects the faults of a plan and heals them. */
+export class FaultInjector {
   constructor(
     private readonly installation: Installation,
     private readonly timeline: Timeline,
     private readonly availability: Availability,
     private readonly violate: Violate,
-    private readonly over: () => boolean,
+    private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Resolves when the faults are over, and everything that they made fail is answered again. */
-  async carryOut({ faults, lastsMs }: Step): Promise<void> {
-    const happenings: Happening[] = [];
+  /** Resolves when the faults are healed and every operation that they affected succeeds again. */
+  async inject({ faults, durationMs }: Step): Promise<void> {
+    const faultWindows: FaultWindow[] = [];
     for (const fault of faults) {
-      happenings.push(this.timeline.begin(fault));
-      await this.begin(fault);
+      faultWindows.push(this.timeline.start(fault));
+      await this.apply(fault);
     }
-    await sleep(lastsMs);
-    for (const happening of happenings) {
-      await this.end(happening.fault, () => (happening.endedAt = this.timeline.now()));
+    await sleep(durationMs);
+    for (const faultWindow of faultWindows) {
+      await this.heal(faultWindow.fault);
+      faultWindow.endedAt = this.timeline.now();
     }
-    await Promise.all(this.installation.copies.map((copy) => copy.ready())).catch((error: Error) =>
+    await Promise.all(this.installation.replicas.map((replica) => replica.ready())).catch((error: Error) =>
       this.violate({
         rule: 'every process is ready again within a minute',
-        what: error.message,
-        from: happenings[0]?.beganAt ?? 0,
-        timed: true,
+        detail: error.message,
+        since: faultWindows[0]?.startedAt ?? 0,
+        timeDependent: true,
       }),
     );
-    for (const { name } of this.installation.copies) this.inService(name, true);
-    for (const happening of happenings)
-      happening.settledAt = this.timeline.now() + happening.fault.kind.settlesMs;
-    await this.availability.recovered(happenings, this.over);
+    for (const { name } of this.installation.replicas) this.inService(name, true);
+    for (const faultWindow of faultWindows)
+      faultWindow.settledAt = this.timeline.now() + faultWindow.fault.kind.settleMs;
+    await this.availability.waitForRecovery(faultWindows, this.hasEnded);
   }
 
-  private async begin(fault: Fault): Promise<void> {
-    const { target, what } = fault.kind;
+  private async apply(fault: Fault): Promise<void> {
+    const { target, effect } = fault.kind;
     if (isApp(target)) {
-      await Promise.all(this.copiesOf(fault).map((copy) => this.beginAt(copy, fault)));
+      await Promise.all(this.replicasOf(fault).map((replica) => this.applyTo(replica, fault)));
       return;
     }
     const server = this.installation.servers[target];
-    switch (what) {
+    switch (effect) {
       case 'stopped':
         return server.signal('SIGSTOP');
       case 'cut off':
-        for (const line of this.linesOf(fault)) {
-          line.down = true;
-          line.cut();
+        for (const proxy of this.proxiesOf(fault)) {
+          proxy.down = true;
+          proxy.cut();
         }
         return;
       case 'half-open':
-        for (const line of this.linesOf(fault)) {
-          line.deaf = true;
-          line.silence();
+        for (const proxy of this.proxiesOf(fault)) {
+          proxy.deaf = true;
+          proxy.silence();
         }
         return;
       case 'emptied':
@@ -73,68 +74,68 @@ export class Faults {
     }
   }
 
-  private async beginAt(copy: AppCopy, { kind }: Fault): Promise<void> {
-    switch (kind.what) {
+  private async applyTo(replica: AppReplica, { kind }: Fault): Promise<void> {
+    switch (kind.effect) {
       case 'stopped':
-        return copy.signal('SIGSTOP');
+        return replica.signal('SIGSTOP');
       case 'restarted': {
-        this.inService(copy.name, false);
-        await sleep(LEFT_MS);
-        const from = this.timeline.now();
-        const how = await copy.terminate();
+        this.inService(replica.name, false);
+        await sleep(LOAD_BALANCER_DELAY_MS);
+        const since = this.timeline.now();
+        const how = await replica.terminate();
         if (how === 'exit code 0') return;
         return this.violate({
-          rule: 'a process ends by itself when it is told to',
-          what: `${copy.name}: ${how}`,
-          from,
-          timed: true,
+          rule: 'a process exits with code 0 after SIGTERM',
+          detail: `${replica.name}: ${how}`,
+          since,
+          timeDependent: true,
         });
       }
       default:
-        return copy.kill();
+        return replica.kill();
     }
   }
 
-  /** @param undone called when what was done is undone, as far as we can do that */
-  private async end(fault: Fault, undone: () => void): Promise<void> {
-    const { target, what } = fault.kind;
+  private async heal(fault: Fault): Promise<void> {
+    const { target, effect } = fault.kind;
     if (isApp(target)) {
-      for (const copy of this.copiesOf(fault))
-        if (what === 'stopped') copy.signal('SIGCONT');
-        else await copy.launch();
-      return undone();
+      for (const replica of this.replicasOf(fault))
+        if (effect === 'stopped') replica.signal('SIGCONT');
+        else await replica.launch();
+      return;
     }
     const server = this.installation.servers[target];
-    if (what === 'stopped') await server.signal('SIGCONT');
-    else if (what === 'cut off' || what === 'half-open')
-      for (const line of this.linesOf(fault)) Object.assign(line, { down: false, deaf: false });
+    if (effect === 'stopped') await server.signal('SIGCONT');
+    else if (effect === 'cut off' || effect === 'half-open')
+      for (const proxy of this.proxiesOf(fault)) Object.assign(proxy, { down: false, deaf: false });
     else {
       await server.start();
-      // It may listen at another port.
-      for (const { lines } of this.installation.copies) if (lines[target]) lines[target].target = server.url;
+      // PostgreSQL may listen on another port after a restart.
+      for (const { proxies } of this.installation.replicas)
+        if (proxies[target]) proxies[target].target = server.url;
     }
-    undone();
   }
 
-  private copiesOf({ kind, copy }: Fault): AppCopy[] {
-    return this.installation.copies.filter(({ name, app }) =>
-      copy === null ? app === kind.target : name === copy,
+  private replicasOf({ kind, replica }: Fault): AppReplica[] {
+    return this.installation.replicas.filter(({ name, app }) =>
+      replica === null ? app === kind.target : name === replica,
     );
   }
 
-  private linesOf({ kind, copy }: Fault) {
-    return this.installation.copies
-      .filter(({ name }) => copy === null || copy === name)
-      .flatMap(({ lines }) => lines[kind.target as Server] ?? []);
+  private proxiesOf({ kind, replica }: Fault) {
+    return this.installation.replicas
+      .filter(({ name }) => replica === null || replica === name)
+      .flatMap(({ proxies }) => proxies[kind.target as Server] ?? []);
   }
 
   private inService(name: string, inService: boolean): void {
-    for (const copy of this.installation.copies) if (copy.name === name) copy.inService = inService;
+    for (const replica of this.installation.replicas)
+      if (replica.name === name) replica.inService = inService;
   }
 
-  /** In words, for the progress line. */
-  static describe({ faults, lastsMs }: Step): string {
-    const names = faults.map(({ kind, copy }) => `${nameOf(kind)}${copy ? ` (${copy})` : ''}`);
-    return `${names.join(' and ')} for ${(lastsMs / 1000).toFixed(1)} s`;
+  /** A step as text, for the progress line. */
+  static describe({ faults, durationMs }: Step): string {
+    const names = faults.map(({ kind, replica }) => `${faultName(kind)}${replica ? ` (${replica})` : ''}`);
+    return `${names.join(' and ')} for ${(durationMs / 1000).toFixed(1)} s`;
   }
 }

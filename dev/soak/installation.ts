@@ -12,47 +12,47 @@ import type { GuardedProcess } from '#testing/backing/guarded-process.js';
 import { Interposer } from '#testing/interposer.js';
 import { launchApp } from '#testing/launch-app.js';
 import { until } from '#testing/topology/until.js';
-import { APPS, type App, type Copy, type Server } from './plan.js';
+import { APPS, type App, type ReplicaName, type Server } from './plan.js';
 import { type PrivateServer, startServers } from './servers.js';
 
-/** Seconds. Shorter than in production, so that some outages outlast it. */
+/** Seconds; shorter than in production, so that some outages outlast it. */
 export const RETRY_WINDOW = 20;
-/** The other end of a graceful end: what is under way gets 10 s, and answers over NATS 3 s. */
-const ENDS_WITHIN_MS = 30_000;
-const READY_WITHIN_MS = 60_000;
+/** A graceful shutdown allows 10 s for HTTP requests and 3 s for answers over NATS. */
+const SHUTDOWN_DEADLINE_MS = 30_000;
+const READINESS_DEADLINE_MS = 60_000;
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
 export interface Client {
   readonly client_id: string;
-  /** None for a public client. */
+  /** Absent for a public client. */
   readonly client_secret?: string;
 }
 
-export interface Person {
+export interface User {
   readonly id: number;
   readonly email: string;
   readonly password: string;
-  /** Where its browser is, as the balancer says. */
+  /** The client address that the load balancer forwards. */
   readonly address: string;
 }
 
-/** One process of an app, and its lines to the servers. */
-export class AppCopy {
-  /** Whether the balancer sends requests to it. */
+/** One process of an app, and its proxied connections to the servers. */
+export class AppReplica {
+  /** Whether the load balancer sends requests to it. */
   inService = true;
   private process: GuardedProcess | undefined;
   private internalUrl = '';
-  /** Ends that we brought about. */
-  private readonly expected = new Set<GuardedProcess>();
+  /** Processes that the soak itself ended. */
+  private readonly ending = new Set<GuardedProcess>();
 
   constructor(
-    readonly name: Copy,
+    readonly name: ReplicaName,
     readonly app: App,
     private readonly port: number,
-    readonly lines: Readonly<Partial<Record<Server, Interposer>>>,
+    readonly proxies: Readonly<Partial<Record<Server, Interposer>>>,
     private readonly env: Readonly<Record<string, string>>,
     private readonly folder: string,
-    private readonly died: (what: string) => void,
+    private readonly onUnexpectedExit: (detail: string) => void,
   ) {}
 
   get url(): string {
@@ -65,13 +65,13 @@ export class AppCopy {
     this.process = launched.process;
     this.internalUrl = launched.internalUrl;
     void launched.process.ended.then((how) => {
-      if (!this.expected.has(launched.process)) this.died(`${this.name} ended by itself: ${how}`);
+      if (!this.ending.has(launched.process)) this.onUnexpectedExit(`${this.name} ended by itself: ${how}`);
     });
   }
 
-  /** Resolves when it says that nothing is missing. @throws when that takes too long */
+  /** Resolves when its readiness probe succeeds. @throws after READINESS_DEADLINE_MS */
   ready(): Promise<void> {
-    return until(`${this.name} is ready`, READY_WITHIN_MS, async () => {
+    return until(`${this.name} is ready`, READINESS_DEADLINE_MS, async () => {
       const signal = AbortSignal.timeout(2_000);
       return (await fetch(`${this.internalUrl}/readyz`, { signal })).ok;
     });
@@ -82,50 +82,50 @@ export class AppCopy {
     await this.process?.ended;
   }
 
-  /** As an orchestrator does it. @returns how it ended */
+  /** SIGTERM, then SIGKILL after the deadline, as an orchestrator does. @returns how it ended */
   async terminate(): Promise<string> {
     const process = this.process;
     if (!process) return 'nothing ran';
     this.signal('SIGTERM');
-    const late = setTimeout(() => this.signal('SIGKILL'), ENDS_WITHIN_MS);
+    const deadline = setTimeout(() => this.signal('SIGKILL'), SHUTDOWN_DEADLINE_MS);
     const how = await process.ended;
-    clearTimeout(late);
+    clearTimeout(deadline);
     return how;
   }
 
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
     if (!this.process) return;
-    if (name === 'SIGKILL' || name === 'SIGTERM') this.expected.add(this.process);
+    if (name === 'SIGKILL' || name === 'SIGTERM') this.ending.add(this.process);
     try {
       process.kill(this.process.pid, name);
     } catch {
-      // It has ended already.
+      // The process has already ended.
     }
   }
 
   async stop(): Promise<void> {
-    if (this.process) this.expected.add(this.process);
+    if (this.process) this.ending.add(this.process);
     this.signal('SIGCONT');
     await this.process?.stop();
-    for (const line of Object.values(this.lines)) line.close();
+    for (const proxy of Object.values(this.proxies)) proxy.close();
   }
 }
 
-/** The product as it is deployed: two copies of each app, which reach their servers by lines that can be cut. */
+/** A deployment: two replicas of each app, with fault-injecting proxies between them and their servers. */
 export class Installation {
   private constructor(
     readonly servers: Readonly<Record<Server, PrivateServer>>,
-    readonly copies: readonly AppCopy[],
+    readonly replicas: readonly AppReplica[],
     readonly urls: Readonly<Record<'AUTH_URL' | 'BASE_URL' | 'API_URL', string>>,
   ) {}
 
   /**
    * @param folder for logs and data
-   * @param died told when a process ends that nobody ended
+   * @param onUnexpectedExit called when a process ends that the soak did not end
    */
-  static async start(folder: string, died: (what: string) => void): Promise<Installation> {
+  static async start(folder: string, onUnexpectedExit: (detail: string) => void): Promise<Installation> {
     const servers = await startServers(folder);
-    const copies: AppCopy[] = [];
+    const replicas: AppReplica[] = [];
     try {
       await migrate(servers.postgres.url);
       const ports: Record<App, [number, number]> = {
@@ -142,42 +142,52 @@ export class Installation {
         ...urls,
         TOKEN_KEYS: randomBytes(32).toString('base64url'),
         RETRY_WINDOW: String(RETRY_WINDOW),
-        // The longest there is: no code is refused because an outage took long.
+        // The maximum: no outage outlasts a code.
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
       };
       for (const app of APPS)
         for (const number of [1, 2] as const) {
-          const lines: Partial<Record<Server, Interposer>> = { nats: await Interposer.to(servers.nats.url) };
+          const proxies: Partial<Record<Server, Interposer>> = {
+            nats: await Interposer.to(servers.nats.url),
+          };
           if (app !== 'resource') {
-            lines.redis = await Interposer.to(servers.redis.url);
-            lines.postgres = await Interposer.to(servers.postgres.url);
+            proxies.redis = await Interposer.to(servers.redis.url);
+            proxies.postgres = await Interposer.to(servers.postgres.url);
           }
           const env = {
             ...shared,
-            NATS_URL: lines.nats?.url ?? '',
-            ...(lines.redis && { REDIS_URL: lines.redis.url }),
-            ...(lines.postgres && { DATABASE_URL: lines.postgres.url }),
+            NATS_URL: proxies.nats?.url ?? '',
+            ...(proxies.redis && { REDIS_URL: proxies.redis.url }),
+            ...(proxies.postgres && { DATABASE_URL: proxies.postgres.url }),
           };
-          copies.push(
-            new AppCopy(`${app} ${number}`, app, ports[app][number - 1] ?? 0, lines, env, folder, died),
+          replicas.push(
+            new AppReplica(
+              `${app} ${number}`,
+              app,
+              ports[app][number - 1] ?? 0,
+              proxies,
+              env,
+              folder,
+              onUnexpectedExit,
+            ),
           );
         }
-      await Promise.all(copies.map((copy) => copy.launch()));
-      await Promise.all(copies.map((copy) => copy.ready()));
-      return new Installation(servers, copies, urls);
+      await Promise.all(replicas.map((replica) => replica.launch()));
+      await Promise.all(replicas.map((replica) => replica.ready()));
+      return new Installation(servers, replicas, urls);
     } catch (error) {
-      await Promise.all(copies.map((copy) => copy.stop()));
+      await Promise.all(replicas.map((replica) => replica.stop()));
       await Promise.all(Object.values(servers).map((server) => server.stop()));
       throw error;
     }
   }
 
-  copiesOf(app: App): AppCopy[] {
-    return this.copies.filter((copy) => copy.app === app);
+  replicasOf(app: App): AppReplica[] {
+    return this.replicas.filter((replica) => replica.app === app);
   }
 
-  async newClient(type: 'confidential' | 'public'): Promise<Client> {
+  async registerClient(type: 'confidential' | 'public'): Promise<Client> {
     const { secret, hash } = generateClientSecret();
     const confidential = type === 'confidential';
     const { clientId } = await this.database(({ clients }) =>
@@ -191,8 +201,8 @@ export class Installation {
     return { client_id: clientId, ...(confidential && { client_secret: secret }) };
   }
 
-  /** @param number tells where the browser is */
-  async newPerson(number: number): Promise<Person> {
+  /** @param number unique per user; determines the client address */
+  async registerUser(number: number): Promise<User> {
     const password = randomBytes(12).toString('hex');
     const username = `ada-${randomBytes(6).toString('hex')}`;
     const email = `${username}@example.com`;
@@ -203,18 +213,18 @@ export class Installation {
     return { id, email, password, address: `10.0.${number >> 8}.${number & 255}` };
   }
 
-  async newResourceServer(): Promise<Required<Client>> {
+  async registerResourceServer(): Promise<Required<Client>> {
     const { secret, hash } = generateClientSecret();
     const { id } = await this.database(({ resourceServers }) => resourceServers.create('Soak', hash));
     return { client_id: id, client_secret: secret };
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.copies.map((copy) => copy.stop()));
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
   }
 
-  /** On a connection of its own, past every line. @throws while PostgreSQL is away */
+  /** Runs work on a direct connection of its own. @throws while PostgreSQL is down */
   private async database<T>(
     work: (stores: {
       clients: ClientStore;

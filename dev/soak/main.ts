@@ -11,10 +11,10 @@ async function run(): Promise<number> {
   }
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
   const end = new AbortController();
-  // Asked twice, it ends at once; what it started ends with it.
+  // The first SIGINT ends the run with a report. The second has the default effect: it ends the process and its children.
   process.once('SIGINT', () => end.abort());
-  progress(`soak: seed ${chosen.seed}; starting two copies of each app`);
-  const report = await soak({ ...chosen, accounts: 12, calmMs: 10_000, progress, signal: end.signal });
+  progress(`soak: seed ${chosen.seed}; starting two replicas of each app`);
+  const report = await soak({ ...chosen, accounts: 12, quietMs: 10_000, progress, signal: end.signal });
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report));
   return report.violations.length > 0 ? 1 : 0;
 }

@@ -1,82 +1,14 @@
-import { isRefusal, type Try } from './requests.js';
-import { CALM_MS, type Timeline } from './timeline.js';
-import { describeTry, type Violate } from './violations.js';
+import type { Grant, TokenPair } from './grant.js';
+import { isUnavailable, type Attempt } from './requests.js';
+import { newStatistics } from './statistics.js';
+import { PROPAGATION_MS, type Timeline } from './timeline.js';
+import { describeAttempt, type Violate } from './violations.js';
 
-export interface Pair {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly receivedAt: number;
-}
-
-/** Why a grant is over, since when that was asked for, and when it was answered. */
-interface End {
-  readonly why: string;
-  readonly askedAt: number;
-  doneAt: number | null;
-}
-
-/** What the model knows of a grant. Times are milliseconds since the soak began. */
-export class Grant {
-  /** What happened to it, a line an event. */
-  readonly story: string[] = [];
-  /** What its client was given, the newest last. */
-  readonly pairs: Pair[] = [];
-  end: End | null = null;
-
-  /** @param issuedAt when the request was sent that was answered with the code */
-  constructor(readonly issuedAt: number) {}
-
-  get newest(): Pair | undefined {
-    return this.pairs.at(-1);
-  }
-}
-
-/** What was seen that is no violation, and is worth a figure. */
-export interface Statistics {
-  /** Codes presented twice at the same time; presented again later. */
-  codeRaces: number;
-  codeReplays: number;
-  /** Refresh tokens presented again outside their window; refused, and taken because Redis had lost its data. */
-  reuses: number;
-  reusesTaken: number;
-  /** Refreshes of several workers at once. */
-  parallelRefreshes: number;
-  /** Refreshes without an answer that were repeated, and got the pair. */
-  retriedRefreshes: number;
-  /** Refreshes that an outage kept from an answer for longer than the retry window; those that were refused then. */
-  lateRefreshes: number;
-  lateLogouts: number;
-  /** Codes whose redemption got no answer, or that a restart of Redis made void: the user clicks again. */
-  lostCodes: number;
-  /** Revocations that were answered, and uses of what was revoked after that. */
-  revocations: number;
-  usesRefused: number;
-  /** Those that an API still took because the revocation had not arrived, and the longest time after it, in milliseconds. */
-  usesTaken: number;
-  latestUse: { calm: number; disturbed: number };
-  proofReplays: number;
-}
-
-/** Judges what the services answer by what they answered before. Knows no clock but the times of the requests. */
+/** The test oracle: checks each answer against earlier answers and the faults. Reads no clock, only the times of attempts. */
 export class Model {
-  readonly statistics: Statistics = {
-    codeRaces: 0,
-    codeReplays: 0,
-    reuses: 0,
-    reusesTaken: 0,
-    parallelRefreshes: 0,
-    retriedRefreshes: 0,
-    lateRefreshes: 0,
-    lateLogouts: 0,
-    lostCodes: 0,
-    revocations: 0,
-    usesRefused: 0,
-    usesTaken: 0,
-    latestUse: { calm: 0, disturbed: 0 },
-    proofReplays: 0,
-  };
-  /** Grants whose end was answered, in that order. */
-  readonly ended: Grant[] = [];
+  readonly statistics = newStatistics();
+  /** Grants whose revocation is confirmed, in order of confirmation. */
+  readonly revoked: Grant[] = [];
 
   /** @param retryWindow in milliseconds */
   constructor(
@@ -85,189 +17,227 @@ export class Model {
     private readonly violate: Violate,
   ) {}
 
-  /**
-   * All requests that redeemed a code, once each has come to its end.
-   *
-   * @returns whether the client has its tokens now
-   */
-  redeemed(grant: Grant, tries: readonly Try[]): boolean {
-    const sent = grant.pairs.length;
-    this.tell(grant, tries);
-    const wins = tries.filter(({ status }) => status === 200);
-    for (const win of wins) this.mustBeAlive(grant, win, 'a code is accepted after its grant ended');
-    if (wins.length + sent > 1)
-      this.fail(grant, 'a code wins once', wins, `it won ${wins.length + sent} times`);
-    for (const win of wins) this.keep(grant, win);
-    const refused = tries.filter(({ status }) => status === 400);
+  /** @param attempts all completed requests that redeemed one code */
+  checkRedemption(grant: Grant, attempts: readonly Attempt[]): void {
+    const earlierWins = grant.pairs.length;
+    this.addHistory(grant, attempts);
+    const wins = attempts.filter(({ status }) => status === 200);
+    for (const win of wins)
+      this.checkNotRevoked(grant, win, 'a code is accepted after its grant was revoked');
+    const allWins = earlierWins + wins.length;
+    if (allWins > 1) this.report(grant, 'a code is redeemed once', wins, `it was redeemed ${allWins} times`);
+    for (const win of wins) this.addTokenPair(grant, win);
+    const refused = attempts.filter(({ status }) => status === 400);
     const won = grant.pairs.length > 0;
-    // What got no answer may have been carried out: then the repetition is a second use.
-    const explained = (one: Try) =>
+    // A request without an answer may have redeemed the code. Then its retry is a second use.
+    const explained = (attempt: Attempt) =>
       won ||
-      this.mayHaveEnded(grant, one) ||
-      tries.some((other) => other !== one && isRefusal(other) && other.received) ||
-      this.timeline.restartedRedis(grant.issuedAt, one.answeredAt);
-    const wrong = refused.filter((one) => !explained(one));
-    if (wrong.length > 0) this.fail(grant, 'an honest client gets tokens for its code', wrong);
-    for (const one of refused) {
-      this.endIfRevoked(grant, one);
-      // RFC 6749 4.1.2: whoever is refused beside a winner came second, which ends what the winner got.
-      if (won && !this.timeline.lostData(grant.issuedAt, one.answeredAt)) this.endedAt(grant, one.answeredAt);
+      this.mayBeRevoked(grant, attempt) ||
+      attempts.some((other) => other !== attempt && isUnavailable(other) && other.mayHaveTakenEffect) ||
+      this.timeline.restartedRedis(grant.issuedAt, attempt.answeredAt);
+    const wrong = refused.filter((attempt) => !explained(attempt));
+    if (wrong.length > 0) this.report(grant, 'an honest client gets tokens for its code', wrong);
+    for (const attempt of refused) {
+      this.confirmIfRevoked(grant, attempt);
+      // RFC 6749 4.1.2: a second redemption is refused, and revokes the tokens of the first.
+      if (won && !this.timeline.lostData(grant.issuedAt, attempt.answeredAt))
+        this.revocationConfirmed(grant, attempt.answeredAt);
     }
-    // A 503 or a lost answer beside or after the winner's may hide that the second use was noticed, and the revocation recorded.
+    // A second redemption that got 503 or no answer may have revoked the grant, too.
     const [win] = wins;
-    const second = win && tries.find((one) => isRefusal(one) && one.received && one.answeredAt >= win.sentAt);
-    if (second) this.ending(grant, 'its code may have been presented twice', second.sentAt);
+    const second =
+      win &&
+      attempts.find(
+        (attempt) => isUnavailable(attempt) && attempt.mayHaveTakenEffect && attempt.answeredAt >= win.sentAt,
+      );
+    if (second) this.revocationRequested(grant, 'its code may have been presented twice', second.sentAt);
     if (!won && refused.length > 0) this.statistics.lostCodes += 1;
-    return wins.length > 0;
   }
 
-  /** All requests of an honest client that refreshed by one token, once each has come to its end. */
-  refreshed(grant: Grant, tries: readonly Try[]): void {
-    this.tell(grant, tries);
-    const granted = tries.filter(({ status }) => status === 200);
-    for (const one of granted)
-      this.mustBeAlive(grant, one, 'a refresh token is accepted after its grant ended');
-    this.oneSuccessor(grant, granted);
+  /** @param attempts all completed requests of an honest client that presented one refresh token */
+  checkRefresh(grant: Grant, attempts: readonly Attempt[]): void {
+    this.addHistory(grant, attempts);
+    const granted = attempts.filter(({ status }) => status === 200);
+    for (const attempt of granted)
+      this.checkNotRevoked(grant, attempt, 'a refresh token is accepted after its grant was revoked');
+    this.checkOneSuccessor(grant, granted);
     const [first] = granted;
     if (first) {
-      this.keep(grant, first);
-      if (tries.some((one) => one.answeredAt < first.answeredAt && isRefusal(one) && one.received))
+      this.addTokenPair(grant, first);
+      if (
+        attempts.some(
+          (attempt) =>
+            attempt.answeredAt < first.answeredAt && isUnavailable(attempt) && attempt.mayHaveTakenEffect,
+        )
+      )
         this.statistics.retriedRefreshes += 1;
     }
-    const lost = tries.filter((one) => one.received);
-    const since = Math.min(...lost.map(({ sentAt }) => sentAt));
-    const late = (one: Try) =>
-      one.answeredAt - since >= this.retryWindow && lost.some((other) => other !== one);
-    if (tries.some((one) => !isRefusal(one) && late(one))) this.statistics.lateRefreshes += 1;
-    for (const one of tries.filter(({ status }) => status === 400)) {
-      const excused = this.mayHaveEnded(grant, one);
-      this.endIfRevoked(grant, one);
-      if (excused) continue;
-      if (late(one)) this.statistics.lateLogouts += 1;
-      else this.fail(grant, 'an honest client is not logged out', [one]);
-      grant.end ??= { why: 'a refresh was refused', askedAt: one.sentAt, doneAt: null };
+    const effective = attempts.filter((attempt) => attempt.mayHaveTakenEffect);
+    const firstUse = Math.min(...effective.map(({ sentAt }) => sentAt));
+    const late = (attempt: Attempt) =>
+      attempt.answeredAt - firstUse >= this.retryWindow && effective.some((other) => other !== attempt);
+    if (attempts.some((attempt) => !isUnavailable(attempt) && late(attempt)))
+      this.statistics.lateRefreshes += 1;
+    for (const attempt of attempts.filter(({ status }) => status === 400)) {
+      const revocationExplainsIt = this.mayBeRevoked(grant, attempt);
+      this.confirmIfRevoked(grant, attempt);
+      if (revocationExplainsIt) continue;
+      if (late(attempt)) this.statistics.lateRefusals += 1;
+      else this.report(grant, 'an honest client is not logged out', [attempt]);
+      grant.revocation ??= {
+        reason: 'a refresh was refused',
+        requestedAt: attempt.sentAt,
+        confirmedAt: null,
+      };
     }
   }
 
-  /** An access token was used, by its client or by somebody who should not. @param accepted whether it opened something */
-  used(grant: Grant, pair: Pair, one: Try, accepted: boolean): void {
-    if (isRefusal(one)) return;
-    if (accepted) return this.mustBeAlive(grant, one, 'an access token is accepted after its grant ended');
-    if (grant.end?.doneAt) this.statistics.usesRefused += 1;
-    if (this.mayHaveEnded(grant, one)) return;
-    this.tell(grant, [one]);
-    this.fail(
+  /** @param attempt a use of an access token, by its client or a thief */
+  checkAccessToken(grant: Grant, pair: TokenPair, attempt: Attempt, accepted: boolean): void {
+    if (isUnavailable(attempt)) return;
+    if (accepted)
+      return this.checkNotRevoked(grant, attempt, 'an access token is accepted after its grant was revoked');
+    if (grant.revocation?.confirmedAt) this.statistics.revokedUsesRefused += 1;
+    if (this.mayBeRevoked(grant, attempt)) return;
+    this.addHistory(grant, [attempt]);
+    this.report(
       grant,
       'an access token of an honest client is accepted',
-      [one],
-      `it was given out at ${Math.round(pair.receivedAt)} ms`,
+      [attempt],
+      `it was issued at ${Math.round(pair.receivedAt)} ms`,
     );
   }
 
-  /** What a grant's end made worthless was presented at the token app. */
-  misused(grant: Grant, one: Try): void {
-    if (isRefusal(one)) return;
-    if (one.status !== 200) {
-      this.statistics.usesRefused += 1;
+  /** @param attempt a use of a code or refresh token of a revoked grant */
+  checkRevokedCredential(grant: Grant, attempt: Attempt): void {
+    if (isUnavailable(attempt)) return;
+    if (attempt.status !== 200) {
+      this.statistics.revokedUsesRefused += 1;
       return;
     }
-    this.tell(grant, [one]);
-    this.mustBeAlive(grant, one, 'a code or refresh token is accepted after its grant ended');
+    this.addHistory(grant, [attempt]);
+    this.checkNotRevoked(grant, attempt, 'a code or refresh token is accepted after its grant was revoked');
   }
 
   /**
-   * A code that was redeemed, or a refresh token outside its window, was presented again: RFC 6749 4.1.2, RFC 9700 4.14.2.
+   * RFC 6749 4.1.2, RFC 9700 4.14.2: a replayed code, or a refresh token replayed outside the retry window, is refused and
+   * revokes the grant.
    *
-   * @param since when it was used up
+   * @param since when the credential was used first
    */
-  replayed(grant: Grant, one: Try, what: 'code' | 'refresh token', since: number): void {
-    this.tell(grant, [one]);
-    grant.end ??= { why: `its ${what} was replayed`, askedAt: one.sentAt, doneAt: null };
-    if (isRefusal(one)) return;
+  checkReplay(grant: Grant, attempt: Attempt, what: 'code' | 'refresh token', since: number): void {
+    this.addHistory(grant, [attempt]);
+    grant.revocation ??= {
+      reason: `its ${what} was replayed`,
+      requestedAt: attempt.sentAt,
+      confirmedAt: null,
+    };
+    if (isUnavailable(attempt)) return;
     if (what === 'code') this.statistics.codeReplays += 1;
-    else this.statistics.reuses += 1;
-    // A Redis without its data knows no generation and no code.
-    const lost = this.timeline.lostData(since, one.answeredAt);
-    if (one.status !== 200) return lost ? this.endIfRevoked(grant, one) : this.endedAt(grant, one.answeredAt);
-    if (what === 'refresh token' && lost) this.statistics.reusesTaken += 1;
-    else this.fail(grant, `a ${what} that was used is refused`, [one]);
+    else this.statistics.refreshTokenReplays += 1;
+    // Redis without its data has neither the code nor the generation of the refresh token.
+    const lost = this.timeline.lostData(since, attempt.answeredAt);
+    if (attempt.status !== 200)
+      return lost
+        ? this.confirmIfRevoked(grant, attempt)
+        : this.revocationConfirmed(grant, attempt.answeredAt);
+    if (what === 'refresh token' && lost) this.statistics.replaysAcceptedAfterDataLoss += 1;
+    else this.report(grant, `a replayed ${what} is refused`, [attempt]);
   }
 
-  /** Somebody asks for the grant's end; from now on it may be refused. */
-  ending(grant: Grant, why: string, askedAt: number): void {
-    grant.story.push(`${Math.round(askedAt)} ms: ${why}`);
-    grant.end ??= { why, askedAt, doneAt: null };
+  /** From `requestedAt` on the grant's tokens may be refused. */
+  revocationRequested(grant: Grant, reason: string, requestedAt: number): void {
+    grant.history.push(`${Math.round(requestedAt)} ms: ${reason}`);
+    grant.revocation ??= { reason, requestedAt, confirmedAt: null };
   }
 
-  /** The end was answered with success; from now on it must be refused. */
-  endedAt(grant: Grant, doneAt: number): void {
-    grant.story.push(`${Math.round(doneAt)} ms: it is over`);
-    grant.end ??= { why: 'it was ended', askedAt: doneAt, doneAt: null };
-    if (grant.end.doneAt !== null) return;
-    grant.end.doneAt = doneAt;
+  /** From `confirmedAt` on the grant's tokens must be refused. */
+  revocationConfirmed(grant: Grant, confirmedAt: number): void {
+    grant.history.push(`${Math.round(confirmedAt)} ms: the revocation is confirmed`);
+    grant.revocation ??= { reason: 'it was revoked', requestedAt: confirmedAt, confirmedAt: null };
+    if (grant.revocation.confirmedAt !== null) return;
+    grant.revocation.confirmedAt = confirmedAt;
     this.statistics.revocations += 1;
-    this.ended.push(grant);
+    this.revoked.push(grant);
   }
 
-  /** One DPoP proof was sent twice. */
-  proofReplayed(grant: Grant, tries: readonly Try[]): void {
+  /** @param attempts two requests with the same DPoP proof */
+  checkProofReplay(grant: Grant, attempts: readonly Attempt[]): void {
     this.statistics.proofReplays += 1;
-    const taken = tries.filter(({ status }) => status === 200);
-    const times = tries.flatMap(({ sentAt, answeredAt }) => [sentAt, answeredAt]);
-    if (taken.length < 2 || this.timeline.lostData(Math.min(...times), Math.max(...times))) return;
-    this.fail(grant, 'a DPoP proof is good once', taken);
+    const accepted = attempts.filter(({ status }) => status === 200);
+    if (accepted.length < 2 || this.lostDataDuring(attempts)) return;
+    this.report(grant, 'a DPoP proof is accepted once', accepted);
   }
 
-  private tell(grant: Grant, tries: readonly Try[]): void {
-    grant.story.push(...tries.map(describeTry));
+  private addHistory(grant: Grant, attempts: readonly Attempt[]): void {
+    grant.history.push(...attempts.map(describeAttempt));
   }
 
-  private fail(grant: Grant, rule: string, tries: readonly Try[], what?: string, timed = false): void {
-    const from =
-      Math.min(grant.end?.askedAt ?? Infinity, ...tries.map(({ sentAt }) => sentAt)) - this.retryWindow;
-    this.violate({ rule, tries, story: grant.story, from, timed, ...(what !== undefined && { what }) });
+  private report(
+    grant: Grant,
+    rule: string,
+    attempts: readonly Attempt[],
+    detail?: string,
+    timeDependent = false,
+  ): void {
+    const since =
+      Math.min(grant.revocation?.requestedAt ?? Infinity, ...attempts.map(({ sentAt }) => sentAt)) -
+      this.retryWindow;
+    this.violate({
+      rule,
+      attempts,
+      history: grant.history,
+      since,
+      timeDependent,
+      ...(detail !== undefined && { detail }),
+    });
   }
 
-  private keep(grant: Grant, { text, answeredAt: receivedAt }: Try): void {
+  private addTokenPair(grant: Grant, { text, answeredAt: receivedAt }: Attempt): void {
     const body = JSON.parse(text) as { access_token: string; refresh_token: string };
     grant.pairs.push({ accessToken: body.access_token, refreshToken: body.refresh_token, receivedAt });
   }
 
-  /** RFC 9700 4.14.2: one token has one successor, whoever presents it how often. */
-  private oneSuccessor(grant: Grant, granted: readonly Try[]): void {
+  /** RFC 9700 4.14.2: a refresh token has one successor, however often it is presented. */
+  private checkOneSuccessor(grant: Grant, granted: readonly Attempt[]): void {
     const tokens = new Set(
       granted.map(({ text }) => (JSON.parse(text) as { refresh_token: string }).refresh_token),
     );
     if (tokens.size < 2) return;
-    const times = granted.flatMap(({ sentAt, answeredAt }) => [sentAt, answeredAt]);
-    if (this.timeline.lostData(Math.min(...times), Math.max(...times))) return;
-    this.fail(grant, 'a refresh token has one successor', granted);
+    if (this.lostDataDuring(granted)) return;
+    this.report(grant, 'a refresh token has one successor', granted);
   }
 
-  /** A refusal that says that the grant is revoked is as good as a revocation that was answered. */
-  private endIfRevoked(grant: Grant, { text, answeredAt }: Try): void {
-    if (/was used before|has been revoked/.test(text)) this.endedAt(grant, answeredAt);
+  private lostDataDuring(attempts: readonly Attempt[]): boolean {
+    const times = attempts.flatMap(({ sentAt, answeredAt }) => [sentAt, answeredAt]);
+    return this.timeline.lostData(Math.min(...times), Math.max(...times));
   }
 
-  private mayHaveEnded({ end }: Grant, { answeredAt }: Try): boolean {
-    return end !== null && end.askedAt <= answeredAt;
+  /** A refusal because the grant is revoked confirms the revocation. */
+  private confirmIfRevoked(grant: Grant, { text, answeredAt }: Attempt): void {
+    if (/was used before|has been revoked/.test(text)) this.revocationConfirmed(grant, answeredAt);
   }
 
-  private mustBeAlive(grant: Grant, one: Try, rule: string): void {
-    const { end } = grant;
-    if (end === null || end.doneAt === null || one.sentAt <= end.doneAt) return;
-    const after = one.sentAt - end.doneAt;
-    // The token app itself asks Redis, which knew before the revocation was answered.
-    const atAnApi = one.place.startsWith('resource');
-    const takes = atAnApi ? this.timeline.revocationTakes(end.askedAt, one.sentAt) : 0;
-    if (after > takes) {
-      this.tell(grant, [one]);
-      const what = `${Math.round(after)} ms after: ${end.why}; at most ${takes} ms are due`;
-      return this.fail(grant, rule, [one], what, atAnApi);
+  private mayBeRevoked({ revocation }: Grant, { answeredAt }: Attempt): boolean {
+    return revocation !== null && revocation.requestedAt <= answeredAt;
+  }
+
+  private checkNotRevoked(grant: Grant, attempt: Attempt, rule: string): void {
+    const { revocation } = grant;
+    if (revocation === null || revocation.confirmedAt === null || attempt.sentAt <= revocation.confirmedAt)
+      return;
+    const delay = attempt.sentAt - revocation.confirmedAt;
+    // The token app reads Redis, which stores a revocation before it is confirmed. Only an API has a cache.
+    const atApi = attempt.servedBy.startsWith('resource');
+    const maxDelay = atApi ? this.timeline.maxRevocationDelay(revocation.requestedAt, attempt.sentAt) : 0;
+    if (delay > maxDelay) {
+      this.addHistory(grant, [attempt]);
+      const detail = `${Math.round(delay)} ms after: ${revocation.reason}; at most ${maxDelay} ms are allowed`;
+      return this.report(grant, rule, [attempt], detail, atApi);
     }
-    const { statistics, timeline } = this;
-    statistics.usesTaken += 1;
-    const when = timeline.revocationTakes(end.askedAt, one.sentAt) > CALM_MS ? 'disturbed' : 'calm';
-    statistics.latestUse[when] = Math.max(statistics.latestUse[when], after);
+    const { statistics } = this;
+    statistics.revokedUsesAccepted += 1;
+    const when = maxDelay > PROPAGATION_MS ? 'withFault' : 'withoutFault';
+    statistics.latestAcceptedUse[when] = Math.max(statistics.latestAcceptedUse[when], delay);
   }
 }

@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { KINDS, type Kind, nameOf } from './plan.js';
+import { FAULT_KINDS, type FaultKind, faultName } from './plan.js';
 
 export const USAGE = `npm run soak -- [--minutes N] [--seed N] [--faults NAME,…] [--json]
 
-Uses two copies of each app for N minutes (15) while they and their servers are killed, stopped and cut off at random, and
-holds every answer against a model. Ends with a table; exit code 1 when the service broke a promise.
+Uses two replicas of each app for N minutes (default 15) while they and their servers are killed, stopped and cut off at
+random, and checks every answer against a model. Ends with a table. The exit code is 1 if a guarantee was violated.
 
-  --seed N        the same faults in the same order, and the same choices of every actor
-  --faults NAME,… only these: ${KINDS.map(nameOf).join(', ')}
+  --seed N        repeats the faults and every actor's choices
+  --faults NAME,… only these faults: ${FAULT_KINDS.map(faultName).join(', ')}
   --json          prints the report as JSON
-  --help          shows this
+  --help          prints this help
 `;
 
 export class UsageError extends Error {}
@@ -18,12 +18,12 @@ export class UsageError extends Error {}
 export interface Options {
   readonly minutes: number;
   readonly seed: number;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly FaultKind[];
   readonly json: boolean;
   readonly help: boolean;
 }
 
-/** @throws UsageError that says what is wrong */
+/** @throws UsageError */
 export function readOptions(args: readonly string[]): Options {
   const type = 'string' as const;
   let values;
@@ -45,12 +45,12 @@ export function readOptions(args: readonly string[]): Options {
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (!(minutes > 0)) throw new UsageError('--minutes must be a number above 0');
   if (!Number.isInteger(seed)) throw new UsageError('--seed must be a whole number');
-  const kinds = faults === undefined ? KINDS : faults.split(',').map(kindOf);
+  const kinds = faults === undefined ? FAULT_KINDS : faults.split(',').map(faultKindOf);
   return { minutes, seed, kinds, json, help };
 }
 
-function kindOf(name: string): Kind {
-  const kind = KINDS.find((one) => nameOf(one) === name.trim());
+function faultKindOf(name: string): FaultKind {
+  const kind = FAULT_KINDS.find((one) => faultName(one) === name.trim());
   if (!kind) throw new UsageError(`--faults: there is no fault named '${name.trim()}'`);
   return kind;
 }

@@ -2,70 +2,74 @@ export const APPS = ['authorize', 'token', 'resource'] as const;
 export type App = (typeof APPS)[number];
 const SERVERS = ['redis', 'postgres', 'nats'] as const;
 export type Server = (typeof SERVERS)[number];
-/** A copy of an app. */
-export type Copy = `${App} ${1 | 2}`;
+
+export type ReplicaName = `${App} ${1 | 2}`;
 
 /**
- * - killed: SIGKILL; started again at the end, with the data it had;
+ * - killed: SIGKILL; started again at the end with its data;
  * - stopped: SIGSTOP; SIGCONT at the end;
- * - restarted: SIGTERM after the balancer has left it; started again at the end;
- * - cut off: connections are reset and new ones refused;
- * - half-open: connections stay and carry nothing, new ones as well; at the end only new ones work;
- * - emptied: killed; started again at the end without its data.
+ * - restarted: removed from load balancing, then SIGTERM; started again at the end;
+ * - cut off: existing connections are reset, new ones refused;
+ * - half-open: existing and new connections stay open and transfer nothing; at the end only new ones work;
+ * - emptied: SIGKILL; started again at the end without its data.
  */
-type What = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
+export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
-export interface Kind {
+export interface FaultKind {
   readonly target: App | Server;
-  readonly what: What;
-  /** For how long after its end, in milliseconds, requests may still fail because of it. */
-  readonly settlesMs: number;
+  readonly effect: Effect;
+  /** How long after the fault's end requests may still fail because of it, in milliseconds. */
+  readonly settleMs: number;
 }
 
-/** Processes that were away find out within a second, and open new connections. */
-const SOON_MS = 5_000;
-/** Redis is silent for 3 s, NATS for 4 s, until a connection is given up. */
-const SILENCE_MS = 10_000;
-/** A query gets 6 s, and the pool may have a silent connection for the next one too, for 10 s. */
-const POOL_MS = 20_000;
+/** Clients notice a closed connection within a second, and reconnect. */
+const RECONNECT_MS = 5_000;
+/** Clients close a silent connection after 3 s (Redis) or 4 s (NATS). */
+const SILENT_CONNECTION_MS = 10_000;
+/** A query times out after 6 s, and the next query may take another silent connection from the pool, for 10 s. */
+const SILENT_POOL_MS = 20_000;
 
-export const KINDS: readonly Kind[] = [
+export const FAULT_KINDS: readonly FaultKind[] = [
   ...APPS.flatMap((target) => [
-    { target, what: 'killed', settlesMs: SOON_MS } as const,
-    { target, what: 'stopped', settlesMs: SOON_MS } as const,
-    { target, what: 'restarted', settlesMs: SOON_MS } as const,
+    { target, effect: 'killed', settleMs: RECONNECT_MS } as const,
+    { target, effect: 'stopped', settleMs: RECONNECT_MS } as const,
+    { target, effect: 'restarted', settleMs: RECONNECT_MS } as const,
   ]),
   ...SERVERS.flatMap((target) => [
-    { target, what: 'killed', settlesMs: SOON_MS } as const,
-    { target, what: 'stopped', settlesMs: SILENCE_MS } as const,
-    { target, what: 'cut off', settlesMs: SOON_MS } as const,
-    { target, what: 'half-open', settlesMs: target === 'postgres' ? POOL_MS : SILENCE_MS } as const,
+    { target, effect: 'killed', settleMs: RECONNECT_MS } as const,
+    { target, effect: 'stopped', settleMs: SILENT_CONNECTION_MS } as const,
+    { target, effect: 'cut off', settleMs: RECONNECT_MS } as const,
+    {
+      target,
+      effect: 'half-open',
+      settleMs: target === 'postgres' ? SILENT_POOL_MS : SILENT_CONNECTION_MS,
+    } as const,
   ]),
-  { target: 'redis', what: 'emptied', settlesMs: SOON_MS },
+  { target: 'redis', effect: 'emptied', settleMs: RECONNECT_MS },
 ];
 
-export function nameOf({ target, what }: Kind): string {
-  return `${target} ${what}`;
+export function faultName({ target, effect }: FaultKind): string {
+  return `${target} ${effect}`;
 }
 
 export interface Fault {
-  readonly kind: Kind;
-  /** The copy that it befalls, or the only one that a server is out of reach of; null: all of them, of that app. */
-  readonly copy: Copy | null;
+  readonly kind: FaultKind;
+  /** The only affected replica, or the only one without a connection to the server. null: every replica. */
+  readonly replica: ReplicaName | null;
 }
 
-/** Faults at the same time, and the pause after them. */
+/** Simultaneous faults, and the pause before them. */
 export interface Step {
   readonly faults: readonly Fault[];
-  readonly lastsMs: number;
-  readonly restMs: number;
+  readonly durationMs: number;
+  readonly pauseMs: number;
 }
 
-/** Random numbers that a seed repeats (mulberry32). */
+/** Reproducible random numbers from a seed (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 up to 1. */
+  /** 0 ≤ number < 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -73,7 +77,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`. */
+  /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -82,9 +86,9 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** @throws when there is nothing to choose from */
+  /** @throws when the list is empty */
   pick<T>(from: readonly T[]): T {
-    if (from.length === 0) throw new Error('there is nothing to choose from');
+    if (from.length === 0) throw new Error('the list to pick from is empty');
     return from[this.between(0, from.length - 1)] as T;
   }
 
@@ -95,19 +99,19 @@ export class Random {
       .map(({ value }) => value);
   }
 
-  /** Another generator: what one actor draws changes nothing for the others. */
+  /** An independent generator, so that each actor repeats its choices whatever the others do. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }
 }
 
 /**
- * Faults without an end. Every kind comes once before any comes again; of five steps one is of two faults at once, of eight
- * one outlasts the retry window, and after one of four there is time for everything to settle.
+ * An endless sequence of steps. Every kind occurs once before any is repeated. One step in five has two faults, one in
+ * eight outlasts the retry window, and before one in four all earlier faults settle.
  *
- * @param longMs how long a fault lasts that outlasts the retry window
+ * @param longMs the duration of a fault that outlasts the retry window
  */
-export function* plan(random: Random, kinds: readonly Kind[], longMs: number): Generator<Step, never> {
+export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {
     const deck = random.shuffled(kinds);
     for (let kind = deck.pop(); kind; kind = deck.pop()) {
@@ -119,24 +123,24 @@ export function* plan(random: Random, kinds: readonly Kind[], longMs: number): G
       }
       yield {
         faults,
-        lastsMs: random.chance(1 / 8) ? longMs : random.between(300, 6_000),
-        restMs: random.chance(1 / 4) ? random.between(12_000, 15_000) : random.between(1_000, 4_000),
+        durationMs: random.chance(1 / 8) ? longMs : random.between(300, 6_000),
+        pauseMs: random.chance(1 / 4) ? random.between(12_000, 15_000) : random.between(1_000, 4_000),
       };
     }
   }
 }
 
-function fault(kind: Kind, random: Random): Fault {
+function fault(kind: FaultKind, random: Random): Fault {
   const { target } = kind;
   const app = isApp(target) ? target : random.pick(target === 'nats' ? APPS : APPS.slice(0, 2));
-  const copy: Copy = `${app} ${random.pick([1, 2] as const)}`;
-  return { kind, copy: random.chance(shareOfOne(kind)) ? copy : null };
+  const replica: ReplicaName = `${app} ${random.pick([1, 2] as const)}`;
+  return { kind, replica: random.chance(singleReplicaProbability(kind)) ? replica : null };
 }
 
-/** How often a fault befalls one copy alone. */
-function shareOfOne({ target, what }: Kind): number {
-  if (isApp(target)) return what === 'restarted' ? 1 : 4 / 5;
-  return what === 'cut off' || what === 'half-open' ? 1 / 2 : 0;
+/** The probability that a fault affects a single replica. */
+function singleReplicaProbability({ target, effect }: FaultKind): number {
+  if (isApp(target)) return effect === 'restarted' ? 1 : 4 / 5;
+  return effect === 'cut off' || effect === 'half-open' ? 1 / 2 : 0;
 }
 
 export function isApp(target: App | Server): target is App {

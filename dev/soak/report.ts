@@ -1,9 +1,9 @@
 import type { Availability, Counts } from './availability.js';
-import type { Statistics } from './model.js';
-import { KINDS, nameOf } from './plan.js';
+import type { Statistics } from './statistics.js';
+import { FAULT_KINDS, faultName } from './plan.js';
 import type { Operation, Timeline } from './timeline.js';
 
-/** Milliseconds from a fault's end. */
+/** Milliseconds since a fault's end. */
 interface Times {
   readonly median: number;
   readonly max: number;
@@ -12,17 +12,16 @@ interface Times {
 export interface FaultFigures {
   readonly fault: string;
   readonly count: number;
-  /** Until the slowest operation that it had made fail was answered; null when it made none fail. */
+  /** Until the slowest operation that failed because of the fault succeeded; null if none failed. */
   readonly recovery: Times | null;
-  /** Until the last request was sent that failed because of it. */
-  readonly lastRefusal: number;
-  readonly disturbed: readonly Operation[];
+  /** Until the sending of the last request that failed because of the fault. */
+  readonly lastFailure: number;
+  readonly affected: readonly Operation[];
 }
 
-/** A violation, and what it takes to understand it. */
 export interface ViolationReport {
   readonly rule: string;
-  readonly timed: boolean;
+  readonly timeDependent: boolean;
   readonly text: string;
 }
 
@@ -33,24 +32,26 @@ export interface Report {
   readonly operations: readonly (Counts & { readonly operation: Operation })[];
   readonly statistics: Statistics;
   readonly violations: readonly ViolationReport[];
-  /** Where the logs are; null when there was nothing to look up. */
+  /** The folder of the logs; null if there is no violation. */
   readonly logs: string | null;
 }
 
 export function faultFigures(timeline: Timeline, availability: Availability): FaultFigures[] {
-  return KINDS.flatMap((kind) => {
-    const happened = timeline.happenings.filter(({ fault }) => nameOf(fault.kind) === nameOf(kind));
-    if (happened.length === 0) return [];
-    const recoveries = happened.flatMap((one) => availability.recoveries.get(one) ?? []);
-    const slowest = recoveries.flatMap(({ first }) => (first.size > 0 ? [Math.max(...first.values())] : []));
-    const disturbed = new Set(recoveries.flatMap((recovery) => [...recovery.disturbed]));
+  return FAULT_KINDS.flatMap((kind) => {
+    const windows = timeline.faultWindows.filter(({ fault }) => faultName(fault.kind) === faultName(kind));
+    if (windows.length === 0) return [];
+    const recoveries = windows.flatMap((one) => availability.recoveries.get(one) ?? []);
+    const slowest = recoveries.flatMap(({ recoveryTimes }) =>
+      recoveryTimes.size > 0 ? [Math.max(...recoveryTimes.values())] : [],
+    );
+    const affected = new Set(recoveries.flatMap((recovery) => [...recovery.affected]));
     return [
       {
-        fault: nameOf(kind),
-        count: happened.length,
+        fault: faultName(kind),
+        count: windows.length,
         recovery: slowest.length > 0 ? { median: medianOf(slowest), max: Math.max(...slowest) } : null,
-        lastRefusal: Math.max(0, ...recoveries.map(({ lastRefusal }) => lastRefusal)),
-        disturbed: [...disturbed],
+        lastFailure: Math.max(0, ...recoveries.map(({ lastFailure }) => lastFailure)),
+        affected: [...affected],
       },
     ];
   });
@@ -60,7 +61,7 @@ export function operationFigures({ counts }: Availability): Report['operations']
   return [...counts].map(([operation, figures]) => ({ operation, ...figures }));
 }
 
-/** For people. */
+/** The report as text. */
 export function textOf(report: Report): string {
   const { seed, seconds, faults, operations, statistics, violations, logs } = report;
   const count = faults.reduce((sum, one) => sum + one.count, 0);
@@ -69,14 +70,14 @@ export function textOf(report: Report): string {
     `soak, seed ${seed}: ${count} faults and ${requests} requests in ${(seconds / 60).toFixed(1)} minutes, ${violations.length} violations`,
     '',
     table(
-      ['fault', 'count', 'recovery: median', 'max', 'last refusal', 'what it made fail'],
-      faults.map(({ fault, count, recovery, lastRefusal, disturbed }) => [
+      ['fault', 'count', 'recovery: median', 'max', 'last failure', 'failed operations'],
+      faults.map(({ fault, count, recovery, lastFailure, affected }) => [
         fault,
         String(count),
         recovery ? seconds2(recovery.median) : '–',
         recovery ? seconds2(recovery.max) : '–',
-        seconds2(lastRefusal),
-        disturbed.length > 0 ? disturbed.join(', ') : 'nothing',
+        seconds2(lastFailure),
+        affected.length > 0 ? affected.join(', ') : 'none',
       ]),
     ),
     '',
@@ -95,23 +96,26 @@ export function textOf(report: Report): string {
 }
 
 function statisticRows(statistics: Statistics): string[][] {
-  const { latestUse } = statistics;
+  const { latestAcceptedUse } = statistics;
   return [
     ['codes redeemed twice at once', statistics.codeRaces],
-    ['codes redeemed again later', statistics.codeReplays],
+    ['codes replayed later', statistics.codeReplays],
     ['codes lost to a restart of Redis or a lost answer (the user clicks again)', statistics.lostCodes],
     ['refreshes by several workers at once', statistics.parallelRefreshes],
     ['refreshes repeated after no answer, and granted', statistics.retriedRefreshes],
     ['refreshes answered after the retry window', statistics.lateRefreshes],
-    ['… and refused: the user authorizes again', statistics.lateLogouts],
-    ['old refresh tokens presented', statistics.reuses],
-    ['… and accepted after Redis had lost its data', statistics.reusesTaken],
+    ['… and refused: the user authorizes again', statistics.lateRefusals],
+    ['refresh tokens replayed outside the retry window', statistics.refreshTokenReplays],
+    ['… and accepted after Redis had lost its data', statistics.replaysAcceptedAfterDataLoss],
     ['DPoP proofs sent twice', statistics.proofReplays],
     ['revoked grants', statistics.revocations],
-    ['uses of revoked tokens, refused', statistics.usesRefused],
-    ['… and accepted by an API that did not know yet', statistics.usesTaken],
-    ['… latest such use after the revocation, without a fault', `${Math.round(latestUse.calm)} ms`],
-    ['… latest such use after the revocation, with a fault', `${Math.round(latestUse.disturbed)} ms`],
+    ['uses of revoked tokens, refused', statistics.revokedUsesRefused],
+    ['… and accepted by an API before the revocation reached it', statistics.revokedUsesAccepted],
+    [
+      '… latest such use after the revocation, without a fault',
+      `${Math.round(latestAcceptedUse.withoutFault)} ms`,
+    ],
+    ['… latest such use after the revocation, with a fault', `${Math.round(latestAcceptedUse.withFault)} ms`],
   ].map(([what, figure]) => [String(what), String(figure)]);
 }
 

@@ -1,39 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from './installation.js';
 import type { App, Random } from './plan.js';
-import type { Operation, Place, Timeline } from './timeline.js';
+import type { Operation, ServedBy, Timeline } from './timeline.js';
 
-/** When a client gives a request up: well inside the retry window. */
-const GIVES_UP_MS = 8_000;
+/** Well inside the retry window. */
+const CLIENT_TIMEOUT_MS = 8_000;
 
-/** One request and what came of it. Times are milliseconds since the soak began. */
-export interface Try {
+/** One request and its outcome. Times are milliseconds since the soak began. */
+export interface Attempt {
   readonly operation: Operation;
-  readonly place: Place;
+  readonly servedBy: ServedBy;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 0: no answer came. */
+  /** 0: no answer. */
   readonly status: number;
   readonly headers: Headers;
   /** The body, or why there is no answer. */
   readonly text: string;
-  /** Whether it may have been carried out. False when nobody can have received it. */
-  readonly received: boolean;
+  /** False if no server can have received the request. */
+  readonly mayHaveTakenEffect: boolean;
 }
 
-interface Message {
+interface RequestMessage {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** Makes a message for each try: a DPoP proof is good once. */
-export type Compose = () => Message | Promise<Message>;
+/** Builds a new message for each attempt: a DPoP proof is accepted once. */
+export type BuildRequest = () => RequestMessage | Promise<RequestMessage>;
 
-/** The soak is over: whoever waits for an answer stops. */
-export class SoakOver extends Error {}
+/** Thrown by retries after the soak has ended. */
+export class SoakEnded extends Error {}
 
-const APP_OF: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
+const APP_BY_OPERATION: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
   page: 'authorize',
   'log in': 'authorize',
   allow: 'authorize',
@@ -47,7 +47,7 @@ const APP_OF: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
   'me with DPoP': 'resource',
 };
 
-/** Sends requests to one copy of an app after the other, as a balancer does that repeats nothing. */
+/** Sends requests to the replicas of an app in turn, as a load balancer without retries does. */
 export class Requests {
   private turn = 0;
 
@@ -55,71 +55,85 @@ export class Requests {
     private readonly installation: Installation,
     private readonly timeline: Timeline,
     private readonly random: Random,
-    private readonly seen: (one: Try) => void,
-    private readonly over: () => boolean,
+    private readonly record: (attempt: Attempt) => void,
+    private readonly hasEnded: () => boolean,
   ) {}
 
-  /** One request, come what may. */
-  async once(operation: keyof typeof APP_OF, compose: Compose): Promise<Try> {
-    const all = this.installation.copiesOf(APP_OF[operation]);
-    const inService = all.filter((copy) => copy.inService);
-    const copies = inService.length > 0 ? inService : all;
-    const copy = copies[this.turn++ % copies.length];
-    if (!copy) throw new Error(`nobody carries out: ${operation}`);
-    const { path, headers, form } = await compose();
+  /** Sends one request, without retries. Never throws for a failed request. */
+  async send(operation: keyof typeof APP_BY_OPERATION, buildRequest: BuildRequest): Promise<Attempt> {
+    const all = this.installation.replicasOf(APP_BY_OPERATION[operation]);
+    const inService = all.filter((replica) => replica.inService);
+    const replicas = inService.length > 0 ? inService : all;
+    const replica = replicas[this.turn++ % replicas.length];
+    if (!replica) throw new Error(`no app serves the operation: ${operation}`);
+    const { path, headers, form } = await buildRequest();
     const sentAt = this.timeline.now();
-    const told = { operation, place: copy.name, sentAt };
-    let one: Try;
+    const common = { operation, servedBy: replica.name, sentAt };
+    let attempt: Attempt;
     try {
-      const answer = await fetch(`${copy.url}${path}`, {
+      const answer = await fetch(`${replica.url}${path}`, {
         redirect: 'manual',
-        signal: AbortSignal.timeout(GIVES_UP_MS),
+        signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
         ...(headers && { headers }),
         ...(form && { method: 'POST', body: new URLSearchParams(form) }),
       });
       const text = await answer.text();
       const { status, headers: answered } = answer;
-      one = { ...told, answeredAt: this.timeline.now(), status, headers: answered, text, received: true };
+      attempt = {
+        ...common,
+        answeredAt: this.timeline.now(),
+        status,
+        headers: answered,
+        text,
+        mayHaveTakenEffect: true,
+      };
     } catch (error) {
       const reason = reasonOf(error);
       const answeredAt = this.timeline.now();
-      const received = reason !== 'ECONNREFUSED';
-      one = { ...told, answeredAt, status: 0, headers: new Headers(), text: reason, received };
+      const mayHaveTakenEffect = reason !== 'ECONNREFUSED';
+      attempt = {
+        ...common,
+        answeredAt,
+        status: 0,
+        headers: new Headers(),
+        text: reason,
+        mayHaveTakenEffect,
+      };
     }
-    this.seen(one);
-    return one;
+    this.record(attempt);
+    return attempt;
   }
 
   /**
-   * As a well-made client does: what got no answer, or 503, is asked again, of the next copy, until it is answered.
+   * Retries at the next replica after 503 or no answer, as a robust client does.
    *
-   * @param tries all of them are added, in the order of their answers
-   * @param enough whether it has become needless; then the last try is returned, whatever it was
-   * @throws SoakOver when the soak is over
+   * @param attempts receives every attempt, in the order of the answers
+   * @param stopWhen when true, the last attempt is returned, whatever its outcome
+   * @throws SoakEnded
    */
-  async patiently(
-    operation: keyof typeof APP_OF,
-    compose: Compose,
-    tries: Try[] = [],
-    enough: () => boolean = () => false,
-  ): Promise<Try> {
+  async sendUntilAnswered(
+    operation: keyof typeof APP_BY_OPERATION,
+    buildRequest: BuildRequest,
+    attempts: Attempt[] = [],
+    stopWhen: () => boolean = () => false,
+  ): Promise<Attempt> {
     for (;;) {
-      const one = await this.once(operation, compose);
-      tries.push(one);
-      if (!isRefusal(one) || enough()) return one;
-      if (this.over()) throw new SoakOver();
+      const attempt = await this.send(operation, buildRequest);
+      attempts.push(attempt);
+      if (!isUnavailable(attempt) || stopWhen()) return attempt;
+      if (this.hasEnded()) throw new SoakEnded();
       await sleep(this.random.between(100, 400));
     }
   }
 }
 
-/** Whether a request was not carried out, as far as its client knows. */
-export function isRefusal({ status }: Try): boolean {
+/** 503 or no answer: the client does not know whether the request took effect. */
+export function isUnavailable({ status }: Attempt): boolean {
   return status === 503 || status === 0;
 }
 
 function reasonOf(error: unknown): string {
   const { name, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return `no answer within ${GIVES_UP_MS / 1000} s`;
+  if (name === 'TimeoutError') return `no answer within ${CLIENT_TIMEOUT_MS / 1000} s`;
   return cause?.code ?? cause?.message ?? String(error);
 }

@@ -11,16 +11,16 @@ import { RestartableNats } from '#testing/restartable-nats.js';
 import { RedisNode } from '#testing/topology/redis-node.js';
 import { serverProgram } from '#testing/topology/server-program.js';
 
-/** A server of the soak's own. Killed and started again it has the data it had, unless it was emptied. */
+/** A private server. It keeps its data over `kill` and `start`, unless it is emptied in between. */
 export interface PrivateServer {
-  /** May be another one after `start`. */
+  /** May change with `start`. */
   readonly url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Removes its data while it is down. */
+  /** Removes its data. It must be down. */
   empty(): Promise<void>;
-  /** Ends it for good. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
   const folder = join(parent, 'redis');
   await mkdir(folder);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  // What the system has been given survives the process. With `everysec` a slow disk may delay that by two seconds.
+  // Data that Redis has written survives SIGKILL without fsync. With `everysec`, a slow disk may delay the write by two seconds.
   const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
   await node.start();
   return {
@@ -66,14 +66,14 @@ async function newPostgres(): Promise<PrivateServer> {
   const find: Parameters<typeof startPostgres>[0]['find'] = async (server) => [await serverProgram(server)];
   let service: BackingService;
   const start = async () => void (service = await startPostgres({ directory, persistent: true, find }));
-  /** Each session is a process in a group of its own. */
+  /** Signals the descendants one by one: each session is a process in a process group of its own. */
   const signal = async (name: NodeJS.Signals) => {
     const { pid } = service.process;
-    for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
+    for (const target of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
       try {
-        process.kill(one, name);
+        process.kill(target, name);
       } catch {
-        // It has ended already.
+        // The process has already ended.
       }
   };
   await start();

@@ -3,56 +3,60 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '#testing/backing/run-command.js';
-import { Account, act, attempt, Operator, Thief, type World } from './actors.js';
+import { Account } from './actors/account.js';
+import { CheckedApplication } from './actors/checked-application.js';
+import { Operator } from './actors/operator.js';
+import { Thief } from './actors/thief.js';
+import { runActor, runStep, type World } from './actors/world.js';
 import { Application } from './application.js';
 import { Availability } from './availability.js';
 import { Browser } from './browser.js';
-import { Faults } from './faults.js';
+import { FaultInjector } from './faults.js';
 import { type Client, Installation, RETRY_WINDOW } from './installation.js';
 import { Model } from './model.js';
-import { type Kind, plan, Random } from './plan.js';
+import { type FaultKind, plan, Random } from './plan.js';
 import { faultFigures, operationFigures, type Report, type ViolationReport } from './report.js';
-import { SoakOver, Requests, type Try } from './requests.js';
+import { SoakEnded, Requests, type Attempt } from './requests.js';
 import { Timeline } from './timeline.js';
 import { describeViolation, type Violate } from './violations.js';
 
 export interface SoakOptions {
   readonly seed: number;
-  /** No fault begins after so many minutes, or after so many steps of the plan, whichever comes first. */
+  /** The last fault begins after this many minutes or steps of the plan, whichever comes first. */
   readonly minutes: number;
   readonly steps?: number;
-  readonly kinds: readonly Kind[];
-  /** Persons who use the product in every way; a third as many do nothing but connect and revoke. */
+  readonly kinds: readonly FaultKind[];
+  /** How many users use every feature. A third as many only connect and revoke. */
   readonly accounts: number;
-  /** For how long all goes well at the end, in milliseconds, before everything is looked at once more. */
-  readonly calmMs: number;
+  /** Milliseconds without faults before the final audit. */
+  readonly quietMs: number;
   readonly progress: (line: string) => void;
-  /** Ends it early, with a report. */
+  /** Ends the soak early, with a report. */
   readonly signal?: AbortSignal;
 }
 
-/** After so many violations it gives up. */
-const ENOUGH = 20;
-const LONG_MS = (RETRY_WINDOW + 3) * 1000;
+/** The soak ends early after this many violations. */
+const MAX_VIOLATIONS = 20;
+const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
 const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
 const OPERATOR_PAUSE_MS = 30_000;
 const PROGRESS_MS = 10_000;
 
-/** Starts the product, uses it while faults befall it, and judges what it answers. */
+/** Starts the product, uses it during faults, and checks every answer. */
 export async function soak(options: SoakOptions): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'soak-'));
   const violations: ViolationReport[] = [];
   const began = performance.now();
   const timeline = new Timeline(() => performance.now() - began);
   const violate: Violate = (violation) => {
-    const { rule, timed = false } = violation;
+    const { rule, timeDependent = false } = violation;
     const text = describeViolation(violation, timeline);
-    violations.push({ rule, timed, text });
+    violations.push({ rule, timeDependent, text });
     options.progress(`\n${text}\n`);
   };
-  const installation = await Installation.start(folder, (what) =>
-    violate({ rule: 'no process ends by itself', what, from: timeline.now() }),
+  const installation = await Installation.start(folder, (detail) =>
+    violate({ rule: 'no process exits unexpectedly', detail, since: timeline.now() }),
   );
   try {
     const report = await new Soak(options, installation, timeline, violations, violate).run();
@@ -69,7 +73,7 @@ class Soak {
   private readonly model: Model;
   private readonly requests: Requests;
   private readonly world: World;
-  private over = false;
+  private ended = false;
 
   constructor(
     private readonly options: SoakOptions,
@@ -78,46 +82,46 @@ class Soak {
     private readonly violations: readonly ViolationReport[],
     private readonly violate: Violate,
   ) {
-    const over = () => this.over;
+    const hasEnded = () => this.ended;
     this.random = new Random(options.seed);
     this.availability = new Availability(timeline, violate);
     this.model = new Model(timeline, RETRY_WINDOW * 1000, violate);
-    const seen = (one: Try) => this.availability.seen(one);
-    this.requests = new Requests(installation, timeline, this.random.fork(), seen, over);
+    const record = (attempt: Attempt) => this.availability.record(attempt);
+    this.requests = new Requests(installation, timeline, this.random.fork(), record, hasEnded);
     const retryWindow = RETRY_WINDOW * 1000;
-    const parts = { requests: this.requests, model: this.model, timeline, violate, over };
-    this.world = { ...parts, retryWindow, holders: new Map() };
+    const parts = { requests: this.requests, model: this.model, timeline, violate, hasEnded };
+    this.world = { ...parts, retryWindow, owners: new Map() };
   }
 
   async run(): Promise<Omit<Report, 'logs'>> {
-    const steps = plan(new Random(this.options.seed), this.options.kinds, LONG_MS);
-    const resourceServer = await this.installation.newResourceServer();
+    const steps = plan(new Random(this.options.seed), this.options.kinds, LONG_FAULT_MS);
+    const resourceServer = await this.installation.registerResourceServer();
     const clients = [
-      await this.installation.newClient('confidential'),
-      await this.installation.newClient('public'),
+      await this.installation.registerClient('confidential'),
+      await this.installation.registerClient('public'),
     ];
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++)
-      // All four: confidential and public, bearer and DPoP.
+      // All four combinations: confidential and public clients, bearer and DPoP tokens.
       accounts.push(
-        await this.account(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
+        await this.newAccount(number, clients[number % 2] as Client, resourceServer, number % 4 >= 2),
       );
     const revokers: Account[] = [];
     for (let number = 1; number <= count / 3; number++)
-      revokers.push(await this.account(count + number, clients[0] as Client, resourceServer, false));
+      revokers.push(await this.newAccount(count + number, clients[0] as Client, resourceServer, false));
     const operator = this.operator(resourceServer);
     const thief = new Thief(this.world, this.random.fork());
-    const busy = [
-      ...accounts.map((account) => this.act(ACCOUNT_PAUSE_MS, () => account.step())),
-      ...revokers.map((account) => this.act(ACCOUNT_PAUSE_MS, () => account.revokeWhatIsKnown())),
-      this.act(THIEF_PAUSE_MS, () => thief.step()),
-      this.act(OPERATOR_PAUSE_MS, () => operator.step()),
-      this.tellProgress(),
+    const actors = [
+      ...accounts.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.step())),
+      ...revokers.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.revokeCachedGrant())),
+      this.runActor(THIEF_PAUSE_MS, () => thief.step()),
+      this.runActor(OPERATOR_PAUSE_MS, () => operator.step()),
+      this.reportProgress(),
     ];
-    await this.carryOut(steps);
-    this.over = true;
-    await Promise.all(busy);
+    await this.injectFaults(steps);
+    this.ended = true;
+    await Promise.all(actors);
     await this.audit([...accounts, ...revokers], thief);
     return {
       seed: this.options.seed,
@@ -129,82 +133,87 @@ class Soak {
     };
   }
 
-  private async carryOut(steps: ReturnType<typeof plan>): Promise<void> {
-    const { minutes, steps: most = Infinity, calmMs, progress } = this.options;
+  private async injectFaults(steps: ReturnType<typeof plan>): Promise<void> {
+    const { minutes, steps: maxSteps = Infinity, quietMs, progress } = this.options;
     const end = this.timeline.now() + minutes * 60_000;
-    const faults = new Faults(
+    const injector = new FaultInjector(
       this.installation,
       this.timeline,
       this.availability,
       this.violate,
-      () => this.over,
+      () => this.ended,
     );
-    for (let done = 0; done < most && this.timeline.now() < end && !this.givesUp(); done++) {
+    for (let done = 0; done < maxSteps && this.timeline.now() < end && !this.shouldStop(); done++) {
       const step = steps.next().value;
-      await sleep(step.restMs);
-      progress(`${this.clock()}  ${Faults.describe(step)}`);
-      await faults.carryOut(step);
+      await sleep(step.pauseMs);
+      progress(`${this.elapsed()}  ${FaultInjector.describe(step)}`);
+      await injector.inject(step);
     }
-    await this.timeline.settled(() => this.givesUp());
-    await sleep(calmMs);
+    await this.timeline.settled(() => this.shouldStop());
+    await sleep(quietMs);
   }
 
-  /** Whatever lives at the end works, and whatever was ended does not, at every copy and with nothing in the way. */
+  /** Checks at every replica, without faults, that live grants work and revoked grants do not. */
   private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
-    this.options.progress(`${this.clock()}  looking at everything once more`);
-    await Promise.all(accounts.map((account) => attempt(this.world, () => account.audit())));
-    for (const grant of this.model.ended)
+    this.options.progress(`${this.elapsed()}  final audit`);
+    await Promise.all(accounts.map((account) => runStep(this.world, () => account.audit())));
+    for (const grant of this.model.revoked)
       for (const choice of [0, 0, 0.65, 0.65, 0.8, 0.95])
-        await attempt(this.world, () => thief.present(grant, choice));
+        await runStep(this.world, () => thief.present(grant, choice));
   }
 
-  private async account(
+  private async newAccount(
     number: number,
     client: Client,
     resourceServer: Required<Client>,
     bound: boolean,
   ): Promise<Account> {
     const { AUTH_URL } = this.installation.urls;
-    const person = await this.persistently(() => this.installation.newPerson(number));
-    const browser = new Browser(
+    const user = await this.retryUntilRegistered(() => this.installation.registerUser(number));
+    const browser = new Browser(this.requests, this.timeline, this.violate, user, AUTH_URL, () => this.ended);
+    const application = await Application.create(
       this.requests,
-      this.timeline,
-      this.violate,
-      person,
-      AUTH_URL,
-      () => this.over,
+      this.installation,
+      client,
+      resourceServer,
+      bound,
     );
-    const application = await Application.of(this.requests, this.installation, client, resourceServer, bound);
-    return new Account(this.world, this.random.fork(), person, browser, application);
+    const random = this.random.fork();
+    const checked = new CheckedApplication(this.world, random, user, application);
+    return new Account(this.world, random, browser, checked);
   }
 
   private operator(resourceServer: Required<Client>): Operator {
-    // After those who are there from the beginning.
+    // Above the numbers of the first accounts.
     let number = 2 * this.options.accounts;
     const newAccount = async () => {
-      const client = await this.persistently(() => this.installation.newClient('confidential'));
-      const account = await this.account(++number, client, resourceServer, false);
+      const client = await this.retryUntilRegistered(() => this.installation.registerClient('confidential'));
+      const account = await this.newAccount(++number, client, resourceServer, false);
       return { account, clientId: client.client_id };
     };
     return new Operator(this.world, newAccount, (id) => this.deleteClient(id), this.random.fork());
   }
 
-  /** PostgreSQL may be away. */
-  private async persistently<T>(register: () => Promise<T>): Promise<T> {
+  /** Retries while PostgreSQL is down. */
+  private async retryUntilRegistered<T>(register: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await register();
       } catch (error) {
-        if (this.over) throw new SoakOver('', { cause: error });
+        if (this.ended) throw new SoakEnded('', { cause: error });
         await sleep(1_000);
       }
     }
   }
 
-  /** By the command line, past every line. */
-  private async deleteClient(clientId: string): Promise<Try> {
+  /** Runs the operator's command line, connected directly to the servers. */
+  private async deleteClient(clientId: string): Promise<Attempt> {
     const { postgres, nats } = this.installation.servers;
-    const told = { operation: 'delete a client', place: 'operator', sentAt: this.timeline.now() } as const;
+    const common = {
+      operation: 'delete a client',
+      servedBy: 'operator',
+      sentAt: this.timeline.now(),
+    } as const;
     const program = resolve('dist', 'apps', 'operator.cjs');
     const { code, stderr } = await runCommand(
       process.execPath,
@@ -215,35 +224,40 @@ class Soak {
         timeout: 120_000,
       },
     );
-    const answer = { status: code === 0 ? 200 : 0, headers: new Headers(), text: stderr, received: true };
-    const one = { ...told, answeredAt: this.timeline.now(), ...answer };
-    this.availability.seen(one);
-    return one;
+    const answer = {
+      status: code === 0 ? 200 : 0,
+      headers: new Headers(),
+      text: stderr,
+      mayHaveTakenEffect: true,
+    };
+    const attempt = { ...common, answeredAt: this.timeline.now(), ...answer };
+    this.availability.record(attempt);
+    return attempt;
   }
 
-  private act(pause: number, step: () => Promise<void>): Promise<void> {
-    return act(this.world, this.random.fork(), pause, step);
+  private runActor(pause: number, step: () => Promise<void>): Promise<void> {
+    return runActor(this.world, this.random.fork(), pause, step);
   }
 
-  private async tellProgress(): Promise<void> {
-    for (let next = 0; !this.over; await sleep(200)) {
+  private async reportProgress(): Promise<void> {
+    for (let next = 0; !this.ended; await sleep(200)) {
       if (this.timeline.now() < next) continue;
       next = this.timeline.now() + PROGRESS_MS;
       const sum = { answered: 0, unavailable: 0, unanswered: 0 };
       for (const counts of this.availability.counts.values())
         for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += counts[key];
-      const { length: faults } = this.timeline.happenings;
+      const { length: faults } = this.timeline.faultWindows;
       this.options.progress(
-        `${this.clock()}  ${faults} faults, ${sum.answered} answers, ${sum.unavailable} times 503, ${sum.unanswered} without an answer, ${this.violations.length} violations`,
+        `${this.elapsed()}  ${faults} faults, ${sum.answered} answers, ${sum.unavailable} times 503, ${sum.unanswered} without an answer, ${this.violations.length} violations`,
       );
     }
   }
 
-  private givesUp(): boolean {
-    return this.violations.length >= ENOUGH || (this.options.signal?.aborted ?? false);
+  private shouldStop(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS || (this.options.signal?.aborted ?? false);
   }
 
-  private clock(): string {
+  private elapsed(): string {
     const seconds = Math.floor(this.timeline.now() / 1000);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   }

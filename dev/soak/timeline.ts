@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Copy, type Fault, nameOf } from './plan.js';
+import { type Effect, type Fault, faultName, type ReplicaName } from './plan.js';
 
 export type Operation =
   | 'page'
@@ -15,130 +15,134 @@ export type Operation =
   | 'me with DPoP'
   | 'delete a client';
 
-/** Who carries an operation out: a copy of an app, or the operator's command line. */
-export type Place = Copy | 'operator';
+/** A replica of an app, or the operator's command line. */
+export type ServedBy = ReplicaName | 'operator';
 
-/** A fault as it happened. Times are milliseconds since the soak began. */
-export interface Happening {
+/** The time in which a fault may have effects. Times are milliseconds since the soak began. */
+export interface FaultWindow {
   readonly number: number;
   readonly fault: Fault;
-  readonly beganAt: number;
-  /** When what was done was undone. */
+  readonly startedAt: number;
+  /** When the fault was healed. */
   endedAt?: number;
-  /** From when on it excuses nothing any more. */
+  /** From when on the fault no longer explains a failure. */
   settledAt?: number;
 }
 
-/** A revocation reaches every API in milliseconds; a busy machine is given more. */
-export const CALM_MS = 2_000;
-/** Beyond what is promised, for a busy machine. */
+/** A revocation reaches every API within milliseconds; this allows for a busy machine. */
+export const PROPAGATION_MS = 2_000;
+/** Added to each guaranteed time, for a busy machine. */
 const SLACK_MS = 2_000;
-/** For how long an API believes its cache without word from NATS. */
-const TRUST_MS = 5_000;
-/** For how long it believes an entry at all. */
-const CACHED_MS = 30_000;
+/** An API trusts its cache for this long without a message from NATS. */
+const TRUST_WITHOUT_NATS_MS = 5_000;
+/** Lifetime of an entry of an API's cache. */
+const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
-/** Operations that need an answer over NATS, whichever copy of the token app gives it. */
-const ASK_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
+/** Operations that need an answer over NATS from any replica of the token app. */
+const NEED_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
 
-/** What happened when, and what it excuses. */
+/** The faults over time, and the failures and delays that each may cause. */
 export class Timeline {
-  readonly happenings: Happening[] = [];
+  readonly faultWindows: FaultWindow[] = [];
 
   /** @param now milliseconds of a monotonic clock since the soak began */
   constructor(readonly now: () => number) {}
 
-  begin(fault: Fault): Happening {
-    const happening = { number: this.happenings.length + 1, fault, beganAt: this.now() };
-    this.happenings.push(happening);
-    return happening;
+  start(fault: Fault): FaultWindow {
+    const faultWindow = { number: this.faultWindows.length + 1, fault, startedAt: this.now() };
+    this.faultWindows.push(faultWindow);
+    return faultWindow;
   }
 
-  /** The faults that may have had an effect between two moments. */
-  inEffect(from: number, to: number): Happening[] {
-    return this.happenings.filter(
-      ({ beganAt, settledAt }) => beganAt <= to && (settledAt === undefined || settledAt >= from),
+  /** The faults that may have had effects between two times. */
+  inEffect(from: number, to: number): FaultWindow[] {
+    return this.faultWindows.filter(
+      ({ startedAt, settledAt }) => startedAt <= to && (settledAt === undefined || settledAt >= from),
     );
   }
 
-  /** Resolves when no fault that has begun by now has an effect any more. */
-  async settled(over: () => boolean): Promise<void> {
-    const begun = [...this.happenings];
-    while (!over() && begun.some(({ settledAt }) => settledAt === undefined || settledAt > this.now()))
+  /** Resolves when every fault that has started by now is settled. */
+  async settled(hasEnded: () => boolean): Promise<void> {
+    const started = [...this.faultWindows];
+    while (!hasEnded() && started.some(({ settledAt }) => settledAt === undefined || settledAt > this.now()))
       await sleep(100);
   }
 
-  /** Whether Redis lost its data in between. */
+  /** Whether Redis lost its data between two times. */
   lostData(from: number, to: number): boolean {
-    return this.redis(from, to, ['emptied']);
+    return this.redisHad(['emptied'], from, to);
   }
 
-  /** Whether Redis was started again in between: codes of before are refused. */
+  /** Whether Redis restarted between two times. It refuses codes from before a restart. */
   restartedRedis(from: number, to: number): boolean {
-    return this.redis(from, to, ['emptied', 'killed']);
+    return this.redisHad(['emptied', 'killed'], from, to);
   }
 
-  /** The faults that explain why an operation was not carried out. */
-  excuses(operation: Operation, place: Place, from: number, to: number): Happening[] {
-    return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, place));
+  /** The faults that may have made an operation fail. */
+  possibleCauses(operation: Operation, servedBy: ServedBy, from: number, to: number): FaultWindow[] {
+    return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
-  /** For how long after its revocation was answered an API may take a token, in milliseconds. */
-  revocationTakes(askedAt: number, usedAt: number): number {
-    const delays = this.inEffect(askedAt, usedAt).map(({ fault }) => delayOf(fault));
-    return Math.max(CALM_MS, ...delays);
+  /** How long after its confirmed revocation an API may accept a token, in milliseconds. */
+  maxRevocationDelay(requestedAt: number, usedAt: number): number {
+    const delays = this.inEffect(requestedAt, usedAt).map(({ fault }) => delayOf(fault));
+    return Math.max(PROPAGATION_MS, ...delays);
   }
 
-  /** What happened in between, in words. */
+  /** The faults between two times, as text. */
   describe(from: number, to: number): string {
-    const names = this.inEffect(from, to).map(({ number, fault, beganAt, endedAt, settledAt }) => {
-      const times = [beganAt, endedAt, settledAt].map(seconds).join(', ');
-      return `#${number} ${nameOf(fault.kind)}${fault.copy ? ` (${fault.copy})` : ''} [began, ended, settled: ${times}]`;
+    const names = this.inEffect(from, to).map(({ number, fault, startedAt, endedAt, settledAt }) => {
+      const times = [startedAt, endedAt, settledAt].map(seconds).join(', ');
+      return `#${number} ${faultName(fault.kind)}${fault.replica ? ` (${fault.replica})` : ''} [started, ended, settled: ${times}]`;
     });
     return names.length === 0 ? 'no fault' : names.join('; ');
   }
 
-  private redis(from: number, to: number, kinds: readonly string[]): boolean {
-    return this.happenings.some(
-      ({ fault: { kind }, beganAt, endedAt = Infinity }) =>
-        kind.target === 'redis' && kinds.includes(kind.what) && beganAt <= to && endedAt >= from,
+  private redisHad(effects: readonly Effect[], from: number, to: number): boolean {
+    return this.faultWindows.some(
+      ({ fault: { kind }, startedAt, endedAt = Infinity }) =>
+        kind.target === 'redis' && effects.includes(kind.effect) && startedAt <= to && endedAt >= from,
     );
   }
 }
 
-/** Which operations a fault may make fail; all others have to be served as if nothing had happened. */
-function mayFail({ kind, copy }: Fault, operation: Operation, place: Place): boolean {
-  const asksTokenApp = ASK_TOKEN_APP.includes(operation);
+/** Whether a fault may make an operation fail. All other operations must succeed during the fault. */
+function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: ServedBy): boolean {
+  const needsTokenApp = NEED_TOKEN_APP.includes(operation);
   switch (kind.target) {
     case 'authorize':
     case 'token':
     case 'resource':
       // A graceful restart loses nothing.
-      if (kind.what === 'restarted') return false;
+      if (kind.effect === 'restarted') return false;
       return (
-        (copy === null ? place.startsWith(kind.target) : copy === place) ||
-        (kind.target === 'token' && asksTokenApp)
+        (replica === null ? servedBy.startsWith(kind.target) : replica === servedBy) ||
+        (kind.target === 'token' && needsTokenApp)
       );
     case 'nats':
-      return asksTokenApp && (copy === null || copy === place || copy.startsWith('token'));
+      return needsTokenApp && (replica === null || replica === servedBy || replica.startsWith('token'));
     default:
-      return copy === null || copy === place || (copy.startsWith('token') && asksTokenApp);
+      return replica === null || replica === servedBy || (replica.startsWith('token') && needsTokenApp);
   }
 }
 
-/** By how much a fault may delay a revocation that was answered, in milliseconds. */
-function delayOf({ kind, copy }: Fault): number {
+/** How long a fault may delay the broadcast of a confirmed revocation, in milliseconds. */
+function delayOf({ kind, replica }: Fault): number {
   switch (kind.target) {
     case 'nats':
-      // Who does not hear knows that, and believes nothing. Who is not heard goes on, and the others know nothing of it.
-      return (copy === null || copy.startsWith('resource') ? TRUST_MS : CACHED_MS) + SLACK_MS;
+      // An API without NATS notices it and stops trusting its cache. It cannot notice that a sender lacks NATS.
+      return (
+        (replica === null || replica.startsWith('resource')
+          ? TRUST_WITHOUT_NATS_MS
+          : CACHE_ENTRY_LIFETIME_MS) + SLACK_MS
+      );
     case 'authorize':
     case 'token':
-      // It may have died between its answer and its broadcast. A graceful restart loses nothing.
-      return kind.what === 'restarted' ? 0 : CACHED_MS + SLACK_MS;
+      // The process may have died between its answer and its broadcast. A graceful restart loses nothing.
+      return kind.effect === 'restarted' ? 0 : CACHE_ENTRY_LIFETIME_MS + SLACK_MS;
     case 'resource':
-      // It wakes up with what it believed when it was stopped.
-      return TRUST_MS + SLACK_MS;
+      // A process that SIGCONT resumes still has its old cache.
+      return TRUST_WITHOUT_NATS_MS + SLACK_MS;
     default:
       return 0;
   }

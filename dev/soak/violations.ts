@@ -1,40 +1,40 @@
-import type { Try } from './requests.js';
+import type { Attempt } from './requests.js';
 import { seconds, type Timeline } from './timeline.js';
 
 export interface Violation {
   readonly rule: string;
-  readonly what?: string;
-  /** The requests that break it. */
-  readonly tries?: readonly Try[];
-  /** What went before, a line an event. */
-  readonly story?: readonly string[];
-  /** From when on faults may have to do with it. */
-  readonly from: number;
-  /** Whether time decides: a machine without a free core breaks such a rule, too. */
-  readonly timed?: boolean;
+  readonly detail?: string;
+  /** The requests that violate the rule. */
+  readonly attempts?: readonly Attempt[];
+  /** Earlier events, one line each. */
+  readonly history?: readonly string[];
+  /** Faults since this time may be related. Milliseconds since the soak began. */
+  readonly since: number;
+  /** Whether the rule has a deadline: a busy machine may violate it, too. */
+  readonly timeDependent?: boolean;
 }
 
 export type Violate = (violation: Violation) => void;
 
-/** A violation in words: what it takes to understand it. Of answers that may hold tokens only the status is shown. */
+/** A violation as text. It shows only the status of answers that may contain tokens. */
 export function describeViolation(
-  { rule, what, tries = [], story = [], from }: Violation,
+  { rule, detail, attempts = [], history = [], since }: Violation,
   timeline: Timeline,
 ): string {
   const now = timeline.now();
   return [
     `VIOLATION at ${seconds(now)}: ${rule}`,
-    ...(what === undefined ? [] : [`  ${what}`]),
-    ...tries.map((one) => `  ${describeTry(one)}`),
-    ...story.slice(-40).map((line) => `    ${line}`),
-    `  faults: ${timeline.describe(from, now)}`,
+    ...(detail === undefined ? [] : [`  ${detail}`]),
+    ...attempts.map((attempt) => `  ${describeAttempt(attempt)}`),
+    ...history.slice(-40).map((line) => `    ${line}`),
+    `  faults: ${timeline.describe(since, now)}`,
   ].join('\n');
 }
 
-/** A request in a line. Its reference is that of the log. */
-export function describeTry({ operation, place, sentAt, answeredAt, status, text }: Try): string {
+/** A request in one line. The reference in an error body is also in the log. */
+export function describeAttempt({ operation, servedBy, sentAt, answeredAt, status, text }: Attempt): string {
   const body = status === 200 || (status >= 300 && status < 400) ? '' : ` ${textOf(text)}`;
-  return `${seconds(sentAt)} ${operation} → ${place}, ${seconds(answeredAt)}: ${status || 'no answer'}${body}`;
+  return `${seconds(sentAt)} ${operation} → ${servedBy}, ${seconds(answeredAt)}: ${status || 'no answer'}${body}`;
 }
 
 function textOf(text: string): string {

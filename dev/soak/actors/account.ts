@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from '../browser.js';
+import type { Grant, TokenPair } from '../grant.js';
+import type { Random } from '../plan.js';
+import type { CheckedApplication } from './checked-application.js';
+import type { World } from './world.js';
+
+/** A user has several devices, or connects again: each is a grant. */
+const MAX_GRANTS = 3;
+/** An application gives up after this many API calls without an answer. */
+const MAX_API_ATTEMPTS = 3;
+/** How long `revokeCachedGrant` uses a grant before its revocation, at most, and after it. */
+const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
+/** The longest time from Allow to the redemption of the code: a browser on a slow network. */
+const MAX_REDIRECT_DELAY_MS = 3_000;
+
+/** A user and an application that the user connects. Some actions replay credentials that were used before. */
+export class Account {
+  private grants: Grant[] = [];
+  private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
+
+  constructor(
+    private readonly world: World,
+    private readonly random: Random,
+    private readonly browser: Browser,
+    private readonly client: CheckedApplication,
+  ) {
+    const actions: (readonly [number, () => Promise<void>])[] = [
+      [50, () => this.use()],
+      [24, () => this.client.refresh(this.randomGrant(), 1)],
+      [8, () => this.client.refresh(this.randomGrant(), random.between(2, 3))],
+      [6, () => this.connect()],
+      [3, () => this.client.revoke(this.randomGrant())],
+      [1, () => this.revokeInBrowser()],
+      [1, () => this.raceCodeRedemption()],
+      [1, () => this.replayCode()],
+      [1, () => this.replayRefreshToken()],
+      [0.5, () => this.browser.logOutEverywhere()],
+    ];
+    // Introspection of a bound token needs the grant for the key, and Redis may have lost the grant.
+    if (client.application.key) actions.push([3, () => this.client.replayProof(this.randomGrant())]);
+    else actions.push([10, () => this.introspect()]);
+    this.actions = actions;
+  }
+
+  /** Grants whose revocation nobody has requested. */
+  get live(): readonly Grant[] {
+    this.grants = this.grants.filter(({ revocation }) => revocation === null);
+    return this.grants;
+  }
+
+  /** Takes one action, chosen at random by weight. */
+  async step(): Promise<void> {
+    if (this.live.length === 0) return this.connect();
+    const total = this.actions.reduce((sum, [weight]) => sum + weight, 0);
+    let at = this.random.next() * total;
+    for (const [weight, action] of this.actions) {
+      at -= weight;
+      if (at < 0) return action();
+    }
+  }
+
+  /**
+   * Revokes a grant that is in the cache of every API, and uses it for longer than an API may trust its cache. Some of
+   * these revocations coincide with a fault that delays their broadcast.
+   */
+  async revokeCachedGrant(): Promise<void> {
+    const { timeline, hasEnded } = this.world;
+    await this.connect();
+    const [grant] = this.live;
+    if (!grant) return;
+    const useUntil = async (end: number) => {
+      while (timeline.now() < end && !hasEnded()) {
+        await this.client.useAtBothReplicas(grant);
+        await sleep(this.random.between(200, 1_000));
+      }
+    };
+    await useUntil(timeline.now() + this.random.between(0, MAX_USE_BEFORE_REVOCATION_MS));
+    await this.client.revoke(grant);
+    await useUntil(timeline.now() + USE_AFTER_REVOCATION_MS);
+  }
+
+  /** Checks that every live grant still works, at both replicas. */
+  async audit(): Promise<void> {
+    for (const grant of this.live) {
+      await this.client.refresh(grant, 1);
+      for (let replica = 0; replica < 2; replica++) await this.client.use(grant, grant.newest, Infinity);
+    }
+  }
+
+  async connect(): Promise<void> {
+    const [oldest] = this.live;
+    if (oldest && this.live.length >= MAX_GRANTS) await this.client.revoke(oldest);
+    const authorization = await this.browser.authorize(this.client.application.client);
+    // Redis may restart between the code and its redemption.
+    if (this.random.chance(1 / 4)) await sleep(this.random.between(500, MAX_REDIRECT_DELAY_MS));
+    const grant = await this.client.redeem(authorization, 1);
+    if (grant.newest) this.grants.push(grant);
+  }
+
+  async use(): Promise<void> {
+    const grant = this.randomGrant();
+    await this.client.use(grant, this.recentPair(grant), MAX_API_ATTEMPTS);
+  }
+
+  private async introspect(): Promise<void> {
+    const grant = this.randomGrant();
+    await this.client.introspect(grant, this.recentPair(grant));
+  }
+
+  private async revokeInBrowser(): Promise<void> {
+    const grants = [...this.live];
+    const { model } = this.world;
+    const answeredAt = await this.browser.revoke(this.client.application.client, (at) => {
+      for (const grant of grants) model.revocationRequested(grant, 'its user revoked it', at);
+    });
+    for (const grant of grants) model.revocationConfirmed(grant, answeredAt);
+    for (const grant of grants) await this.client.useAtBothReplicas(grant);
+  }
+
+  /** Redeems one code twice at the same time, as a thief and the application do. */
+  private async raceCodeRedemption(): Promise<void> {
+    const authorization = await this.browser.authorize(this.client.application.client);
+    const grant = await this.client.redeem(authorization, 2);
+    this.world.model.statistics.codeRaces += 1;
+    if (grant.newest) this.grants.push(grant);
+    await this.client.expectRevoked(grant);
+  }
+
+  private async replayCode(): Promise<void> {
+    const grant = this.randomGrant();
+    const owner = this.world.owners.get(grant);
+    const [first] = grant.pairs;
+    if (!owner || !first) return;
+    const request = this.client.application.redeemRequest(owner.authorization);
+    await this.client.replay(grant, 'code', request, first.receivedAt);
+  }
+
+  private async replayRefreshToken(): Promise<void> {
+    const grant = this.randomGrant();
+    const stale = this.stalePair(grant);
+    if (!stale) return;
+    const request = this.client.application.refreshRequest(stale);
+    await this.client.replay(grant, 'refresh token', request, stale.receivedAt);
+  }
+
+  /** A pair whose refresh token is outside the retry window: two refreshes old, or one refresh and the window's length. */
+  private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
+    const previous = pairs.at(-2);
+    const windowPassed = newest && this.world.timeline.now() - newest.receivedAt > this.world.retryWindow;
+    return windowPassed && previous ? previous : pairs.at(-3);
+  }
+
+  /** One of the last three pairs. A refresh does not shorten the lifetime of older access tokens. */
+  private recentPair({ pairs }: Grant): TokenPair {
+    return this.random.pick(pairs.slice(-3));
+  }
+
+  private randomGrant(): Grant {
+    return this.random.pick(this.live);
+  }
+}

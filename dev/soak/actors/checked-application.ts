@@ -1,0 +1,153 @@
+import type { Application } from '../application.js';
+import type { Authorization } from '../browser.js';
+import { Grant, type TokenPair } from '../grant.js';
+import type { User } from '../installation.js';
+import type { Random } from '../plan.js';
+import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
+import { expectStatus, isActive, type World } from './world.js';
+
+/** Sends the requests of an application for one user, and has the model check every answer. */
+export class CheckedApplication {
+  constructor(
+    private readonly world: World,
+    private readonly random: Random,
+    private readonly user: User,
+    readonly application: Application,
+  ) {}
+
+  /**
+   * Redeems a code.
+   *
+   * @param requests how many requests redeem it at the same time
+   * @returns the new grant; it has no tokens if no request received them
+   */
+  async redeem(authorization: Authorization, requests: number): Promise<Grant> {
+    const grant = new Grant(authorization.issuedAt);
+    const attempts: Attempt[] = [];
+    const redeem = () =>
+      this.sendUntilAnswered('redeem', this.application.redeemRequest(authorization), attempts);
+    await settleAll(Array.from({ length: requests }, redeem), () =>
+      this.world.model.checkRedemption(grant, attempts),
+    );
+    if (grant.newest) this.world.owners.set(grant, { application: this.application, authorization });
+    return grant;
+  }
+
+  /** Several workers refresh with the same token at once, until one of them has the answer. */
+  async refresh(grant: Grant, workers: number): Promise<void> {
+    const { newest } = grant;
+    if (!newest) return;
+    const attempts: Attempt[] = [];
+    const refresh = () =>
+      this.sendUntilAnswered('refresh', this.application.refreshRequest(newest), attempts, [200, 400], () =>
+        attempts.some((attempt) => !isUnavailable(attempt)),
+      );
+    await settleAll(Array.from({ length: workers }, refresh), () =>
+      this.world.model.checkRefresh(grant, attempts),
+    );
+    if (workers > 1) this.world.model.statistics.parallelRefreshes += 1;
+  }
+
+  /** Calls the API, up to `maxAttempts` times, until it answers. */
+  async use(grant: Grant, pair: TokenPair | undefined, maxAttempts: number): Promise<void> {
+    if (!pair) return;
+    const attempt = await this.application.callApiUntilAnswered(pair, maxAttempts);
+    this.checkApiAnswer(grant, pair, attempt);
+  }
+
+  async useAtBothReplicas(grant: Grant): Promise<void> {
+    const { newest } = grant;
+    if (!newest) return;
+    const attempts = await Promise.all([1, 2].map(() => this.application.callApi(newest)));
+    for (const attempt of attempts) this.checkApiAnswer(grant, newest, attempt);
+  }
+
+  async introspect(grant: Grant, pair: TokenPair): Promise<void> {
+    const request = this.application.introspectRequest(pair);
+    const attempt = await this.sendUntilAnswered('introspect', request, [], [200]);
+    this.world.model.checkAccessToken(grant, pair, attempt, isActive(attempt));
+  }
+
+  async revoke(grant: Grant): Promise<void> {
+    const { newest } = grant;
+    if (!newest) return;
+    const { model, timeline } = this.world;
+    // Half of the tokens are in the cache of every API when they are revoked.
+    if (grant.revocation === null && this.random.chance(1 / 2)) await this.useAtBothReplicas(grant);
+    model.revocationRequested(grant, 'its client revoked it', timeline.now());
+    const token = this.random.pick([newest.accessToken, newest.refreshToken]);
+    const request = this.application.revokeRequest(token);
+    const { answeredAt } = await this.sendUntilAnswered('revoke', request, [], [200]);
+    model.revocationConfirmed(grant, answeredAt);
+    await this.useAtBothReplicas(grant);
+  }
+
+  /** @param since when the credential was used first */
+  async replay(
+    grant: Grant,
+    what: 'code' | 'refresh token',
+    request: BuildRequest,
+    since: number,
+  ): Promise<void> {
+    const attempt = await this.sendToToken(what === 'code' ? 'redeem' : 'refresh', request);
+    this.world.model.checkReplay(grant, attempt, what, since);
+    await this.expectRevoked(grant);
+  }
+
+  /** Expects that a replay revoked the grant. If the replay got no answer, the client revokes the grant. */
+  async expectRevoked(grant: Grant): Promise<void> {
+    const { newest, revocation } = grant;
+    if (!newest || revocation === null) return;
+    if (revocation.confirmedAt === null) return this.revoke(grant);
+    await this.useAtBothReplicas(grant);
+    const attempt = await this.sendToToken('refresh', this.application.refreshRequest(newest));
+    this.world.model.checkRevokedCredential(grant, attempt);
+  }
+
+  /** Sends the same DPoP proof to both replicas of the API at once. */
+  async replayProof(grant: Grant): Promise<void> {
+    const { newest } = grant;
+    if (!newest) return;
+    const message = await this.application.apiRequest(newest)();
+    const attempts = await Promise.all([1, 2].map(() => this.application.callApi(newest, () => message)));
+    for (const attempt of attempts) expectStatus(this.world, attempt, [200, 401, 503, 0]);
+    this.world.model.checkProofReplay(grant, attempts);
+  }
+
+  private async sendToToken(operation: 'redeem' | 'refresh', request: BuildRequest): Promise<Attempt> {
+    const attempt = await this.world.requests.send(operation, request);
+    expectStatus(this.world, attempt, [200, 400, 503, 0]);
+    return attempt;
+  }
+
+  private async sendUntilAnswered(
+    operation: 'redeem' | 'refresh' | 'revoke' | 'introspect',
+    request: BuildRequest,
+    attempts: Attempt[],
+    expected: readonly number[] = [200, 400],
+    stopWhen?: () => boolean,
+  ): Promise<Attempt> {
+    const attempt = await this.world.requests.sendUntilAnswered(operation, request, attempts, stopWhen);
+    expectStatus(this.world, attempt, stopWhen === undefined ? expected : [...expected, 503, 0]);
+    return attempt;
+  }
+
+  private checkApiAnswer(grant: Grant, pair: TokenPair, attempt: Attempt): void {
+    expectStatus(this.world, attempt, [200, 401, 503, 0]);
+    const accepted = attempt.status === 200;
+    if (accepted) {
+      const { data } = JSON.parse(attempt.text) as { data: { id: number } };
+      const rule = 'a token opens the account of its user';
+      if (data.id !== this.user.id) this.world.violate({ rule, attempts: [attempt], since: attempt.sentAt });
+    }
+    this.world.model.checkAccessToken(grant, pair, attempt, accepted);
+  }
+}
+
+/** Waits for all requests and checks their answers, even if one of them threw. */
+async function settleAll(requests: readonly Promise<unknown>[], check: () => void): Promise<void> {
+  const outcomes = await Promise.allSettled(requests);
+  check();
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../plan.js';
+import { isUnavailable, SoakEnded, type Attempt } from '../requests.js';
+import type { Account } from './account.js';
+import type { World } from './world.js';
+
+/** Registers a client, has a user connect it, and deletes it. */
+export class Operator {
+  constructor(
+    private readonly world: World,
+    private readonly newAccount: () => Promise<{ account: Account; clientId: string }>,
+    private readonly deleteClient: (clientId: string) => Promise<Attempt>,
+    private readonly random: Random,
+  ) {}
+
+  async step(): Promise<void> {
+    const { model, timeline, hasEnded } = this.world;
+    const { account, clientId } = await this.newAccount();
+    await account.connect();
+    await account.connect();
+    if (account.live.length === 0) return;
+    await account.use();
+    const grants = [...account.live];
+    for (const grant of grants)
+      model.revocationRequested(grant, 'the operator deleted its client', timeline.now());
+    for (;;) {
+      const attempt = await this.deleteClient(clientId);
+      if (!isUnavailable(attempt))
+        return grants.forEach((grant) => model.revocationConfirmed(grant, attempt.answeredAt));
+      if (hasEnded()) throw new SoakEnded();
+      await sleep(this.random.between(500, 1_500));
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Application } from '../application.js';
+import { ViolationReported, type Authorization } from '../browser.js';
+import type { Grant } from '../grant.js';
+import type { Model } from '../model.js';
+import type { Random } from '../plan.js';
+import { SoakEnded, type Attempt, type Requests } from '../requests.js';
+import type { Timeline } from '../timeline.js';
+import type { Violate } from '../violations.js';
+
+/** Actors sleep in slices of this length, so that they notice the end of the soak. */
+const MAX_SLEEP_MS = 500;
+
+/** What all actors share. */
+export interface World {
+  readonly requests: Requests;
+  readonly model: Model;
+  readonly timeline: Timeline;
+  readonly violate: Violate;
+  readonly hasEnded: () => boolean;
+  /** In milliseconds. */
+  readonly retryWindow: number;
+  /** The application that received each grant. */
+  readonly owners: Map<Grant, GrantOwner>;
+}
+
+interface GrantOwner {
+  readonly application: Application;
+  readonly authorization: Authorization;
+}
+
+/**
+ * Repeats a step until the soak has ended.
+ *
+ * @param pause mean milliseconds between steps, roughly: half to twice as many
+ */
+export async function runActor(
+  world: World,
+  random: Random,
+  pause: number,
+  step: () => Promise<void>,
+): Promise<void> {
+  while (!world.hasEnded()) {
+    await runStep(world, step);
+    const until = world.timeline.now() + random.between(pause / 2, pause * 2);
+    while (world.timeline.now() < until && !world.hasEnded())
+      await sleep(Math.min(until - world.timeline.now(), MAX_SLEEP_MS));
+  }
+}
+
+/** Runs one step, and reports an unexpected exception as a violation. */
+export async function runStep({ violate, timeline }: World, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (error instanceof SoakEnded || error instanceof ViolationReported) return;
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    violate({ rule: 'no step fails unexpectedly', detail, since: timeline.now() });
+  }
+}
+
+/** @throws ViolationReported when the status is not one of these */
+export function expectStatus(world: World, attempt: Attempt, statuses: readonly number[]): void {
+  if (statuses.includes(attempt.status)) return;
+  world.violate({ rule: 'a request gets an expected status', attempts: [attempt], since: attempt.sentAt });
+  throw new ViolationReported();
+}
+
+/** Whether an introspection says that the token is active (RFC 7662 2.2). */
+export function isActive({ status, text }: Attempt): boolean {
+  return status === 200 && (JSON.parse(text) as { active: boolean }).active;
+}
