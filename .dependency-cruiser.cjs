@@ -89,8 +89,10 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|bench/peers)' },
+    exclude: { path: '^(dist|bench/peers|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
+    // libs/introspection has a package.json of its own, without what is bundled into it.
+    combinedDependencies: true,
     parser: 'swc',
     webpackConfig: { fileName: '.dependency-cruiser.resolve.cjs' },
     enhancedResolveOptions: {

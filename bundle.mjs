@@ -32,6 +32,8 @@ await build({
   // What is imported on demand is evaluated on demand, which a single ES module cannot do.
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
+  // tsc's output, by `imports` of package.json. The paths of tsconfig.json lead to the sources.
+  tsconfigRaw: {},
   // Without keepNames, which names every closure at run time: 5 % of a small request. Nothing depends on names of classes.
   sourcemap: true,
   sourcesContent: false,

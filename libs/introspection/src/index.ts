@@ -1,6 +1,5 @@
-// What an API imports.
+// The package's only entry. Our own apps import the rest of the library by its files.
 export { IntrospectionModule } from './introspection.module.js';
-export type { IntrospectionOptions } from './introspection.options.js';
+export type { IntrospectionAsyncOptions, IntrospectionOptions } from './introspection.options.js';
 export { Introspector, type TokenInfo } from './introspector.js';
-export { Refusals } from './refusals.js';
 export { CurrentToken, RequireScope, TokenGuard } from './token.guard.js';

@@ -4,34 +4,61 @@ import { NatsModule } from '#platform/nats/nats.module.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { INVALIDATIONS } from './contract.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
-import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
+import {
+  checkOptions,
+  INTROSPECTION_OPTIONS,
+  type IntrospectionAsyncOptions,
+  type IntrospectionOptions,
+} from './introspection.options.js';
 import { Introspector } from './introspector.js';
 import { Refusals } from './refusals.js';
 import { TokenGuard } from './token.guard.js';
 
+/** Provides the options to the modules that need them. */
+@Module({})
+class OptionsModule {}
+
 /**
  * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or
- * handler, and take `@CurrentToken()`. Global, so that the guard works in every module.
+ * handler, and take `@CurrentToken()`. Global, so that the guard works in every module: import it once.
  */
 @Module({})
 export class IntrospectionModule {
+  /** @throws TypeError that names every option that is wrong */
   static forRoot(options: IntrospectionOptions): DynamicModule {
-    const { natsUrl, name = 'api', timeoutMs } = options;
+    checkOptions(options);
+    return IntrospectionModule.forRootAsync({ useFactory: () => options });
+  }
+
+  /** The options from a factory; `inject` names its arguments, and `imports` the modules that provide them. */
+  static forRootAsync({ imports = [], inject = [], useFactory }: IntrospectionAsyncOptions): DynamicModule {
+    const options: DynamicModule = {
+      module: OptionsModule,
+      imports,
+      providers: [
+        {
+          provide: INTROSPECTION_OPTIONS,
+          inject,
+          useFactory: async (...dependencies: unknown[]) => checkOptions(await useFactory(...dependencies)),
+        },
+      ],
+      exports: [INTROSPECTION_OPTIONS],
+    };
+    const nats = NatsModule.forRootAsync({
+      imports: [options],
+      inject: [INTROSPECTION_OPTIONS],
+      useFactory: ({ natsUrl, name = 'api', timeoutMs }: IntrospectionOptions) => ({
+        natsUrl,
+        name,
+        timeoutMs,
+        invalidations: INVALIDATIONS,
+      }),
+    });
     return {
       module: IntrospectionModule,
       global: true,
-      imports: [
-        PassportModule,
-        NatsModule.forRoot({ natsUrl, name, timeoutMs, invalidations: INVALIDATIONS }),
-      ],
-      providers: [
-        { provide: INTROSPECTION_OPTIONS, useValue: options },
-        Introspector,
-        BearerStrategy,
-        DpopAuthenticator,
-        Refusals,
-        TokenGuard,
-      ],
+      imports: [PassportModule, options, nats],
+      providers: [Introspector, BearerStrategy, DpopAuthenticator, Refusals, TokenGuard],
       exports: [NatsModule, Introspector, DpopAuthenticator, Refusals, TokenGuard],
     };
   }

@@ -39,6 +39,7 @@ const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 export class Introspector {
   private readonly cache: TrustedCache<TokenInfo | null>;
 
+  /** @internal */
   constructor(private readonly connection: NatsConnection) {
     this.cache = new TrustedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
@@ -49,7 +50,11 @@ export class Introspector {
     });
   }
 
-  /** A valid bearer token that is cached, else undefined: no I/O, no promise. */
+  /**
+   * A valid bearer token that is cached, else undefined: no I/O, no promise.
+   *
+   * @internal
+   */
   cached(token: string): TokenInfo | undefined {
     return TOKEN.test(token) ? (asBearer(this.cache.cached(token)) ?? undefined) : undefined;
   }
@@ -58,7 +63,7 @@ export class Introspector {
    * A bearer token, or null when it is not valid, not valid any more, or bound to a key.
    *
    * @param reference id of the request in logs
-   * @throws DependencyUnavailableError when the token app does not answer: refuse the request with 503
+   * @throws Error when the token app does not answer: refuse the request with 503
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
     return TOKEN.test(token) ? asBearer(await this.cache.get(token, reference)) : null;
@@ -69,6 +74,7 @@ export class Introspector {
    * or not.
    *
    * @throws DependencyUnavailableError
+   * @internal
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
     if (!TOKEN.test(token)) return { token: null };
@@ -93,9 +99,18 @@ export class Introspector {
     return { token: bound, proof: consumed };
   }
 
-  /** Reports the outcome of each lookup in the cache of tokens from now on. */
+  /**
+   * Reports the outcome of each lookup in the cache of tokens from now on.
+   *
+   * @internal
+   */
   observe(observer: (lookup: Lookup) => void): void {
     this.cache.observe(observer);
+  }
+
+  /** For readiness checks: rejects while NATS does not answer, and every request gets 503. */
+  async ping(): Promise<void> {
+    await this.connection.ping();
   }
 
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {

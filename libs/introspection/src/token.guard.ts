@@ -1,4 +1,11 @@
-import { createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import {
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
@@ -34,6 +41,9 @@ interface HttpRequest {
   token?: TokenInfo;
 }
 
+/** As Nest's type: projects that install the package have no types of passport. */
+const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
+
 /**
  * Admits requests with a valid access token, which `@CurrentToken()` gives to the handler: as Bearer, by passport, or as
  * DPoP with a proof. It refuses all others as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge, without an error code
@@ -41,7 +51,8 @@ interface HttpRequest {
  * token app does not answer.
  */
 @Injectable()
-export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
+export class TokenGuard extends BearerGuard {
+  /** @internal */
   constructor(
     private readonly introspector: Introspector,
     private readonly dpop: DpopAuthenticator,
@@ -60,7 +71,12 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
     return this.hasScope(cached, context);
   }
 
-  override getRequest(context: ExecutionContext): BearerRequest {
+  /**
+   * What passport sees of the request.
+   *
+   * @internal
+   */
+  getRequest(context: ExecutionContext): BearerRequest {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return {
       headers: { authorization: request.headers.authorization },
@@ -68,7 +84,12 @@ export class TokenGuard extends AuthGuard(ACCESS_TOKEN_STRATEGY) {
     };
   }
 
-  override handleRequest<T = TokenInfo>(
+  /**
+   * The token, or what passport refused it with.
+   *
+   * @internal
+   */
+  handleRequest<T = TokenInfo>(
     error: unknown,
     token: T | false,
     challenge: unknown,

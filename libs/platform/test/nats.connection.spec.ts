@@ -3,6 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { MalformedMessageError } from '#platform/nats/nats-message.js';
 import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
+import { freePort } from '#testing/backing/free-port.js';
 import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
@@ -115,6 +116,19 @@ describe('the connection to NATS', () => {
     } finally {
       await Promise.all([hasty.close(), silent.close()]);
     }
+  });
+
+  it('ends its attempts to connect when it is closed before NATS has answered', async () => {
+    const unanswered = new NatsConnection({
+      natsUrl: `nats://127.0.0.1:${await freePort()}`,
+      name: 'early',
+      invalidations,
+    });
+    const opening = unanswered.open();
+    await sleep(500);
+    await unanswered.close();
+    await opening;
+    await expect(unanswered.ping()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 
   it('is trusted for 5 s after the last answered ping, and no longer', async () => {

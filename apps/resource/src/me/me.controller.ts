@@ -1,6 +1,7 @@
 import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentToken, Refusals, RequireScope, TokenGuard, type TokenInfo } from '#introspection/index.js';
+import { CurrentToken, RequireScope, TokenGuard, type TokenInfo } from '#introspection/index.js';
+import { Refusals } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { type Profile, ProfileService } from './profile.service.js';

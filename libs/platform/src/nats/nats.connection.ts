@@ -16,6 +16,8 @@ const HEARTBEAT_MS = 1_000;
 /** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
 const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
+const RECONNECT_MS = 250;
+const RECONNECT_JITTER_MS = 100;
 
 /** Requests while they run, for metrics and traces: subject and headers, never the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
@@ -63,8 +65,8 @@ export class NatsConnection {
    * Reconnects by itself.
    */
   async open(): Promise<void> {
-    const nats = await connect(this.connectOptions);
-    if (this.isClosed) return nats.close();
+    const nats = await this.connect();
+    if (!nats) return;
     this.nats = nats;
     for (const [subject, tagOf] of Object.entries(this.options.invalidations))
       nats.subscribe(subject, {
@@ -81,6 +83,23 @@ export class NatsConnection {
     this.isClosed = true;
     clearInterval(this.heartbeat);
     await this.nats?.close();
+  }
+
+  /** The client, once NATS has answered; null if this connection was closed before. */
+  private async connect(): Promise<NatsClient | null> {
+    // The client has no other way to end its first attempts, which would keep the process alive.
+    const reconnectDelayHandler = () => {
+      if (this.isClosed) throw new DependencyUnavailableError('nats', 'the connection is closed');
+      return RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS;
+    };
+    try {
+      const nats = await connect({ ...this.connectOptions, reconnectDelayHandler });
+      if (!this.isClosed) return nats;
+      await nats.close();
+    } catch (error) {
+      if (!this.isClosed) throw error;
+    }
+    return null;
   }
 
   /** Whether every broadcast sent more than 5 s ago must have arrived. While it is false no cache may be used. */
@@ -192,8 +211,8 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     maxReconnectAttempts: -1,
     // Two refused logins would end the client for good; passwords are replaced on both sides, one after the other.
     ignoreAuthErrorAbort: true,
-    reconnectTimeWait: 250,
-    reconnectJitter: 100,
+    reconnectTimeWait: RECONNECT_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
     timeout: 2_000,
     pingInterval: 2_000,
     maxPingOut: 2,

@@ -1,6 +1,17 @@
-import { type DynamicModule, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Module,
+  type ModuleMetadata,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
 import { NatsConnection, type NatsOptions } from './nats.connection.js';
+
+/** Options that need other providers. */
+type NatsOptionsFactory = Pick<ModuleMetadata, 'imports'> &
+  Pick<FactoryProvider<NatsOptions>, 'inject' | 'useFactory'>;
 
 /** Provides the process's connection to NATS. A process starts without NATS and is not ready until NATS answers. */
 @Module({})
@@ -14,13 +25,20 @@ export class NatsModule implements OnApplicationShutdown {
   }
 
   static forRoot(options: NatsOptions): DynamicModule {
-    const useFactory = () => {
-      const connection = new NatsConnection(options);
-      void connection.open();
-      return connection;
+    return NatsModule.forRootAsync({ useFactory: () => options });
+  }
+
+  static forRootAsync({ imports = [], inject = [], useFactory }: NatsOptionsFactory): DynamicModule {
+    const provider: FactoryProvider<NatsConnection> = {
+      provide: NatsConnection,
+      inject,
+      useFactory: async (...dependencies: unknown[]) => {
+        const connection = new NatsConnection(await useFactory(...dependencies));
+        void connection.open();
+        return connection;
+      },
     };
-    const provider = { provide: NatsConnection, useFactory };
-    return { module: NatsModule, providers: [provider], exports: [provider] };
+    return { module: NatsModule, imports, providers: [provider], exports: [provider] };
   }
 
   async onApplicationShutdown(): Promise<void> {
