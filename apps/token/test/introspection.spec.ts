@@ -24,6 +24,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
     expect(answer.body).toEqual({
       active: true,
       iss: 'https://base.example.com',
+      grant_id: app.grantIdOf(access_token),
       client_id: app.ours.client_id,
       sub: String(app.userId),
       scope: 'profile:read',

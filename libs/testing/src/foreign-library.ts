@@ -10,10 +10,10 @@ import { Workspace } from './backing/workspace.js';
 
 /** A library of another language. */
 export interface WantedLibrary {
-  interpreter: 'python3' | 'ruby';
+  interpreter: keyof typeof INTERPRETERS;
   /** Debian's packages. The first one names the folder that they are unpacked into. */
   packages: readonly [string, ...string[]];
-  /** A program that loads the library and prints its version. */
+  /** Loads the library and prints its version: a program of Python or Ruby, a package of Go, a source file of Java. */
   probe: string;
 }
 
@@ -45,11 +45,14 @@ const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
-/** How an interpreter takes a program, and where Debian's looks for code: below /, and so below a folder of packages. */
+/**
+ * How an interpreter takes a probe, and where Debian's looks for code: below /, and so below a folder of packages. A path
+ * from / is that of the machine, for those that do not look there by themselves.
+ */
 const INTERPRETERS = {
-  python3: { flag: '-c', paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
+  python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
   ruby: {
-    flag: '-e',
+    args: ['-e'],
     paths: {
       ...SHARED_LIBRARIES,
       RUBYLIB: [
@@ -61,7 +64,20 @@ const INTERPRETERS = {
       ],
     },
   },
-};
+  // Without modules, which would be downloaded: packages are those of the path.
+  go: {
+    args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
+    paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
+    env: { GO111MODULE: 'off', CGO_ENABLED: '0' },
+  },
+  java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/jackson-*'] } },
+} satisfies Record<string, Interpreter>;
+
+interface Interpreter {
+  args: readonly string[];
+  paths: Readonly<Record<string, readonly string[]>>;
+  env?: NodeJS.ProcessEnv;
+}
 
 /**
  * Finds libraries, each as it is installed on this machine, else in the distribution's packages, which are unpacked into
@@ -143,13 +159,15 @@ async function loadUnpacked(
   places: LibraryPlaces,
 ): Promise<FoundLibrary | MissingLibrary> {
   const tree = treeOf(library, places);
-  const own = join(tree, 'usr/bin', library.interpreter);
-  const command = (await exists(own)) ? own : join('/usr/bin', library.interpreter);
-  const env = { ...places.env };
-  for (const [variable, patterns] of Object.entries(INTERPRETERS[library.interpreter].paths)) {
-    const folders = await Promise.all(patterns.map((pattern) => foldersLike(tree, pattern)));
+  const { paths, env: fixed }: Interpreter = INTERPRETERS[library.interpreter];
+  const env = { ...places.env, ...fixed };
+  for (const [variable, patterns] of Object.entries(paths)) {
+    const folders = await Promise.all(patterns.map((pattern) => pathsLike(tree, pattern)));
     env[variable] = folders.flat().join(delimiter);
   }
+  const candidates = [join(tree, 'usr/bin'), '/usr/bin'].map((folder) => join(folder, library.interpreter));
+  const there = await Promise.all(candidates.map(exists));
+  const command = candidates[there.indexOf(true)] ?? library.interpreter;
   return load(library, command, env);
 }
 
@@ -158,8 +176,9 @@ async function load(
   command: string,
   env: NodeJS.ProcessEnv,
 ): Promise<FoundLibrary | MissingLibrary> {
-  const { flag } = INTERPRETERS[library.interpreter];
-  const { code, stdout, stderr } = await runCommand(command, [flag, library.probe], { env, timeout: 60_000 });
+  const { args } = INTERPRETERS[library.interpreter];
+  const options = { cwd: process.cwd(), env, timeout: 60_000 };
+  const { code, stdout, stderr } = await runCommand(command, [...args, library.probe], options);
   if (code === 0) return { command, env, version: stdout.trim() };
   return missing(library, `${command}: ${lastLines(stderr, 1) || `exit code ${code}`}`);
 }
@@ -172,17 +191,19 @@ function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string 
   return join(folder, 'packages', packages[0]);
 }
 
-/** Folders below a root whose path is the pattern, where "*" stands for any one name. */
-async function foldersLike(root: string, pattern: string): Promise<string[]> {
-  let folders = [root];
-  for (const name of pattern.split('/')) {
-    const below = folders.map(async (folder) => {
-      const names = name === '*' ? await readdir(folder).catch(() => []) : [name];
-      return names.map((entry) => join(folder, entry));
+/** Paths like the pattern, from / or below a root, where "*" stands for any end of a name. */
+async function pathsLike(root: string, pattern: string): Promise<string[]> {
+  let paths = [pattern.startsWith('/') ? '/' : root];
+  for (const name of pattern.split('/').filter(Boolean)) {
+    const [start, ...end] = name.split('*');
+    const below = paths.map(async (path) => {
+      if (end.length === 0) return [join(path, name)];
+      const entries = await readdir(path).catch(() => []);
+      return entries.filter((entry) => entry.startsWith(start!)).map((entry) => join(path, entry));
     });
-    folders = (await Promise.all(below)).flat();
+    paths = (await Promise.all(below)).flat();
   }
-  return folders;
+  return paths;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const maxEntries = 10_000
+
+// Token is what a valid access token permits: the fields of RFC 7662 that this API uses.
+type Token struct {
+	Active   bool            `json:"active"`
+	UserID   string          `json:"sub"`
+	ClientID string          `json:"client_id"`
+	GrantID  string          `json:"grant_id"`
+	Scope    string          `json:"scope"`
+	Expiry   int64           `json:"exp"`
+	Key      json.RawMessage `json:"cnf"`
+}
+
+// HasScope reports whether the user allowed the scope.
+func (t *Token) HasScope(wanted string) bool {
+	for _, scope := range strings.Fields(t.Scope) {
+		if scope == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+// Introspector asks the authorization service about tokens (RFC 7662) and caches the answers.
+type Introspector struct {
+	Client     *http.Client // has a timeout
+	URL        string
+	ID, Secret string // credentials of the resource server
+	Cache      *TokenCache
+}
+
+// Introspect returns nil for a token that is not valid. An error means that the token cannot be checked now: answer 503,
+// never let the request through.
+func (i *Introspector) Introspect(ctx context.Context, token string) (*Token, error) {
+	if cached := i.Cache.Get(token); cached != nil {
+		return cached, nil
+	}
+	evictions := i.Cache.Evictions()
+	found, err := i.ask(ctx, token)
+	if err != nil {
+		return nil, fmt.Errorf("introspection failed: %w", err)
+	}
+	// RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
+	if !found.Active || found.Key != nil {
+		return nil, nil
+	}
+	i.Cache.Put(token, found, evictions)
+	return found, nil
+}
+
+func (i *Introspector) ask(ctx context.Context, token string) (*Token, error) {
+	form := strings.NewReader(url.Values{"token": {token}}.Encode())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, i.URL, form)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.SetBasicAuth(i.ID, i.Secret)
+	answer, err := i.Client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", answer.StatusCode)
+	}
+	var found Token
+	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil {
+		return nil, err
+	}
+	if found.Active && (found.UserID == "" || found.ClientID == "" || found.GrantID == "") {
+		return nil, errors.New("the answer lacks a field")
+	}
+	return &found, nil
+}
+
+type entry struct {
+	token     *Token
+	goodUntil time.Time
+}
+
+// TokenCache keeps valid tokens for a bounded time and never past their expiry. The revocation feed evicts from it.
+type TokenCache struct {
+	Lifetime time.Duration
+	// Trusted reports whether entries may be used now; nil means always.
+	Trusted func() bool
+
+	mutex     sync.Mutex
+	entries   map[string]entry
+	evictions int
+}
+
+// Get returns nil for a token that is not cached, or not to be trusted.
+func (c *TokenCache) Get(token string) *Token {
+	if c.Trusted != nil && !c.Trusted() {
+		return nil
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	found, ok := c.entries[token]
+	if !ok || !time.Now().Before(found.goodUntil) {
+		delete(c.entries, token)
+		return nil
+	}
+	return found.token
+}
+
+// Evictions is what Put needs to know of the time before the question was sent.
+func (c *TokenCache) Evictions() int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.evictions
+}
+
+// Put stores nothing if anything was evicted since the question was sent: it may have been this very token.
+func (c *TokenCache) Put(token string, found *Token, evictions int) {
+	goodUntil := time.Now().Add(c.Lifetime)
+	if expiry := time.Unix(found.Expiry, 0); expiry.Before(goodUntil) {
+		goodUntil = expiry
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if evictions != c.evictions {
+		return
+	}
+	// Full: starting anew costs some questions, and needs no order of use.
+	if c.entries == nil || len(c.entries) >= maxEntries {
+		c.entries = make(map[string]entry)
+	}
+	c.entries[token] = entry{found, goodUntil}
+}
+
+// Evict forgets the tokens that match.
+func (c *TokenCache) Evict(isStale func(*Token) bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.evictions++
+	for token, found := range c.entries {
+		if isStale(found.token) {
+			delete(c.entries, token)
+		}
+	}
+}
+
+// Clear forgets every token.
+func (c *TokenCache) Clear() {
+	c.Evict(func(*Token) bool { return true })
+}

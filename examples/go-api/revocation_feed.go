@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	echoEvery = time.Second
+	trustFor  = 5 * time.Second
+)
+
+// The broadcasts of the authorization service that make cached tokens stale.
+var broadcasts = []string{"oauth.grant.revoked", "oauth.client.changed", "oauth.user.changed"}
+
+// The content of a broadcast: one of these.
+type stale struct {
+	GrantID  string      `json:"grant_id"`
+	ClientID string      `json:"client_id"`
+	UserID   json.Number `json:"user_id"`
+}
+
+// RevocationFeed evicts revoked tokens from a cache at once.
+type RevocationFeed struct {
+	cache *TokenCache
+
+	mutex      sync.Mutex
+	echoedAt   time.Time
+	reconnects uint64
+	failed     bool
+}
+
+// Follow connects for ever. From now on the cache uses its entries only while broadcasts can arrive.
+func Follow(natsURL string, cache *TokenCache) error {
+	feed := &RevocationFeed{cache: cache}
+	cache.Trusted = feed.trusted
+	connection, err := nats.Connect(natsURL,
+		nats.Name("go-api"),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(250*time.Millisecond),
+		nats.PingInterval(2*time.Second),
+		nats.ErrorHandler(feed.onError),
+	)
+	if err != nil {
+		return err
+	}
+	for _, subject := range broadcasts {
+		if _, err := connection.Subscribe(subject, feed.evict); err != nil {
+			return err
+		}
+	}
+	go func() {
+		for ; ; time.Sleep(echoEvery) {
+			// Without Go's monotonic clock, which stops while the machine is suspended.
+			sentAt := time.Now().Round(0)
+			// Sends a ping. The answer comes after every broadcast that the server sent before.
+			if err := connection.FlushTimeout(trustFor); err != nil {
+				log.Printf("revocation feed: %v", err)
+				continue
+			}
+			feed.echoed(sentAt, connection.Stats().Reconnects)
+		}
+	}()
+	return nil
+}
+
+// NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
+// arrive: for 5 s after sending the last ping that was answered.
+func (f *RevocationFeed) trusted() bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	age := time.Since(f.echoedAt)
+	return !f.failed && age >= 0 && age <= trustFor
+}
+
+func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.echoedAt.IsZero() || reconnects != f.reconnects {
+		// What was cached before this connection subscribed may have been revoked unheard.
+		f.cache.Clear()
+	}
+	f.echoedAt, f.reconnects = sentAt, reconnects
+}
+
+func (f *RevocationFeed) evict(message *nats.Msg) {
+	var what stale
+	if err := json.Unmarshal(message.Data, &what); err != nil || what == (stale{}) {
+		// Anything may be stale.
+		f.cache.Clear()
+		return
+	}
+	f.cache.Evict(func(t *Token) bool {
+		return t.GrantID == what.GrantID || t.ClientID == what.ClientID || t.UserID == what.UserID.String()
+	})
+}
+
+func (f *RevocationFeed) onError(_ *nats.Conn, _ *nats.Subscription, err error) {
+	log.Printf("revocation feed: %v", err)
+	// A slow consumer has lost broadcasts.
+	f.cache.Clear()
+	if !errors.Is(err, nats.ErrSlowConsumer) {
+		// Such as a subscription that is not permitted: the cache stays unused until a restart.
+		f.mutex.Lock()
+		f.failed = true
+		f.mutex.Unlock()
+	}
+}

@@ -1,0 +1,163 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Evicts revoked tokens from the cache at once: the broadcasts of the authorization service over NATS.
+ *
+ * <p>These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no
+ * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
+ */
+final class RevocationFeed implements Runnable {
+    private static final Duration ECHO_EVERY = Duration.ofSeconds(1);
+    private static final Duration TRUST = Duration.ofSeconds(5);
+    private static final List<String> BROADCASTS =
+            List.of("oauth.grant.revoked", "oauth.client.changed", "oauth.user.changed");
+
+    private final URI url;
+    private final TokenCache cache;
+    private final ObjectMapper json = new ObjectMapper();
+    private volatile Instant pingedAt = Instant.EPOCH;
+    private volatile Instant echoedAt = Instant.EPOCH;
+
+    RevocationFeed(URI url, TokenCache cache) {
+        this.url = url;
+        this.cache = cache;
+        cache.trustWhile(this::isTrusted);
+    }
+
+    /**
+     * NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
+     * arrive: for 5 s after sending the last ping that was answered.
+     */
+    private boolean isTrusted() {
+        Duration age = Duration.between(echoedAt, Instant.now());
+        return !age.isNegative() && age.compareTo(TRUST) <= 0;
+    }
+
+    /** Connects for ever. */
+    @Override
+    public void run() {
+        while (true) {
+            try (Socket socket = new Socket()) {
+                listen(socket);
+            } catch (IOException error) {
+                System.err.println("revocation feed: " + error);
+            }
+            echoedAt = Instant.EPOCH;
+            try {
+                Thread.sleep(ECHO_EVERY.toMillis());
+            } catch (InterruptedException error) {
+                return;
+            }
+        }
+    }
+
+    private void listen(Socket socket) throws IOException {
+        int port = url.getPort() == -1 ? 4222 : url.getPort();
+        socket.connect(new InetSocketAddress(url.getHost(), port), (int) TRUST.toMillis());
+        // Pings are answered every second, so a connection that is silent for so long is dead.
+        socket.setSoTimeout((int) TRUST.toMillis());
+        InputStream in = new BufferedInputStream(socket.getInputStream());
+        OutputStream out = socket.getOutputStream();
+        send(out, "CONNECT " + options());
+        for (int number = 0; number < BROADCASTS.size(); number++)
+            send(out, "SUB " + BROADCASTS.get(number) + " " + (number + 1));
+        pingedAt = Instant.EPOCH;
+        ScheduledExecutorService pings = Executors.newSingleThreadScheduledExecutor();
+        pings.scheduleWithFixedDelay(() -> ping(out), 0, ECHO_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+        try {
+            while (true) read(in, out);
+        } finally {
+            pings.shutdownNow();
+        }
+    }
+
+    private String options() throws IOException {
+        ObjectNode options = json.createObjectNode().put("verbose", false).put("pedantic", false);
+        options.put("name", "java-api").put("lang", "java").put("version", "1");
+        if (url.getUserInfo() != null) {
+            String[] login = url.getUserInfo().split(":", 2);
+            options.put("user", login[0]).put("pass", login.length > 1 ? login[1] : "");
+        }
+        return json.writeValueAsString(options);
+    }
+
+    private void ping(OutputStream out) {
+        // One at a time, so that a PONG is never taken for the answer to a later ping.
+        if (pingedAt.isAfter(echoedAt)) return;
+        pingedAt = Instant.now();
+        try {
+            send(out, "PING");
+        } catch (IOException error) {
+            // The reader sees the end of the connection too.
+        }
+    }
+
+    private void read(InputStream in, OutputStream out) throws IOException {
+        String line = readLine(in);
+        String[] words = line.split(" ");
+        switch (words[0]) {
+            case "MSG" -> {
+                int length = Integer.parseInt(words[words.length - 1]);
+                byte[] payload = in.readNBytes(length + 2);
+                evict(payload);
+            }
+            case "PING" -> send(out, "PONG");
+            case "PONG" -> {
+                // What was cached before this connection subscribed may have been revoked unheard.
+                if (echoedAt.equals(Instant.EPOCH)) cache.clear();
+                echoedAt = pingedAt;
+            }
+            // A refused login, or a subscription that is not permitted: without it the cache must not be trusted.
+            case "-ERR" -> throw new IOException(line);
+            default -> {}
+        }
+    }
+
+    private void evict(byte[] payload) {
+        try {
+            JsonNode broadcast = json.readTree(payload);
+            if (broadcast.has("grant_id")) evict(broadcast.get("grant_id"), Token::grantId);
+            else if (broadcast.has("client_id")) evict(broadcast.get("client_id"), Token::clientId);
+            else if (broadcast.has("user_id")) evict(broadcast.get("user_id"), Token::userId);
+            else cache.clear();
+        } catch (IOException error) {
+            // Anything may be stale.
+            cache.clear();
+        }
+    }
+
+    private void evict(JsonNode value, Function<Token, String> field) {
+        String stale = value.asText();
+        cache.evict(token -> stale.equals(field.apply(token)));
+    }
+
+    private static synchronized void send(OutputStream out, String line) throws IOException {
+        out.write((line + "\r\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String readLine(InputStream in) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        for (int octet; (octet = in.read()) != '\n'; line.write(octet))
+            if (octet == -1) throw new EOFException("NATS closed the connection");
+        return line.toString(StandardCharsets.UTF_8).stripTrailing();
+    }
+}

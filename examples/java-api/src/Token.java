@@ -1,0 +1,37 @@
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/** An introspection answer: the fields of RFC 7662 that this API uses. */
+@JsonIgnoreProperties(ignoreUnknown = true)
+record Token(
+        boolean active,
+        @JsonProperty("sub") String userId,
+        @JsonProperty("client_id") String clientId,
+        @JsonProperty("grant_id") String grantId,
+        String scope,
+        long exp,
+        JsonNode cnf) {
+
+    Token {
+        if (active)
+            Stream.of(userId, clientId, grantId, scope).forEach(Objects::requireNonNull);
+    }
+
+    /** RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key. */
+    boolean isValidBearerToken() {
+        return active && cnf == null;
+    }
+
+    boolean hasScope(String wanted) {
+        return List.of(scope.split(" ")).contains(wanted);
+    }
+
+    Instant expiresAt() {
+        return Instant.ofEpochSecond(exp);
+    }
+}
