@@ -25,25 +25,25 @@ export interface TokenPair {
   readonly bound: boolean;
 }
 
-/** What of a grant a request is about. */
+/** The kind of client and token that a request needs. */
 export interface GrantKind {
   readonly isPublic: boolean;
   readonly bound: boolean;
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
-/** Old credentials that are kept to be sent where they do not belong. */
-const KEPT = 60;
-const PATIENCE = 10;
+/** How many retired credentials are kept for reuse in wrong places. */
+const MAX_RETIRED = 60;
+const MAX_ATTEMPTS = 10;
 
 /**
- * An application with its users: what is needed to make requests that are good. Each has its own, so that what one of them
- * does makes no request of another one bad. What a request may have spoiled is not used for a good one again.
+ * An application with its users, for building valid requests. Each lane has its own actor, so that no lane invalidates the
+ * credentials of another. A credential that a request may have invalidated is not used in a valid request again.
  */
 export class Actor {
-  /** Fresh from a code of their own: nothing else of their grants is known to any other request. */
+  /** Each pair has a grant of its own: no other request uses a credential of that grant. */
   private readonly pairs: TokenPair[] = [];
-  private readonly spent: string[] = [];
+  private readonly retired: string[] = [];
   private cookie: string | null = null;
 
   private constructor(
@@ -53,9 +53,9 @@ export class Actor {
     readonly resourceServer: { readonly id: string; readonly secret: string },
     readonly logo: string,
     readonly key: DpopKey,
-    /** Whose grants the token endpoints are asked about; nobody logs in as them. */
+    /** The user of the grants at the token endpoints. This user never logs in. */
     private readonly owner: number,
-    readonly person: { readonly id: number; readonly email: string; readonly password: string },
+    readonly user: { readonly id: number; readonly email: string; readonly password: string },
   ) {}
 
   static async create(world: World, name: string): Promise<Actor> {
@@ -80,7 +80,7 @@ export class Actor {
     const email = `${name}${random(6).toLowerCase()}@example.com`;
     const passwordHash = await hashPassword(password);
     const username = `${name}${randomInt(2 ** 40)}`;
-    const person = await users.create({ email, username, name: 'Ada <b>"Fuzz"</b>', passwordHash });
+    const user = await users.create({ email, username, name: 'Ada <b>"Fuzz"</b>', passwordHash });
     world.redirectUris.set(ours.clientId, redirectUris).set(native.clientId, nativeUris);
     world.secrets.add('client secret', secret);
     world.secrets.add('client secret', api.secret);
@@ -94,7 +94,7 @@ export class Actor {
       String(ours.logo),
       key,
       await world.fixture.user(),
-      { id: person.id, email, password },
+      { id: user.id, email, password },
     );
   }
 
@@ -106,25 +106,25 @@ export class Actor {
     return isPublic ? this.publicClient : this.confidential;
   }
 
-  /** A value that nobody else has seen. */
-  fresh(kind: SecretKind, bytes = 32): string {
+  /** A new random value, registered as a secret. */
+  newSecret(kind: SecretKind, bytes = 32): string {
     const value = random(bytes);
     this.world.secrets.add(kind, value);
     return value;
   }
 
-  /** The address of a client, as the proxy before the product tells it. */
+  /** A random client address for X-Forwarded-For. */
   address(): string {
     return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
   }
 
-  /** A code that nobody has redeemed, and what redeems it. */
+  /** A new code with the parameters that redeem it. */
   async code({
     isPublic,
     bound,
   }: GrantKind): Promise<{ code: string; verifier: string; redirectUri: string }> {
     const { id, redirectUris } = this.client(isPublic);
-    const verifier = this.fresh('code verifier');
+    const verifier = this.newSecret('code verifier');
     const [redirectUri = ''] = redirectUris;
     const challenge = challengeOf(verifier) ?? '';
     const scope = 'profile:read bookings:read';
@@ -134,53 +134,53 @@ export class Actor {
     return { code, verifier, redirectUri };
   }
 
-  /** Has the person allow the client something, so that there is something to revoke. */
+  /** Creates a grant of the user, which a request can revoke. */
   async connect(): Promise<void> {
     const { fixture, secrets } = this.world;
-    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.person.id)));
+    secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id)));
   }
 
-  /** A valid pair of tokens. `take` removes it from the pool, for requests that may revoke it. */
-  async pair(kind: GrantKind, use: 'look' | 'take'): Promise<TokenPair> {
+  /** A valid token pair. `take` removes it from the pool, for requests that may invalidate it. */
+  async pair(kind: GrantKind, use: 'share' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
     const at = this.pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);
     const pair = this.pairs[at] ?? (await this.exchange(kind));
-    if (use === 'look' && at < 0) this.pairs.push(pair);
+    if (use === 'share' && at < 0) this.pairs.push(pair);
     if (use === 'take' && at >= 0) this.pairs.splice(at, 1);
     return pair;
   }
 
-  /** The cookies of somebody who is logged in. */
+  /** The cookies of a logged-in user. */
   async session(): Promise<string> {
     this.cookie ??= await this.logIn();
     return this.cookie;
   }
 
-  /** After whatever may have ended it. */
+  /** Call it after a request that may have ended the session. */
   forgetSession(): void {
     this.cookie = null;
   }
 
-  /** The hidden field of a form that was given to a browser with this Cookie header. */
+  /** The CSRF token of a form for the session in this Cookie header. */
   csrf(cookies: string, purpose: FormPurpose): string {
     const token = csrfToken(/session=([\w-]{43})/.exec(cookies)?.[1] ?? '', purpose);
     this.world.secrets.add('csrf token', token);
     return token;
   }
 
-  /** From here on this may be sent where it does not belong: no good request needs it, nor another one of its grant. */
+  /** Makes credentials available to `retiredCredential`: no valid request uses them or their grant any more. */
   retire(...credentials: string[]): void {
-    this.spent.push(...credentials);
-    while (this.spent.length > KEPT) this.spent.shift();
+    this.retired.push(...credentials);
+    while (this.retired.length > MAX_RETIRED) this.retired.shift();
   }
 
-  /** A credential to be sent where it does not belong. */
-  old(pick: number): string {
-    return this.spent[pick % this.spent.length] ?? this.confidential.secret ?? '';
+  /** A credential for a place where it does not belong. */
+  retiredCredential(pick: number): string {
+    return this.retired[pick % this.retired.length] ?? this.confidential.secret ?? '';
   }
 
-  /** Takes in the credentials of an answer. */
-  learn(answer: Answer): void {
+  /** Registers the credentials in an answer as secrets. */
+  collectSecrets(answer: Answer): void {
     const { secrets } = this.world;
     const text = answer.body.toString('latin1');
     for (const [token] of text.matchAll(/\bs[ar]t_[\w-]+/g)) {
@@ -224,8 +224,8 @@ export class Actor {
   }
 
   private async logIn(): Promise<string> {
-    const before = `session=${this.fresh('cookie')}`;
-    const { email, password } = this.person;
+    const before = `session=${this.newSecret('cookie')}`;
+    const { email, password } = this.user;
     const form = { csrf_token: this.csrf(before, 'login'), username: email, password };
     const url = `${this.world.urls.authorize}/auth/login`;
     const answer = await this.submit(url, form, async () => ({ Cookie: before }));
@@ -235,32 +235,32 @@ export class Actor {
     return cookies.join('; ');
   }
 
-  /** Past the product, into its stores. */
+  /** Writes directly to the product's stores, with retries. */
   private async store<T>(write: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await write();
       } catch (error) {
-        if (tries === PATIENCE) throw error;
+        if (attempt === MAX_ATTEMPTS) throw error;
         await sleep(1_000);
       }
     }
   }
 
-  /** Sends a good form that a request needs first, again while the product is busy: a machine that does much else may make it so. */
+  /** Sends a valid form that prepares a request. Retries on 503: on a busy machine the product may be overloaded. */
   async submit(
     url: string,
     form: Readonly<Record<string, string>>,
     headers: () => Promise<Record<string, string>> = async () => ({}),
   ): Promise<Response> {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const answer = await fetch(url, {
         method: 'POST',
         redirect: 'manual',
         headers: { 'X-Forwarded-For': this.address(), ...(await headers()) },
         body: new URLSearchParams(form),
       });
-      if (answer.status !== 503 || tries === PATIENCE) return answer;
+      if (answer.status !== 503 || attempt === MAX_ATTEMPTS) return answer;
       await answer.arrayBuffer();
       await sleep(1_000);
     }

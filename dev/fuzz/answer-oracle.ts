@@ -3,68 +3,68 @@ import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
 
-/** A broken rule, and where: findings of the same two are one. */
+/** A violated rule. Findings with the same `rule` and `where` count as one. */
 export interface Finding {
   readonly rule: string;
   readonly where: string;
   readonly detail: string;
 }
 
-/** What was sent, as far as it decides what may come back. */
-export interface Sent {
-  /** Where a finding belongs: the endpoint, or what was done to it. */
+/** What the oracle needs to know of a request to check its answers. */
+export interface SentRequest {
+  /** The endpoint, or the kind of distortion. */
   readonly where: string;
   readonly app: AppName;
   readonly internal: boolean;
   readonly method: string;
   readonly target: string;
-  /** What the login form would show again. */
+  /** The login form shows it again. */
   readonly username?: string;
-  /** Statuses of which one must come; absent where anything may be wrong with the request. */
-  readonly good?: readonly number[];
-  /** How many answers there may be; at least one where it is HTTP. */
-  readonly answers: { readonly least: 0 | 1; readonly most: number };
+  /** The allowed statuses of a valid request; absent for any other request. */
+  readonly validStatuses?: readonly number[];
+  /** The allowed number of answers. */
+  readonly answers: { readonly min: 0 | 1; readonly max: number };
 }
 
-export interface Known {
+export interface OracleState {
   readonly secrets: Pick<KnownSecrets, 'in'>;
   /** The redirect URIs of every client, by its id. */
   readonly redirectUris: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A good request may be one too many: a limit is no defect. */
-const TOO_MANY = 429;
+/** A rate limit may refuse a valid request. */
+const TOO_MANY_REQUESTS = 429;
 
 const ERROR_CLASS =
   /\b(?:Type|Range|Reference|Syntax|Aggregate|QueryFailed|Reply|Nats|Http|Fastify)(?:Error|Exception)\b/;
 
-/** Holds an exchange to every rule. */
-export function judge(sent: Sent, exchange: Exchange, known: Known): Finding[] {
-  const { where, good, answers: expected } = sent;
+/** Checks an exchange against every rule. */
+export function checkExchange(sent: SentRequest, exchange: Exchange, known: OracleState): Finding[] {
+  const { where, validStatuses, answers: expected } = sent;
   const { answers, rest, end, milliseconds } = exchange;
   const found: Finding[] = [];
   const add = (rule: string, detail: string) => found.push({ rule, where, detail });
   const seconds = (milliseconds / 1000).toFixed(1);
-  if (end === 'hung' && answers.length === 0) add('hangs', `neither answered nor closed in ${seconds} s`);
-  else if (answers.length < expected.least) add('request is not answered', `${end} after ${seconds} s`);
-  // After an answer that came before the body, what is wrong with the body may be told.
-  const owed = answers.filter((answer, n) => n < expected.most || !isLastWord(answer));
-  if (owed.length > expected.most)
-    add('takes one request for several', `${owed.length} answers, and not ${expected.most} at most`);
-  if (rest !== '' && (end === 'closed' || end === 'reset')) add('answer is no HTTP', rest.slice(0, 200));
+  if (end === 'timeout' && answers.length === 0) add('hangs', `no answer and no close in ${seconds} s`);
+  else if (answers.length < expected.min) add('request is not answered', `${end} after ${seconds} s`);
+  // A server that answered before the body may add an error about the body.
+  const counted = answers.filter((answer, n) => n < expected.max || !isConnectionError(answer));
+  if (counted.length > expected.max)
+    add('one request gets several answers', `${counted.length} answers, at most ${expected.max} allowed`);
+  if (rest !== '' && (end === 'closed' || end === 'reset')) add('answer is not HTTP', rest.slice(0, 200));
   const [first] = answers;
-  if (good && first && ![...good, TOO_MANY].includes(first.status))
-    add('good request is refused', `${first.status} ${first.body.toString('utf8', 0, 300)}`);
-  for (const answer of answers) found.push(...judgeAnswer(sent, answer, known));
+  if (validStatuses && first && ![...validStatuses, TOO_MANY_REQUESTS].includes(first.status))
+    add('valid request is refused', `${first.status} ${first.body.toString('utf8', 0, 300)}`);
+  for (const answer of answers) found.push(...checkAnswer(sent, answer, known));
   return found;
 }
 
-/** Whether an answer says that what came could not be read, and ends the connection. */
-function isLastWord(answer: Answer): boolean {
+/** Whether an answer refuses unreadable bytes and closes the connection. */
+function isConnectionError(answer: Answer): boolean {
   return [400, 408, 413, 431].includes(answer.status) && header(answer, 'connection') === 'close';
 }
 
-function judgeAnswer(sent: Sent, answer: Answer, known: Known): Finding[] {
+function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Finding[] {
   const { where, app, internal } = sent;
   const { status, headers } = answer;
   const text = answer.body.toString('utf8');
@@ -74,34 +74,34 @@ function judgeAnswer(sent: Sent, answer: Answer, known: Known): Finding[] {
   if (status >= 500 && status !== 503) add('server error', `${status} ${text.slice(0, 300)}`);
   const leak = traceIn(`${head}\n${text}`) ?? (status >= 400 ? ERROR_CLASS.exec(text)?.[0] : undefined);
   if (leak !== undefined) add('stack trace or path in an answer', leak);
-  for (const kind of misplaced(sent, answer, known))
+  for (const kind of leakedSecrets(sent, answer, known))
     add(`${kind} in an answer`, `${status} ${head}\n${text}`);
-  if (headers.some(([name]) => name === HEADER_NAME)) add('header made by a request', head);
+  if (headers.some(([name]) => name === HEADER_NAME)) add('header injected by a request', head);
   const markup = /html/.test(header(answer, 'content-type') ?? '') ? /.{0,40}<fz.{0,40}/s.exec(text) : null;
-  if (markup) add('markup that is not escaped', markup[0]);
+  if (markup) add('unescaped markup', markup[0]);
   if (status >= 300 && status < 400 && status !== 304) {
     const problem = redirectProblem(sent, header(answer, 'location') ?? '', known);
     if (problem !== null) add(problem, header(answer, 'location') ?? '');
   }
-  const wrong = internal ? [] : shapeProblems(sent, answer, text);
+  const wrong = internal ? [] : formatProblems(sent, answer, text);
   if (wrong.length > 0)
     found.push({
-      rule: `a ${status} is not as it must be`,
+      rule: `a ${status} has the wrong format`,
       where: app,
       detail: `${where}: ${wrong.join('; ')}`,
     });
   return found;
 }
 
-/** Credentials that an answer holds, but for those it is there to give and those the request itself brought to be passed on. */
-function misplaced(sent: Sent, answer: Answer, { secrets }: Known): Set<SecretKind> {
+/** The credentials in an answer, except those that it must contain and those that the request itself contained. */
+function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
   const { status, body, headers } = answer;
-  const brought = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);
+  const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);
   const type = header(answer, 'content-type') ?? '';
   const found = new Set<SecretKind>();
-  const search = (text: string, ...may: SecretKind[]): void => {
+  const search = (text: string, ...allowed: SecretKind[]): void => {
     for (const [piece, kind] of secrets.in(text))
-      if (!brought.has(piece) && !may.includes(kind)) found.add(kind);
+      if (!sentSecrets.has(piece) && !allowed.includes(kind)) found.add(kind);
   };
   for (const [name, value] of headers) {
     if (name === 'set-cookie') search(value, 'cookie');
@@ -125,9 +125,13 @@ function decoded(text: string): string {
   }
 }
 
-/** To our own pages, or to an address of the client, character by character but for a loopback port (RFC 9700 2.1). */
-function redirectProblem({ target }: Sent, location: string, { redirectUris }: Known): string | null {
-  if (!/^[\x21-\x7E]+$/.test(location)) return 'redirect to what is no URI';
+/** Redirects lead to our pages or to an exact redirect URI of the client, except for the port of a loopback URI (RFC 9700 2.1). */
+function redirectProblem(
+  { target }: SentRequest,
+  location: string,
+  { redirectUris }: OracleState,
+): string | null {
+  if (!/^[\x21-\x7E]+$/.test(location)) return 'redirect to an invalid URI';
   if (/^\/(?![/\\])/.test(location)) return null;
   const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
   const isCertain = client !== undefined && another === undefined;
@@ -141,8 +145,8 @@ function redirectProblem({ target }: Sent, location: string, { redirectUris }: K
   return /[?&]iss=/.test(location) ? null : 'redirect without iss';
 }
 
-/** What is wrong with the headers that every answer of an app has, and with the shape of its errors. */
-function shapeProblems({ app, method }: Sent, answer: Answer, text: string): string[] {
+/** Checks the headers of an app's answers and the format of its errors. */
+function formatProblems({ app, method }: SentRequest, answer: Answer, text: string): string[] {
   const { status } = answer;
   const isError = status >= 400;
   const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
@@ -158,8 +162,9 @@ function shapeProblems({ app, method }: Sent, answer: Answer, text: string): str
   const wrong = rules
     .filter(([applies, name, rule]) => applies && !rule.test(header(answer, name) ?? ''))
     .map(([, name]) => `${name}: ${header(answer, name)}`);
-  const isShaped = app === 'authorize' || isOAuthError(text) || (app === 'resource' && isApiError(text));
-  if (isError && method !== 'HEAD' && !isShaped) wrong.push(`body: ${text.slice(0, 300)}`);
+  const hasErrorFormat =
+    app === 'authorize' || isOAuthError(text) || (app === 'resource' && isApiError(text));
+  if (isError && method !== 'HEAD' && !hasErrorFormat) wrong.push(`body: ${text.slice(0, 300)}`);
   return wrong;
 }
 

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Isolated } from '#testing/isolate.js';
 import { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
-import { type Found, Findings, type Lane, mix, playLane } from './lane.js';
+import { type RecordedFinding, Findings, type Lane, mixSeeds, runLane } from './lane.js';
 import { KnownSecrets } from './leaks.js';
-import { judgeLine, judgeMemory } from './process-oracle.js';
+import { checkLogLine, checkMemory } from './process-oracle.js';
 import type { OpenTarget, Target } from './target.js';
 import { type MemoryOfApps, startWorld, type World } from './world.js';
 
-/** How long it goes on: minutes, or so many requests to each target. */
+/** Minutes, or the number of requests to each target. */
 type Length = { readonly minutes: number } | { readonly requests: number };
 
 export interface Plan {
@@ -21,14 +21,14 @@ export interface Result {
   readonly seed: number;
   readonly requests: number;
   readonly seconds: number;
-  /** Endpoint or subject, and how often each status came. */
+  /** Counts of each status, by endpoint or subject. */
   readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  readonly findings: readonly Found[];
-  /** Null when a process was gone before it could be asked. */
-  readonly memory: Span | null;
+  readonly findings: readonly RecordedFinding[];
+  /** Null if a process ended before the measurement. */
+  readonly memory: MemoryComparison | null;
 }
 
-interface Span {
+interface MemoryComparison {
   readonly before: MemoryOfApps;
   readonly after: MemoryOfApps;
 }
@@ -36,19 +36,19 @@ interface Span {
 export interface Progress {
   readonly requests: number;
   readonly findings: number;
-  /** Milliseconds since the beginning, and until the end where that is known. */
+  /** Milliseconds since the start, and until the end if it is known. */
   readonly elapsed: number;
   readonly left: number | undefined;
 }
 
-/** Compilers and caches fill before memory is measured: so many runs per lane, and no longer than this. */
+/** JIT compilers and caches fill before memory is measured: limits per lane. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
-/** Recipes that a finding in a log is reported with. */
-const RECENT = 12;
-const SETTLED_TRIES = 12;
-const SETTLED_PAUSE_MS = 3_000;
+/** How many recent recipes accompany a finding in a log. */
+const MAX_RECENT = 12;
+const MAX_MEMORY_CHECKS = 12;
+const MEMORY_CHECK_PAUSE_MS = 3_000;
 
-/** Sends random requests to a product of its own, and checks every answer, log line and process against the rules. */
+/** Sends random requests to its own product, and checks every answer, log line and process against the rules. */
 export class Campaign {
   private readonly outcomes = new Map<string, Map<string, number>>();
   private readonly findings = new Findings();
@@ -56,7 +56,7 @@ export class Campaign {
   private readonly started = performance.now();
   private requests = 0;
   private end = Infinity;
-  private isGone = false;
+  private processEnded = false;
 
   constructor(private readonly plan: Plan) {}
 
@@ -70,26 +70,26 @@ export class Campaign {
     };
   }
 
-  /** Ends it soon, as if its time were up. */
+  /** Ends the campaign, as if its time had elapsed. */
   stop(): void {
     this.end = 0;
   }
 
-  /** @param services its own, which are closed at the end */
+  /** @param services private services; the campaign closes them */
   async run(services: Isolated): Promise<Result> {
     const secrets = new KnownSecrets();
     const world = await startWorld(services, secrets, {
-      line: (app, line) => this.recordLate(judgeLine(app, line, secrets)),
+      line: (app, line) => this.recordWithRecent(checkLogLine(app, line, secrets)),
       ended: (app, how) => {
-        this.isGone = true;
-        this.recordLate([{ rule: 'process ended', where: app, detail: how }]);
+        this.processEnded = true;
+        this.recordWithRecent([{ rule: 'process ended', where: app, detail: how }]);
         this.stop();
       },
     });
     const targets: Target[] = [];
     try {
       for (const open of this.plan.targets) targets.push(await open(world, this.tally));
-      const memory = await this.play(await lanesOf(targets, world), world);
+      const memory = await this.runLanes(await lanesOf(targets, world), world);
       return {
         seed: this.plan.seed,
         requests: this.requests,
@@ -105,7 +105,7 @@ export class Campaign {
   }
 
   /** Warms up before a timed run, then measures memory before and after the requests. */
-  private async play(lanes: readonly Lane[], world: World): Promise<Span | null> {
+  private async runLanes(lanes: readonly Lane[], world: World): Promise<MemoryComparison | null> {
     const { length } = this.plan;
     const warm = performance.now() + WARM_UP.milliseconds;
     if ('minutes' in length)
@@ -115,7 +115,7 @@ export class Campaign {
     const runs = (target: Target) =>
       'minutes' in length ? Infinity : Math.ceil(length.requests / target.lanes);
     await this.phase(2, lanes, { runs, isOver: () => false });
-    return before && !this.isGone ? { before, after: await this.settled(world, before) } : null;
+    return before && !this.processEnded ? { before, after: await this.memoryAfter(world, before) } : null;
   }
 
   private async phase(
@@ -124,22 +124,22 @@ export class Campaign {
     { runs, isOver }: { runs: (target: Target) => number; isOver: () => boolean },
   ): Promise<void> {
     const playing = lanes.map((lane, n) => {
-      const seed = mix(this.plan.seed, phase, n);
+      const seed = mixSeeds(this.plan.seed, phase, n);
       const run = {
         seed,
         runs: runs(lane.target),
         isOver: () => this.isOver || isOver(),
-        begin: this.begin,
+        onRecipe: this.onRecipe,
       };
-      return playLane(lane, run, this.findings);
+      return runLane(lane, run, this.findings);
     });
     await Promise.all(playing);
   }
 
-  private readonly begin = (recipe: unknown): void => {
+  private readonly onRecipe = (recipe: unknown): void => {
     this.requests += 1;
     this.recent.push(recipe);
-    if (this.recent.length > RECENT) this.recent.shift();
+    if (this.recent.length > MAX_RECENT) this.recent.shift();
   };
 
   private readonly tally = (where: string, outcome: string): void => {
@@ -147,18 +147,18 @@ export class Campaign {
     this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
   };
 
-  /** What a process does by itself follows from what was sent to it shortly before. */
-  private recordLate(findings: readonly Finding[]): void {
+  /** Records findings about a process itself, with the recipes that may have caused them. */
+  private recordWithRecent(findings: readonly Finding[]): void {
     this.findings.record(findings, [...this.recent]);
   }
 
-  /** The memory once nothing is asked any more: what the last requests left may take a moment to go. */
-  private async settled(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
-    for (let tries = 1; ; tries += 1) {
+  /** Measures memory after the requests. Repeats the measurement: the memory of the last requests may be freed late. */
+  private async memoryAfter(world: World, before: MemoryOfApps): Promise<MemoryOfApps> {
+    for (let attempt = 1; ; attempt += 1) {
       const after = await world.memory();
-      const findings = judgeMemory(before, after);
-      if (findings.length > 0 && tries < SETTLED_TRIES) {
-        await sleep(SETTLED_PAUSE_MS);
+      const findings = checkMemory(before, after);
+      if (findings.length > 0 && attempt < MAX_MEMORY_CHECKS) {
+        await sleep(MEMORY_CHECK_PAUSE_MS);
         continue;
       }
       this.findings.record(findings, null);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { DEADLINE_MS } from './target.js';
 import type { Piece, Transmission } from './wire.js';
 
-/** What happens to the bytes of a good request on their way. */
+/** A change to the bytes of a valid request, or to their transmission. */
 export type Distortion =
-  | { readonly cut: readonly number[]; readonly pause: number }
-  | { readonly drip: number; readonly every: number }
+  | { readonly split: readonly number[]; readonly pause: number }
+  | { readonly trickle: number; readonly every: number }
   | { readonly pipeline: number }
-  | { readonly stop: 'wait' | 'half-close' | 'reset'; readonly at: number }
+  | { readonly truncate: 'wait' | 'half-close' | 'reset'; readonly at: number }
   | { readonly edits: readonly Edit[] }
   | { readonly framing: string }
   | { readonly chunks: string }
@@ -15,15 +15,15 @@ export type Distortion =
       readonly flood: 'header lines' | 'one header' | 'request line' | 'no line end' | 'body' | 'chunks';
       readonly size: number;
     }
-  | { readonly instead: string };
+  | { readonly replacement: string };
 
 interface Edit {
-  readonly do: 'flip' | 'insert' | 'delete' | 'double';
+  readonly do: 'flip' | 'insert' | 'delete' | 'duplicate';
   readonly at: number;
   readonly byte: number;
 }
 
-/** A second request in what the first one says is its body, or not: a proxy and a server that disagree let it through. */
+/** A request smuggled in the body of the first: it succeeds if a proxy and the server disagree about the body's end. */
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /** Header lines that disagree about where the body ends (RFC 9112 6.1, 6.3). */
@@ -51,7 +51,7 @@ const FRAMINGS = [
   'Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 5',
 ] as const;
 
-/** Bodies of `Transfer-Encoding: chunked` that are none (RFC 9112 7.1). */
+/** Invalid chunked bodies (RFC 9112 7.1). */
 const CHUNKS = [
   'zz\r\nabc\r\n0\r\n\r\n',
   '-1\r\nabc\r\n0\r\n\r\n',
@@ -70,7 +70,7 @@ const CHUNKS = [
   '1\r\nZ\r\nQ',
 ] as const;
 
-const INSTEADS = [
+const REPLACEMENTS = [
   '',
   '\r\n',
   '\r\n'.repeat(2_000),
@@ -96,7 +96,7 @@ const INSTEADS = [
 
 const position = fc.nat(3_000);
 const edit: fc.Arbitrary<Edit> = fc.record({
-  do: fc.constantFrom('flip' as const, 'insert' as const, 'delete' as const, 'double' as const),
+  do: fc.constantFrom('flip' as const, 'insert' as const, 'delete' as const, 'duplicate' as const),
   at: position,
   byte: fc.oneof(fc.constantFrom(0, 9, 10, 11, 13, 32, 58, 127, 128, 255), fc.nat(255)),
 });
@@ -105,16 +105,19 @@ export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      cut: fc.array(position, { minLength: 1, maxLength: 8 }),
+      split: fc.array(position, { minLength: 1, maxLength: 8 }),
       pause: fc.constantFrom(0, 1, 20),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ drip: fc.constantFrom(1, 7), every: fc.constantFrom(5, 250, 900) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ trickle: fc.constantFrom(1, 7), every: fc.constantFrom(5, 250, 900) }),
+  },
   { weight: 3, arbitrary: fc.record({ pipeline: fc.integer({ min: 2, max: 20 }) }) },
   {
     weight: 4,
     arbitrary: fc.record({
-      stop: fc.oneof(
+      truncate: fc.oneof(
         { weight: 1, arbitrary: fc.constant('wait' as const) },
         { weight: 6, arbitrary: fc.constantFrom('half-close' as const, 'reset' as const) },
       ),
@@ -131,21 +134,21 @@ export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
       size: fc.constantFrom(1_000, 15_000, 17_000, 66_000, 400_000),
     }) as fc.Arbitrary<Distortion>,
   },
-  { weight: 3, arbitrary: fc.record({ instead: fc.constantFrom(...INSTEADS) }) },
+  { weight: 3, arbitrary: fc.record({ replacement: fc.constantFrom(...REPLACEMENTS) }) },
   {
     weight: 1,
     arbitrary: fc
       .uint8Array({ minLength: 1, maxLength: 200 })
-      .map((bytes) => ({ instead: Buffer.from(bytes).toString('latin1') })),
+      .map((bytes) => ({ replacement: Buffer.from(bytes).toString('latin1') })),
   },
 );
 
 export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
-  /** How many requests these bytes are at most; more answers mean that what stood in one was taken for another. */
+  /** The maximum number of requests in these bytes. More answers mean that part of a request was read as another. */
   readonly requests?: number;
-  /** Whether it is still a good request, however it came. */
-  readonly stays?: boolean;
+  /** Whether the request is still valid. */
+  readonly staysValid?: boolean;
 }
 
 const once = (bytes: Buffer): Distorted['transmission'] => ({
@@ -155,37 +158,41 @@ const once = (bytes: Buffer): Distorted['transmission'] => ({
 
 /** Applies a distortion to the bytes of a request. */
 export function distort(recipe: Distortion, bytes: Buffer): Distorted {
-  if ('cut' in recipe) return { transmission: { ...once(bytes), pieces: cutAt(bytes, recipe) }, stays: true };
-  if ('drip' in recipe) return { transmission: { ...once(bytes), pieces: drip(bytes, recipe) } };
+  if ('split' in recipe)
+    return { transmission: { ...once(bytes), pieces: splitAt(bytes, recipe) }, staysValid: true };
+  if ('trickle' in recipe) return { transmission: { ...once(bytes), pieces: trickle(bytes, recipe) } };
   if ('pipeline' in recipe)
     return {
       transmission: once(Buffer.concat(Array.from({ length: recipe.pipeline }, () => bytes))),
       requests: recipe.pipeline,
     };
-  if ('stop' in recipe)
+  if ('truncate' in recipe)
     return {
-      transmission: { ...once(bytes.subarray(0, recipe.at % (bytes.length + 1))), ending: recipe.stop },
+      transmission: { ...once(bytes.subarray(0, recipe.at % (bytes.length + 1))), ending: recipe.truncate },
       requests: 1,
     };
   if ('edits' in recipe) return { transmission: once(recipe.edits.reduce(editBytes, bytes)) };
   if ('framing' in recipe)
     return {
       transmission: once(reframed(bytes, recipe.framing, `0\r\n\r\n${HIDDEN}`)),
-      requests: isPlain(recipe.framing) ? 2 : 1,
+      requests: isUnambiguous(recipe.framing) ? 2 : 1,
     };
   if ('chunks' in recipe)
     return { transmission: once(reframed(bytes, 'Transfer-Encoding: chunked', recipe.chunks)), requests: 1 };
   if ('flood' in recipe) return { transmission: once(flood(bytes, recipe)) };
-  return { transmission: once(Buffer.from(recipe.instead, 'latin1')) };
+  return { transmission: once(Buffer.from(recipe.replacement, 'latin1')) };
 }
 
-/** Whether nothing is doubtful: five bytes are the body, and what follows is a request of its own. */
-function isPlain(framing: string): boolean {
+/** Whether the framing is unambiguous: five bytes are the body, and a second request follows. */
+function isUnambiguous(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }
 
-function cutAt(bytes: Buffer, { cut, pause }: Extract<Distortion, { cut: readonly number[] }>): Piece[] {
-  const places = [...new Set([0, ...cut.map((place) => place % bytes.length), bytes.length])].sort(
+function splitAt(
+  bytes: Buffer,
+  { split, pause }: Extract<Distortion, { split: readonly number[] }>,
+): Piece[] {
+  const places = [...new Set([0, ...split.map((place) => place % bytes.length), bytes.length])].sort(
     (a, b) => a - b,
   );
   return places
@@ -193,8 +200,8 @@ function cutAt(bytes: Buffer, { cut, pause }: Extract<Distortion, { cut: readonl
     .map((end, n) => ({ after: n === 0 ? 0 : pause, bytes: bytes.subarray(places[n], end) }));
 }
 
-/** Slow, and never longer than it may take the server to give up. */
-function drip(bytes: Buffer, { drip: size, every }: Extract<Distortion, { drip: number }>): Piece[] {
+/** Sends slowly, for at most the time after which the server closes the connection. */
+function trickle(bytes: Buffer, { trickle: size, every }: Extract<Distortion, { trickle: number }>): Piece[] {
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => ({
     after: every,
     bytes: bytes.subarray(n * size, (n + 1) * size),
@@ -207,13 +214,13 @@ function editBytes(bytes: Buffer, { do: how, at, byte }: Edit): Buffer {
   const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
   if (how === 'insert') return Buffer.concat([before, Buffer.from([byte]), after]);
   if (how === 'delete') return Buffer.concat([before, after.subarray(1 + (byte & 7))]);
-  if (how === 'double') return Buffer.concat([before, after.subarray(0, byte), after]);
+  if (how === 'duplicate') return Buffer.concat([before, after.subarray(0, byte), after]);
   const flipped = Buffer.from(bytes);
   flipped[place] = (flipped[place] ?? 0) ^ (byte === 0 ? 1 : byte);
   return flipped;
 }
 
-/** The same head with other framing, and another body. */
+/** The same head with other framing headers and another body. */
 function reframed(bytes: Buffer, framing: string, body: string): Buffer {
   const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n'));
   const lines = head.split('\r\n').filter((line) => !/^(content-length|transfer-encoding):/i.test(line));

@@ -1,11 +1,11 @@
 import type { AppName } from '#testing/launch-app.js';
 
-/** Stands in the request as it is, one byte a character: neither percent-encoded nor quoted. */
+/** Text that is sent unencoded, one byte per character. */
 export interface Verbatim {
   readonly raw: string;
 }
 
-/** A parameter. What is neither text nor verbatim is JSON, also where the body is a form. */
+/** A parameter. A value that is neither text nor verbatim is sent as JSON, also in a form. */
 export interface Field {
   name: string;
   value: unknown;
@@ -13,23 +13,23 @@ export interface Field {
 
 export interface Header {
   name: string;
-  /** One byte a character. */
+  /** One byte per character. */
   value: string;
 }
 
 export interface Body {
   format: 'form' | 'json';
   fields: Field[];
-  /** How its bytes go wrong, one after the other. */
+  /** Changes to the encoded bytes, in order. */
   readonly changes: ((bytes: Buffer) => Buffer)[];
   chunked: boolean;
 }
 
-/** A request before it is written down, so that any part of it can be changed. */
+/** A request before its encoding, so that any part of it can be changed. */
 export interface Draft {
   readonly app: AppName;
   readonly internal: boolean;
-  /** What a DPoP proof of it names. */
+  /** The `htu` of its DPoP proof. */
   readonly uri: string;
   method: string;
   path: string;
@@ -47,7 +47,7 @@ export function targetOf({ path, query }: Draft): string {
   return query.length === 0 ? path : `${path}?${formOf(query)}`;
 }
 
-/** Writes the request down. Its length or chunked framing is added, unless it has a header that claims another. */
+/** Encodes the request. Adds Content-Length or chunked framing, unless a header already claims one. */
 export function encode(draft: Draft): Buffer {
   const { body, headers, method } = draft;
   const bytes = body && bytesOf(body);
@@ -91,7 +91,7 @@ function formValue(value: unknown): string {
   return percent(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 }
 
-/** By hand, because an object has no name twice. */
+/** Not JSON.stringify: an object cannot have a name twice. */
 function jsonOf(fields: readonly Field[]): string {
   const members = fields.map(
     ({ name, value }) =>
@@ -100,7 +100,7 @@ function jsonOf(fields: readonly Field[]): string {
   return `{${members.join(',')}}`;
 }
 
-/** As encodeURIComponent, which refuses half a surrogate pair: that is written as the three bytes it would have. */
+/** Like encodeURIComponent, but encodes a lone surrogate as three bytes instead of throwing. */
 function percent(text: string): string {
   let encoded = '';
   for (const character of text) {

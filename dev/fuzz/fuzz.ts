@@ -12,17 +12,17 @@ import type { OpenTarget } from './target.js';
 
 const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|raw|nats|all] [--json]
 
-Sends random requests to a product of its own, over HTTP, over bare connections and over NATS, and fails on a server
-error, a stack trace or credential in an answer or log line, a process that ends, a connection that hangs, an
-answer that breaks a rule, or memory that does not come back.
+Sends random requests to its own product, over HTTP, over raw TCP connections and over NATS. Reports server errors, stack
+traces and credentials in answers and log lines, processes that end, connections that hang, answers that break a rule,
+and memory that is not released.
 
-  --minutes N   for how long, after a warm-up; 5 when absent
-  --seed S      the same requests again, as a run before printed it
-  --target T    only one way of asking
+  --minutes N   duration after the warm-up (default 5)
+  --seed S      repeats the requests of the run that printed this seed
+  --target T    only these requests
   --json        prints the report as JSON
-  --help        shows this
+  --help        prints this help
 
-Exit codes: 0 nothing found, 1 findings, 2 wrong options.
+Exit codes: 0 no findings, 1 findings, 2 wrong options.
 `;
 
 const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
@@ -39,7 +39,7 @@ interface Options {
   readonly json: boolean;
 }
 
-/** @returns null where help is asked for. @throws UsageError, or what parseArgs throws */
+/** @returns null for --help. @throws UsageError, or an error of parseArgs */
 function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {
@@ -81,7 +81,7 @@ async function fuzz({ plan, json }: Options): Promise<number> {
   }
 }
 
-/** One line that is written over on a terminal, else a line every half minute. */
+/** On a terminal, one line that is overwritten; otherwise a line every half minute. */
 function show(campaign: Campaign): NodeJS.Timeout {
   const { isTTY } = process.stderr;
   const write = () =>

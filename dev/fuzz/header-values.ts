@@ -1,9 +1,6 @@
 import { HEADER_NAME, MARKUP } from './values.js';
 
-/**
- * Headers that the product, a framework or a proxy looks at, with values that they may not expect: a line each, values
- * between bars.
- */
+/** Headers that the product, a framework or a proxy reads, with unexpected values: one line each, values separated by bars. */
 const TABLE = `
 Content-Type: | text/plain | application/json | application/x-www-form-urlencoded | APPLICATION/JSON | / | ; | x
 Content-Type: application/json;charset=utf-16 | application/x-www-form-urlencoded; charset=iso-8859-1 | application/json; charset="

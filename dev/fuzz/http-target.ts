@@ -4,7 +4,7 @@ import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
 import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutation } from './mutations.js';
-import { attempt, type HttpRecipe, prepare } from './request.js';
+import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
 import type { Tally, Target } from './target.js';
 import type { World } from './world.js';
 
@@ -17,13 +17,13 @@ const recipeOf = (mutations: fc.Arbitrary<readonly Mutation[]>): fc.Arbitrary<Ht
 
 export const httpRecipe = recipeOf(fc.array(mutation, { maxLength: 4 }));
 
-/** A good request, of which the bytes go wrong. */
-export const goodRecipe = recipeOf(fc.constant([]));
+/** A valid request. */
+export const validRecipe = recipeOf(fc.constant([]));
 
-/** Several times what is read of a head, or of a body that is too large. */
-const MUCH = 256 * 1024;
+/** Far more bytes than the server reads of a head or a body. */
+const LARGE = 256 * 1024;
 
-/** Well-formed HTTP with whatever in it, one request a connection. */
+/** Well-formed HTTP with unexpected content, one request per connection. */
 export async function openHttp(world: World, tally: Tally): Promise<Target<HttpRecipe>> {
   return {
     name: 'http',
@@ -31,15 +31,15 @@ export async function openHttp(world: World, tally: Tally): Promise<Target<HttpR
     recipe: httpRecipe,
     close: async () => undefined,
     run: (recipe: HttpRecipe, actor: Actor): Promise<Finding[]> =>
-      attempt({ actor, world, tally }, async () => {
+      sendAndCheck({ actor, world, tally }, async () => {
         const { draft, port, sent } = await prepare(recipe, actor, world);
         const bytes = encode(draft);
-        // CONNECT is for proxies: Node hangs up. Who sends far too much, and reads nothing meanwhile, may lose the answer.
-        const isLost = draft.method === 'CONNECT' || bytes.length > MUCH;
+        // Node closes the connection of a CONNECT. A client that is still sending when the server closes may lose the answer.
+        const mayLoseAnswer = draft.method === 'CONNECT' || bytes.length > LARGE;
         return {
           port,
-          // What stands behind a line end in a header is a request of its own.
-          sent: { ...sent, answers: { least: isLost ? 0 : 1, most: Infinity } },
+          // A line break in a header may start further requests.
+          sent: { ...sent, answers: { min: mayLoseAnswer ? 0 : 1, max: Infinity } },
           transmission: {
             pieces: [{ after: 0, bytes }],
             ending: 'wait',

@@ -3,23 +3,23 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import type { Target } from './target.js';
 
-/** A finding, how often it came, and what was sent. */
-export interface Found extends Finding {
+/** A finding with its count and the recipe that caused it. */
+export interface RecordedFinding extends Finding {
   times: number;
-  /** The smallest recipe that did it; for what processes do by themselves, what was sent shortly before. */
+  /** The smallest recipe that caused it; for a finding about a process, the most recent recipes. */
   readonly recipe: unknown;
 }
 
-/** What was found, each only once. */
+/** Findings without duplicates. */
 export class Findings {
-  private readonly found = new Map<string, Found>();
+  private readonly found = new Map<string, RecordedFinding>();
 
-  get all(): readonly Found[] {
+  get all(): readonly RecordedFinding[] {
     return [...this.found.values()];
   }
 
-  /** Those that are new; the others are counted. */
-  unknown(findings: readonly Finding[]): Finding[] {
+  /** Returns the new findings and counts the others. */
+  onlyNew(findings: readonly Finding[]): Finding[] {
     return findings.filter((finding) => {
       const known = this.found.get(keyOf(finding));
       if (known) known.times += 1;
@@ -28,7 +28,7 @@ export class Findings {
   }
 
   record(findings: readonly Finding[], recipe: unknown): void {
-    for (const finding of this.unknown(findings))
+    for (const finding of this.onlyNew(findings))
       this.found.set(keyOf(finding), { ...finding, times: 1, recipe });
   }
 }
@@ -37,7 +37,7 @@ function keyOf({ rule, where }: Finding): string {
   return `${rule}\n${where}`;
 }
 
-/** Requests to a target, one after the other, with credentials that no other lane uses. */
+/** Sequential requests to a target, with an actor that no other lane uses. */
 export interface Lane {
   readonly target: Target;
   readonly actor: Actor;
@@ -48,48 +48,48 @@ export interface LaneRun {
   /** The number of recipes to run. */
   readonly runs: number;
   readonly isOver: () => boolean;
-  /** Is told of each recipe before it is played. */
-  readonly begin: (recipe: unknown) => void;
+  /** Called with each recipe before it runs. */
+  readonly onRecipe: (recipe: unknown) => void;
 }
 
-/** So many recipes belong to one seed of fast-check: after a finding the rest of them is left out. */
-const BATCH = 25;
-/** Milliseconds in which a batch ends, and with it the search for a smaller recipe. */
-const BATCH_MS = 60_000;
+/** Recipes per fast-check run. After a finding, the run's remaining recipes are skipped. */
+const RECIPES_PER_BATCH = 25;
+/** Milliseconds for a batch, including the shrinking of a recipe. */
+const BATCH_TIMEOUT_MS = 60_000;
 
-/** Plays recipes, the same ones for the same seed, and records what is found. */
-export async function playLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {
-  const { seed, runs, isOver, begin } = run;
+/** Runs the recipes of a seed and records the findings. */
+export async function runLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {
+  const { seed, runs, isOver, onRecipe } = run;
   let left = runs;
   const isDone = () => left <= 0 || isOver();
   for (let batch = 0; !isDone(); batch += 1) {
     let last: Finding[] = [];
     const property = fc.asyncProperty(target.recipe, async (recipe) => {
       if (isOver()) return true;
-      // What follows a finding looks for a smaller recipe.
+      // After a finding, fast-check shrinks the recipe.
       if (last.length === 0) left -= 1;
-      begin(recipe);
+      onRecipe(recipe);
       const found = await target.run(recipe, actor).catch((error: unknown): Finding[] => {
         // The product refused a preparatory request, or its process ended, which the process watcher reports.
         const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
         return isOver() ? [] : [{ rule: 'request could not be made', where: target.name, detail }];
       });
-      const fresh = findings.unknown(found);
+      const fresh = findings.onlyNew(found);
       if (fresh.length > 0) last = fresh;
       return fresh.length === 0;
     });
     const details = await fc.check(property, {
-      seed: mix(seed, batch),
-      numRuns: Math.min(BATCH, left),
-      interruptAfterTimeLimit: BATCH_MS,
+      seed: mixSeeds(seed, batch),
+      numRuns: Math.min(RECIPES_PER_BATCH, left),
+      interruptAfterTimeLimit: BATCH_TIMEOUT_MS,
     });
     const [smallest] = details.counterexample ?? [];
     findings.record(last, smallest);
   }
 }
 
-/** A seed of 32 bits from others. */
-export function mix(...seeds: readonly number[]): number {
+/** Combines seeds to one of 32 bits. */
+export function mixSeeds(...seeds: readonly number[]): number {
   return (
     seeds.reduce((hash, seed) => Math.imul(hash ^ seed, 0x9e_37_79_b1) ^ (hash >>> 15), 0x51_7c_c1_b7) | 0
   );

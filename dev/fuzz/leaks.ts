@@ -1,4 +1,4 @@
-/** What the fuzzer must never find where it does not belong. */
+/** Kinds of values that must not appear in unexpected places. */
 export type SecretKind =
   | 'code'
   | 'access token'
@@ -13,18 +13,18 @@ export type SecretKind =
   | 'request URI'
   | 'setting';
 
-/** Every sixteenth character a piece begins: any 31 characters of a secret hold a whole one. */
+/** Secrets are split into pieces of this length. Any 31 characters of a secret contain a whole piece. */
 const PIECE = 16;
 const RUN = new RegExp(`[\\w+/-]{${PIECE},}`, 'g');
 const PREFIX = /^(?:s(?:ac|at|rt|cs)_|urn:ietf:params:oauth:request_uri:)/;
 
 const PREFIXED: ReadonlySet<SecretKind> = new Set(['code', 'access token', 'refresh token', 'client secret']);
 
-/** Every credential that the fuzzer made, used or was given, and a search for any part of one in a text. */
+/** Every credential that the fuzzer created, used or received. Finds parts of them in a text. */
 export class KnownSecrets {
   private readonly pieces = new Map<string, SecretKind>();
 
-  /** @param value base64url, or any text of letters and digits; shorter than sixteen characters is ignored */
+  /** @param value base64url, or letters and digits; values below sixteen characters are ignored */
   add(kind: SecretKind, value: string): void {
     const random = value.replace(PREFIX, '');
     for (let at = 0; at + PIECE <= random.length; at += PIECE)
@@ -32,14 +32,14 @@ export class KnownSecrets {
   }
 
   /**
-   * From here on these are no secrets: they were sent in a place of which the product tells what it got. What is known by its
-   * prefix stays one, wherever it stands.
+   * Removes the secrets in this text: they were sent in a place whose content the product may show or log. Secrets that
+   * have a prefix stay: the product must recognize them everywhere.
    */
   forget(text: string): void {
     for (const [piece, kind] of this.in(text)) if (!PREFIXED.has(kind)) this.pieces.delete(piece);
   }
 
-  /** The parts of secrets that stand in a text, each with its kind. */
+  /** The pieces of secrets in a text, each with its kind. */
   in(text: string): Map<string, SecretKind> {
     const found = new Map<string, SecretKind>();
     for (const [run] of text.matchAll(RUN)) {
@@ -60,7 +60,7 @@ export class KnownSecrets {
 const TRACE = /(?:^|\n|\\n)\s*at .{1,200}?:\d+:\d+\)?/;
 const SOURCE = /node_modules\/|file:\/\/\/|node:internal|\/(?:dist|apps|libs)\/[\w./-]+\.[cm]?[jt]s\b/;
 
-/** Finds a stack trace or the path of one of our files in a text. */
+/** The first stack trace or path of a source file in a text. */
 export function traceIn(text: string): string | undefined {
   const found = TRACE.exec(text) ?? SOURCE.exec(text);
   return found?.[0].trim().slice(0, 200);

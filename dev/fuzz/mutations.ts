@@ -4,17 +4,25 @@ import { INVALID_PROOFS } from '#testing/invalid-proofs.js';
 import type { Actor } from './actor.js';
 import type { Draft, Field } from './draft.js';
 import { HEADER_VALUES } from './header-values.js';
-import { HEADER_NAME, MARKUP, type Odd, oddName, oddValue, textOf, valueOf } from './values.js';
+import {
+  HEADER_NAME,
+  MARKUP,
+  type UnexpectedValue,
+  unexpectedName,
+  unexpectedValue,
+  textOf,
+  valueOf,
+} from './values.js';
 
-/** One thing that is wrong with a request: data, so that a finding says what to send again. */
+/** One defect of a request. It is data, so that a finding can be repeated. */
 export type Mutation =
   | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
-  | { readonly parameter: number; readonly do: 'set'; readonly to: Odd }
+  | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }
   | { readonly parameter: number; readonly do: 'rename'; readonly to: string }
   | { readonly parameter: number; readonly do: 'other credential'; readonly pick: number }
-  | { readonly add: 'query' | 'body'; readonly name: string; readonly value: Odd }
+  | { readonly add: 'query' | 'body'; readonly name: string; readonly value: UnexpectedValue }
   | { readonly many: 'query' | 'body' | 'headers' | 'cookies'; readonly count: number }
-  | { readonly header: string; readonly do: 'set' | 'add'; readonly to: string | Odd }
+  | { readonly header: string; readonly do: 'set' | 'add'; readonly to: string | UnexpectedValue }
   | { readonly header: string; readonly do: 'drop' | 'repeat' | 'fold' }
   | { readonly header: string; readonly do: 'other credential'; readonly pick: number }
   | { readonly body: BodyChange; readonly at: number }
@@ -23,7 +31,7 @@ export type Mutation =
   | { readonly proof: number };
 
 const BODY_CHANGES = {
-  cut: (bytes: Buffer, at: number) => bytes.subarray(0, at % (bytes.length + 1)),
+  truncate: (bytes: Buffer, at: number) => bytes.subarray(0, at % (bytes.length + 1)),
   tail: (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('\r\n{}&=')]),
   mark: (bytes: Buffer) => Buffer.concat([Buffer.from('\uFEFF'), bytes]),
   'UTF-16': (bytes: Buffer) => Buffer.from(bytes.toString(), 'utf16le'),
@@ -90,8 +98,14 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ parameter: which, do: fc.constantFrom('drop' as const, 'repeat' as const) }),
   },
-  { weight: 6, arbitrary: fc.record({ parameter: which, do: fc.constant('set' as const), to: oddValue }) },
-  { weight: 1, arbitrary: fc.record({ parameter: which, do: fc.constant('rename' as const), to: oddName }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ parameter: which, do: fc.constant('set' as const), to: unexpectedValue }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ parameter: which, do: fc.constant('rename' as const), to: unexpectedName }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -100,7 +114,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
       pick: fc.nat(99),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ add: place, name: oddName, value: oddValue }) },
+  { weight: 2, arbitrary: fc.record({ add: place, name: unexpectedName, value: unexpectedValue }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -116,7 +130,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
         do: fc.constantFrom('set' as const, 'add' as const),
         to: fc.oneof(
           { weight: 4, arbitrary: fc.constantFrom(...(HEADER_VALUES.get(header) ?? [''])) },
-          { weight: 1, arbitrary: oddValue },
+          { weight: 1, arbitrary: unexpectedValue },
         ),
       }),
     ),
@@ -131,7 +145,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      // The page for a form that was opened at another host shows that host.
+      // The error page for a form that was opened at another host shows that host.
       header: headerName.filter((name) => !/host/i.test(name)),
       do: fc.constant('other credential' as const),
       pick: fc.nat(99),
@@ -149,7 +163,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) }) },
 );
 
-/** Does one thing to a request; what it has no part for stays as it is. */
+/** Applies a mutation to a request. Without the part that it changes, the request stays the same. */
 export async function mutate(draft: Draft, change: Mutation, actor: Actor): Promise<void> {
   if ('parameter' in change) mutateParameter(draft, change, actor);
   else if ('add' in change)
@@ -177,7 +191,7 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
   const index = list.indexOf(field);
   if (change.do === 'set') field.value = valueOf(change.to);
   else if (change.do === 'rename') {
-    // As a redirect_uri, say, of which the log tells.
+    // The value may now be, for example, a redirect_uri, which the log contains.
     actor.world.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
   } else if (change.do === 'other credential') field.value = credentialFor(field, change.pick, actor);
@@ -185,9 +199,9 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
   else list.push({ ...field });
 }
 
-/** People type their password where their name belongs. */
+/** Users sometimes type their password into the username field. */
 function credentialFor({ name }: Field, pick: number, actor: Actor): string {
-  return name === 'username' && pick % 2 === 1 ? actor.person.password : actor.old(pick);
+  return name === 'username' && pick % 2 === 1 ? actor.user.password : actor.retiredCredential(pick);
 }
 
 function addMany(draft: Draft, { many, count }: Extract<Mutation, { many: string }>): void {
@@ -206,7 +220,8 @@ function mutateHeader(draft: Draft, change: HeaderChange, actor: Actor): void {
   if (change.do === 'repeat') draft.headers.push(...found);
   else if (change.do === 'fold') for (const header of found) header.value = `${header.value}\r\n folded`;
   else if (change.do !== 'add') draft.headers = draft.headers.filter((header) => !found.includes(header));
-  if (change.do === 'other credential') draft.headers.push({ name, value: actor.old(change.pick) });
+  if (change.do === 'other credential')
+    draft.headers.push({ name, value: actor.retiredCredential(change.pick) });
   if (change.do !== 'set' && change.do !== 'add') return;
   const value = typeof change.to === 'string' ? change.to : textOf(change.to);
   draft.headers.push({ name, value });
@@ -241,7 +256,7 @@ function mutatePath(
 ): void {
   draft.path =
     change === 'credential'
-      ? `${draft.path}/${actor.old(position)}`
+      ? `${draft.path}/${actor.retiredCredential(position)}`
       : PATH_CHANGES[change](draft.path, position);
 }
 

@@ -8,18 +8,18 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { traceIn } from './leaks.js';
 import type { Tally, Target } from './target.js';
-import { type Odd, oddName, oddValue, valueOf } from './values.js';
+import { type UnexpectedValue, unexpectedName, unexpectedValue, valueOf } from './values.js';
 import type { World } from './world.js';
 
 type Subject = keyof typeof SUBJECTS;
 
 interface FieldChange {
   readonly field: string;
-  /** Absent: the field is left out. */
-  readonly to?: Odd;
+  /** Absent: the field is removed. */
+  readonly to?: UnexpectedValue;
 }
 
-/** What is sent in place of a packet: text that is no JSON, or JSON that is no packet. */
+/** Payloads that are not JSON, or not a packet of Nest. */
 const PAYLOADS = [
   '',
   'null',
@@ -38,12 +38,12 @@ const PAYLOADS = [
 export interface NatsRecipe {
   readonly subject: Subject;
   readonly changes: readonly FieldChange[];
-  /** What is sent for the whole of `data`. */
-  readonly data?: Odd | undefined;
-  readonly id: 'good' | 'none' | Odd;
-  readonly instead?: string | { readonly bytes: number } | undefined;
+  /** Replaces all of `data`. */
+  readonly data?: UnexpectedValue | undefined;
+  readonly id: 'valid' | 'none' | UnexpectedValue;
+  readonly replacement?: string | { readonly bytes: number } | undefined;
   readonly reply: boolean;
-  readonly headers: readonly (readonly [name: string, value: Odd])[];
+  readonly headers: readonly (readonly [name: string, value: UnexpectedValue])[];
 }
 
 const FIELDS = [
@@ -58,13 +58,13 @@ const FIELDS = [
   'grant_id',
   'pattern',
 ];
-/** Just under what the server takes in one message. */
-const BIG = [1_000, 100_000, 800_000];
+/** The largest is just below the server's limit for a message. */
+const PADDED_SIZES = [1_000, 100_000, 800_000];
 
 const change: fc.Arbitrary<FieldChange> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS) }) },
-  { weight: 5, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS), to: oddValue }) },
-  { weight: 1, arbitrary: fc.record({ field: oddName, to: oddValue }) },
+  { weight: 5, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS), to: unexpectedValue }) },
+  { weight: 1, arbitrary: fc.record({ field: unexpectedName, to: unexpectedValue }) },
 );
 const never = fc.constant(undefined);
 
@@ -74,42 +74,42 @@ const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
     { weight: 1, arbitrary: fc.constant([]) },
     { weight: 2, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
   ),
-  data: fc.oneof({ weight: 5, arbitrary: never }, { weight: 1, arbitrary: oddValue }),
+  data: fc.oneof({ weight: 5, arbitrary: never }, { weight: 1, arbitrary: unexpectedValue }),
   id: fc.oneof(
-    { weight: 6, arbitrary: fc.constant('good' as const) },
+    { weight: 6, arbitrary: fc.constant('valid' as const) },
     { weight: 1, arbitrary: fc.constant('none' as const) },
-    { weight: 1, arbitrary: oddValue },
+    { weight: 1, arbitrary: unexpectedValue },
   ),
-  instead: fc.oneof(
+  replacement: fc.oneof(
     { weight: 8, arbitrary: never },
     { weight: 1, arbitrary: fc.constantFrom(...PAYLOADS) },
-    { weight: 1, arbitrary: fc.record({ bytes: fc.constantFrom(...BIG) }) },
+    { weight: 1, arbitrary: fc.record({ bytes: fc.constantFrom(...PADDED_SIZES) }) },
   ),
   reply: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   headers: fc.array(
     fc.tuple(
       fc.constantFrom(REFERENCE_HEADER, 'traceparent', 'Nats-Service-Error', '__proto__', 'x'),
-      oddValue,
+      unexpectedValue,
     ),
     { maxLength: 2 },
   ),
 });
 
-/** Callers wait 2 s (docs/configuration.md); a busy machine takes longer. */
-const ANSWER_MS = 15_000;
-const ATTEMPTS = 3;
+/** Callers wait 2 s (docs/configuration.md); this allows for a busy machine. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
 interface Message {
-  /** What is good to send. */
+  /** Valid data. */
   readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
-  /** Whether what is answered to that is what it should be; absent for a broadcast. */
-  readonly good?: (response: Record<string, unknown>) => boolean;
+  /** Whether a response to valid data is correct; absent for a broadcast. */
+  readonly isExpected?: (response: Record<string, unknown>) => boolean;
 }
 
 const proofOf = (actor: Actor) => ({
   jkt: actor.key.jkt,
-  jti: actor.fresh('state'),
+  jti: actor.newSecret('state'),
   expires_at: Date.now() + 60_000,
 });
 
@@ -117,27 +117,30 @@ const proofOf = (actor: Actor) => ({
 const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
     data: async (actor) => {
-      const { access } = await actor.pair({ isPublic: false, bound: true }, 'look');
+      const { access } = await actor.pair({ isPublic: false, bound: true }, 'share');
       return { token: access, jkt: actor.key.jkt, proof: proofOf(actor) };
     },
-    good: ({ active, grant_id: id, cnf, proof }) =>
+    isExpected: ({ active, grant_id: id, cnf, proof }) =>
       active === true && typeof id === 'string' && Boolean(cnf) && Boolean(proof),
   },
-  consumeProof: { data: async (actor) => proofOf(actor), good: ({ outcome }) => outcome === 'consumed' },
+  consumeProof: {
+    data: async (actor) => proofOf(actor),
+    isExpected: ({ outcome }) => outcome === 'consumed',
+  },
   profile: {
-    data: async ({ person }) => ({ user_id: person.id }),
-    good: ({ user }) => typeof user === 'object' && user !== null,
+    data: async ({ user }) => ({ user_id: user.id }),
+    isExpected: ({ user }) => typeof user === 'object' && user !== null,
   },
   applyRevocations: {
     data: async ({ confidential }) => ({ client_id: confidential.id }),
-    good: ({ applied }) => typeof applied === 'number',
+    isExpected: ({ applied }) => typeof applied === 'number',
   },
-  grantRevoked: { data: async (actor) => ({ grant_id: actor.fresh('state') }) },
+  grantRevoked: { data: async (actor) => ({ grant_id: actor.newSecret('state') }) },
   clientChanged: { data: async ({ confidential }) => ({ client_id: confidential.id }) },
-  userChanged: { data: async ({ person }) => ({ user_id: person.id }) },
+  userChanged: { data: async ({ user }) => ({ user_id: user.id }) },
 };
 
-/** Messages to every subject of the contract, from somebody who may send them. */
+/** Sends messages to every subject of the contract, with the permission to do so. */
 export async function openNats(world: World, tally: Tally): Promise<Target<NatsRecipe>> {
   const nats = await connect(natsOptions(world.natsUrl, 'fuzz'));
   const send = async (recipe: NatsRecipe, actor: Actor): Promise<Reply> => {
@@ -150,11 +153,13 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
       await nats.flush();
       return 'sent';
     }
-    if (isAnswered(recipe))
-      return nats.request(subject, payload, { ...options, timeout: ANSWER_MS }).catch(() => 'unanswered');
-    // An answer is not owed, but if there is one it is looked at.
+    if (expectsReply(recipe))
+      return nats
+        .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
+        .catch(() => 'unanswered');
+    // No answer is required, but one that arrives is checked.
     const answer = nats
-      .request(subject, payload, { ...options, timeout: ANSWER_MS })
+      .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
       .catch(() => 'unanswered' as const);
     return Promise.race([answer, sleep(100, 'sent' as const, { ref: false })]);
   };
@@ -164,12 +169,12 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
     recipe: natsRecipe,
     close: () => nats.close(),
     async run(recipe: NatsRecipe, actor: Actor): Promise<Finding[]> {
-      for (let tries = 1; ; tries += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         const reply = await send(recipe, actor);
-        const found = judge(recipe, reply, world);
+        const found = checkReply(recipe, reply, world);
         tally(SUBJECTS[recipe.subject], outcomeOf(reply));
-        // As over HTTP: a machine that does much else may make the product busy.
-        if (!found.some(({ rule }) => rule === REFUSED) || tries === ATTEMPTS) return found;
+        // Retries as over HTTP: on a busy machine the product may be overloaded.
+        if (!found.some(({ rule }) => rule === REFUSED) || attempt === MAX_ATTEMPTS) return found;
         await sleep(PAUSE_MS);
       }
     },
@@ -178,25 +183,25 @@ export async function openNats(world: World, tally: Tally): Promise<Target<NatsR
 
 type Reply = Msg | 'unanswered' | 'sent';
 
-const REFUSED = 'good request is refused';
+const REFUSED = 'valid request is refused';
 
 function outcomeOf(reply: Reply): string {
   if (typeof reply === 'string') return reply;
   return parse(textOf(reply)).err === undefined ? 'answered' : 'error';
 }
 
-/** Holds what came back to every rule. */
-function judge(recipe: NatsRecipe, reply: Reply, { secrets }: World): Finding[] {
+/** Checks a reply against every rule. */
+function checkReply(recipe: NatsRecipe, reply: Reply, { secrets }: World): Finding[] {
   const text = textOf(reply);
   const found: Finding[] = [];
   const add = (rule: string, detail: string) => found.push({ rule, where: SUBJECTS[recipe.subject], detail });
-  if (reply === 'unanswered') add('hangs', `no answer in ${ANSWER_MS / 1000} s`);
+  if (reply === 'unanswered') add('hangs', `no answer in ${ANSWER_TIMEOUT_MS / 1000} s`);
   const leak = traceIn(text);
   if (leak !== undefined) add('stack trace or path in an answer', leak);
   for (const kind of new Set(secrets.in(text).values())) add(`${kind} in an answer`, text);
   const response = (parse(text).response ?? {}) as Record<string, unknown>;
-  const isGood = MESSAGES[recipe.subject].good?.(response) ?? true;
-  if (isUnchanged(recipe) && recipe.reply && !isGood) add(REFUSED, text.slice(0, 300));
+  const isExpected = MESSAGES[recipe.subject].isExpected?.(response) ?? true;
+  if (isUnchanged(recipe) && recipe.reply && !isExpected) add(REFUSED, text.slice(0, 300));
   return found;
 }
 
@@ -204,55 +209,55 @@ function textOf(reply: Reply): string {
   return typeof reply === 'string' ? '' : Buffer.from(reply.data).toString();
 }
 
-function isUnchanged({ changes, data, id, instead }: NatsRecipe): boolean {
-  return changes.length === 0 && data === undefined && id === 'good' && instead === undefined;
+function isUnchanged({ changes, data, id, replacement }: NatsRecipe): boolean {
+  return changes.length === 0 && data === undefined && id === 'valid' && replacement === undefined;
 }
 
-/** Whether the message is a request, whose sender waits for a reply. */
-function isAnswered({ subject, id, instead }: NatsRecipe): boolean {
-  return MESSAGES[subject].good !== undefined && id === 'good' && instead === undefined;
+/** Whether the message is a request that must get a reply. */
+function expectsReply({ subject, id, replacement }: NatsRecipe): boolean {
+  return MESSAGES[subject].isExpected !== undefined && id === 'valid' && replacement === undefined;
 }
 
 async function payloadOf(
-  { subject, changes, data: whole, id, instead }: NatsRecipe,
+  { subject, changes, data: whole, id, replacement }: NatsRecipe,
   actor: Actor,
 ): Promise<string> {
-  if (typeof instead === 'string') return instead;
+  if (typeof replacement === 'string') return replacement;
   const data = await MESSAGES[subject].data(actor);
   for (const { field, to } of changes) {
     if (!to) delete data[field];
-    // Not by assignment: __proto__ is a field like any other.
+    // An assignment to __proto__ would set the prototype.
     else Object.defineProperty(data, field, { value: json(to), enumerable: true, configurable: true });
   }
   const message = whole ? json(whole) : data;
-  if (!MESSAGES[subject].good) return pad(JSON.stringify(message), instead);
+  if (!MESSAGES[subject].isExpected) return pad(JSON.stringify(message), replacement);
   const packet = {
     pattern: SUBJECTS[subject],
     data: message,
-    ...(id !== 'none' && { id: id === 'good' ? '1' : json(id) }),
+    ...(id !== 'none' && { id: id === 'valid' ? '1' : json(id) }),
   };
-  return pad(JSON.stringify(packet), instead);
+  return pad(JSON.stringify(packet), replacement);
 }
 
 function pad(text: string, size: { readonly bytes: number } | undefined): string {
   return size ? text + ' '.repeat(Math.max(0, size.bytes - Buffer.byteLength(text))) : text;
 }
 
-/** What JSON can hold of a value, and no larger than a message may be. */
-function json(odd: Odd): unknown {
-  if (!('nest' in odd)) return valueOf(odd);
-  let value: unknown = 1;
-  for (let depth = 0; depth < Math.min(odd.depth, 1_000); depth += 1) value = [value];
-  return value;
+/** The value as JSON, nested so little that it fits in a message. */
+function json(value: UnexpectedValue): unknown {
+  if (!('nest' in value)) return valueOf(value);
+  let nested: unknown = 1;
+  for (let depth = 0; depth < Math.min(value.depth, 1_000); depth += 1) nested = [nested];
+  return nested;
 }
 
 function headersOf({ headers }: NatsRecipe, actor: Actor): MsgHdrs | undefined {
   if (headers.length === 0) return undefined;
   const made = newHeaders();
-  for (const [name, odd] of headers) {
-    const value = valueOf(odd);
-    const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.old(name.length);
-    // The client refuses what no header can hold.
+  for (const [name, unexpected] of headers) {
+    const value = valueOf(unexpected);
+    const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.retiredCredential(name.length);
+    // The NATS client refuses these characters in a header.
     if (!/[\r\n\0]/.test(text)) made.append(name, text);
   }
   return made;

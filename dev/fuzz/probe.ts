@@ -1,4 +1,4 @@
-// Loaded into an app's process before its own code (`node --import`): tells what memory is left after a forced collection.
+// Loaded into an app's process before its own code (`node --import`). Reports memory usage after a forced collection.
 import { createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +10,7 @@ if (path !== undefined) {
   const collect = runInNewContext('gc') as () => void;
   const server = createServer((socket) => {
     collect();
-    // What ends by a collection may free more: finalizers run between two of them.
+    // Finalizers run after a collection and may free more: collect twice.
     setImmediate(() => {
       collect();
       socket.end(JSON.stringify(process.memoryUsage()));

@@ -3,7 +3,7 @@ import type { Finding } from './answer-oracle.js';
 import { type KnownSecrets, traceIn } from './leaks.js';
 import { APPS, type MemoryOfApps } from './world.js';
 
-/** What of an entry of the log decides what may stand in it. */
+/** The fields of a log entry that decide what it may contain. */
 interface Entry {
   readonly level?: number;
   readonly context?: string;
@@ -11,19 +11,19 @@ interface Entry {
   readonly err?: { readonly type?: string };
 }
 
-/** Holds a line that a process printed to every rule. */
-export function judgeLine(app: AppName, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
+/** Checks a line of a process's output against every rule. */
+export function checkLogLine(app: AppName, line: string, secrets: Pick<KnownSecrets, 'in'>): Finding[] {
   const where = `log of ${app}`;
   const found: Finding[] = [];
   for (const kind of new Set(secrets.in(line).values()))
     found.push({ rule: `${kind} in a log line`, where, detail: line });
   const { level, context = '', res, err } = parse(line);
-  // Warnings of the runtime, and the last words of a process.
-  if (level === undefined) found.push({ rule: 'line that is no log entry', where, detail: line });
-  // A deliberate 503, over NATS an error, tells the operator where a dependency failed.
+  // Warnings of Node, and the output of a crash.
+  if (level === undefined) found.push({ rule: 'line that is not a log entry', where, detail: line });
+  // The log of a 503, or of an unavailability error over NATS, contains the stack for the operator.
   const isOutage = res?.statusCode === 503 || (err?.type ?? '').endsWith('UnavailableError');
   if (isOutage || traceIn(line) === undefined) return found;
-  // By its place in our code: what is thrown there may have many words.
+  // Findings are distinguished by the place in our code: messages vary.
   const place = /at ([^\s(]+) [^\n]{0,40}?\/dist\//.exec(line)?.[1] ?? context;
   return [...found, { rule: `stack trace or path in a log line, ${place}`, where, detail: line }];
 }
@@ -37,19 +37,19 @@ function parse(line: string): Entry {
 }
 
 const MIB = 2 ** 20;
-/** What caches of bounded size may still grow by. */
-const LIVE = 12 * MIB;
-/** Allocators keep what they once had: a multiple of it. */
-const RESIDENT = 160 * MIB;
+/** Bounded caches may still grow by this much. */
+const MAX_LIVE_GROWTH = 12 * MIB;
+/** Allocators keep a multiple of freed memory. */
+const MAX_RSS_GROWTH = 160 * MIB;
 
-/** Whether what was used came back: what a process still holds after a forced collection, and what the system gave it. */
-export function judgeMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {
+/** Checks that memory is released: live memory after a forced collection, and resident memory. */
+export function checkMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {
   return APPS.flatMap((app) => {
     const live = after[app].live - before[app].live;
     const resident = after[app].rss - before[app].rss;
-    if (live <= LIVE && resident <= RESIDENT) return [];
+    if (live <= MAX_LIVE_GROWTH && resident <= MAX_RSS_GROWTH) return [];
     const detail = `${mib(live)} more on the heap and in buffers, ${mib(resident)} more resident`;
-    return [{ rule: 'memory does not come back', where: app, detail }];
+    return [{ rule: 'memory is not released', where: app, detail }];
   });
 }
 

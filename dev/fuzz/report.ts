@@ -8,7 +8,7 @@ const clock = (milliseconds: number) => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 };
 
-const LONGEST = 1_500;
+const MAX_LENGTH = 1_500;
 
 export function progressLine({ requests, findings, elapsed, left }: Progress): string {
   const rate = elapsed > 0 ? requests / (elapsed / 1000) : 0;
@@ -16,13 +16,13 @@ export function progressLine({ requests, findings, elapsed, left }: Progress): s
   return `${count(requests)} requests, ${rate.toFixed(0)}/s, ${findings} findings, ${end}`;
 }
 
-/** One line, of which `--json` has all. */
+/** One line, truncated; `--json` prints all of it. */
 function short(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '·');
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
 }
 
-/** What was asked and how it went, for people. */
+/** The report as text. */
 export function reportOf(result: Result): string {
   const { seed, requests, seconds, outcomes, findings, memory } = result;
   const rows = [...outcomes].toSorted(([one], [other]) => one.localeCompare(other));
@@ -51,7 +51,7 @@ export function reportOf(result: Result): string {
   ].join('\n');
 }
 
-/** The same for programs. */
+/** The report as JSON. */
 export function jsonOf({ outcomes, ...result }: Result): string {
   const counts = Object.fromEntries([...outcomes].map(([where, all]) => [where, Object.fromEntries(all)]));
   return `${JSON.stringify({ ...result, outcomes: counts }, null, 2)}\n`;

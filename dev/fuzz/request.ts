@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from './actor.js';
-import { type Finding, judge, type Sent } from './answer-oracle.js';
+import { type Finding, checkExchange, type SentRequest } from './answer-oracle.js';
 import { type Draft, targetOf } from './draft.js';
 import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutate } from './mutations.js';
@@ -8,7 +8,7 @@ import { DEADLINE_MS, type Tally } from './target.js';
 import { exchange, type Transmission } from './wire.js';
 import type { World } from './world.js';
 
-/** A good request, and what is wrong with it: nothing in some of five. */
+/** A valid request and its mutations. About one recipe in five has none. */
 export interface HttpRecipe {
   readonly endpoint: string;
   readonly variant: number;
@@ -18,18 +18,18 @@ export interface HttpRecipe {
 export interface Prepared {
   readonly draft: Draft;
   readonly port: number;
-  readonly sent: Omit<Sent, 'answers'>;
+  readonly sent: Omit<SentRequest, 'answers'>;
 }
 
-/** Makes the request of a recipe with what its actor has just now. */
+/** Builds the request of a recipe with the actor's current credentials. */
 export async function prepare(
   { endpoint: name, variant, mutations }: HttpRecipe,
   actor: Actor,
   world: World,
 ): Promise<Prepared> {
-  const found = FUZZED_ENDPOINTS.find((one) => one.name === name);
+  const found = FUZZED_ENDPOINTS.find((endpoint) => endpoint.name === name);
   if (!found) throw new Error(`there is no endpoint ${name}`);
-  const { app, internal, good } = found;
+  const { app, internal, validStatuses } = found;
   const draft = await found.build(actor, variant);
   for (const change of mutations) await mutate(draft, change, actor);
   const username = draft.body?.fields.find((field) => field.name === 'username')?.value;
@@ -43,34 +43,35 @@ export async function prepare(
       method: draft.method,
       target: targetOf(draft),
       ...(typeof username === 'string' && { username }),
-      ...(mutations.length === 0 && { good }),
+      ...(mutations.length === 0 && { validStatuses }),
     },
   };
 }
 
-/** A request as it goes out, and what may come back. */
-export interface Attempt {
+/** A request with its transmission and its allowed answers. */
+export interface Transfer {
   readonly port: number;
-  readonly sent: Sent;
+  readonly sent: SentRequest;
   readonly transmission: Transmission;
 }
 
-/** A good request that finds the product busy is made again: a machine that does much else may make it so. */
-const ATTEMPTS = 3;
+/** A valid request is retried on 503: on a busy machine the product may be overloaded. */
+const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
-/** Sends a request and judges what comes back. */
-export async function attempt(
+/** Sends a request and checks its answers. */
+export async function sendAndCheck(
   { actor, world, tally }: { actor: Actor; world: World; tally: Tally },
-  make: () => Promise<Attempt>,
+  prepareTransfer: () => Promise<Transfer>,
 ): Promise<Finding[]> {
-  for (let tries = 1; ; tries += 1) {
-    const { port, sent, transmission } = await make();
+  for (let attempt = 1; ; attempt += 1) {
+    const { port, sent, transmission } = await prepareTransfer();
     const result = await exchange(port, transmission, DEADLINE_MS);
     const [first] = result.answers;
-    for (const answer of result.answers) actor.learn(answer);
+    for (const answer of result.answers) actor.collectSecrets(answer);
     tally(sent.where, String(first?.status ?? result.end));
-    if (!sent.good || first?.status !== 503 || tries === ATTEMPTS) return judge(sent, result, world);
+    if (!sent.validStatuses || first?.status !== 503 || attempt === MAX_ATTEMPTS)
+      return checkExchange(sent, result, world);
     await sleep(PAUSE_MS);
   }
 }

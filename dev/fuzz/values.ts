@@ -1,44 +1,44 @@
 import fc from 'fast-check';
 import type { Verbatim } from './draft.js';
 
-/** What stands in an answer of HTML or in a header only if somebody forgot to escape it. */
+/** Appears in an HTML answer or in a header only if escaping is missing. */
 export const MARKUP = `"'><fz onfz=1>`;
 export const HEADER_NAME = 'x-fz';
 
-/** A value that no client should send, in few words, so that a finding can be read. */
-export type Odd =
+/** A value that no client should send, in a short notation that keeps a finding readable. */
+export type UnexpectedValue =
   | { readonly text: string }
   | { readonly raw: string }
   | { readonly json: unknown }
   | { readonly repeat: string; readonly times: number }
   | { readonly nest: string; readonly depth: number };
 
-/** The value itself, as a field of a request takes it. */
-export function valueOf(odd: Odd): unknown {
-  if ('text' in odd) return odd.text;
-  if ('raw' in odd) return { raw: odd.raw } satisfies Verbatim;
-  if ('json' in odd) return odd.json;
-  if ('repeat' in odd) return odd.repeat.repeat(odd.times);
-  const close = odd.nest === '[' ? ']' : '}';
-  return { raw: `${odd.nest.repeat(odd.depth)}1${close.repeat(odd.depth)}` } satisfies Verbatim;
+/** The value as a field of a request. */
+export function valueOf(value: UnexpectedValue): unknown {
+  if ('text' in value) return value.text;
+  if ('raw' in value) return { raw: value.raw } satisfies Verbatim;
+  if ('json' in value) return value.json;
+  if ('repeat' in value) return value.repeat.repeat(value.times);
+  const close = value.nest === '[' ? ']' : '}';
+  return { raw: `${value.nest.repeat(value.depth)}1${close.repeat(value.depth)}` } satisfies Verbatim;
 }
 
-/** The same as text, for what is no field. */
-export function textOf(odd: Odd): string {
-  const value = valueOf(odd);
-  if (typeof value === 'string') return value;
-  return typeof value === 'object' && value !== null && 'raw' in value
-    ? String(value.raw)
-    : JSON.stringify(value);
+/** The value as text, for a header. */
+export function textOf(value: UnexpectedValue): string {
+  const field = valueOf(value);
+  if (typeof field === 'string') return field;
+  return typeof field === 'object' && field !== null && 'raw' in field
+    ? String(field.raw)
+    : JSON.stringify(field);
 }
 
-/** Lengths around every limit that the product has. */
+/** Lengths around every limit of the product. */
 const LENGTHS = [
   1, 63, 64, 128, 129, 200, 254, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 2000, 2001, 8192,
 ];
 const HUGE = [16_000, 16_384, 65_000, 65_536, 70_000, 200_000];
 
-/** Texts between these bars. */
+/** Splits texts at `¦`. */
 const list = (text: string): string[] => text.split('¦');
 
 const TEXTS = [
@@ -46,7 +46,7 @@ const TEXTS = [
     `¦ ¦\0¦a\0b¦\n¦\t\v\f¦\r\n${HEADER_NAME}: 1¦a\r\n\r\n${MARKUP}¦${MARKUP}¦<script>¦\${7*7}¦{{7*7}}¦%s%n`,
   ),
   ...list(`' OR 1=1--¦"; DROP TABLE users;--¦\\¦$1¦*)(uid=*¦|id¦\`id\`¦../../..¦..\\..`),
-  // Bidi controls, invisible characters, combining marks, half pairs, noncharacters, case that changes the length
+  // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, case changes that alter the length
   ...list(
     `\u202Egnp.exe¦\u2066x¦\u200B\u200D¦\uFEFF¦${'e\u0301'.repeat(40)}¦\uD800¦\uDFFFx\uD800¦\uFFFF¦İ¦ﬃ¦𝒳`,
   ),
@@ -60,7 +60,7 @@ const TEXTS = [
   ...list('http://127.0.0.1:99999/callback¦http://127.0.0.1:4711/callback'),
 ];
 
-/** Not percent-encoded, or wrongly: overlong and surrogate UTF-8, bytes above 127, separators; and what is no JSON. */
+/** Invalid percent-encoding, overlong and surrogate UTF-8, unencoded bytes and separators, and invalid JSON. */
 const RAWS = [
   ...list(
     '%¦%zz¦%C0%AF¦%ED%A0%80¦%F5%80%80%80¦%E2%82¦%00¦%0d%0ax-fz:%201¦%25%30%30¦+¦&&&¦==¦a;b¦?x=%¦\x80\xFF¦\xC3\xA9',
@@ -68,7 +68,7 @@ const RAWS = [
   ...list('"¦\\u0000¦1e999¦tru¦{¦[1,¦"\\ud800"¦"\\x"¦01¦-¦"a" "b"¦/**/1'),
 ];
 
-/** Names of parameters, of ours where they do not belong, of the language's prototypes, and of no sense. */
+/** Parameter names: of prototypes, of other endpoints, and malformed ones. */
 const NAMES = [
   ...list('__proto__¦constructor¦prototype¦toString¦__proto__[polluted]¦constructor[prototype][a]¦length'),
   ...list(
@@ -79,7 +79,7 @@ const NAMES = [
   ...list(`¦ ¦[¦]¦%¦\0¦é¦${MARKUP}¦\uD800¦.¦..`),
 ];
 
-export const oddValue: fc.Arbitrary<Odd> = fc.oneof(
+export const unexpectedValue: fc.Arbitrary<UnexpectedValue> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...TEXTS).map((text) => ({ text })) },
   { weight: 3, arbitrary: fc.constantFrom(...RAWS).map((raw) => ({ raw })) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ text })) },
@@ -110,12 +110,12 @@ export const oddValue: fc.Arbitrary<Odd> = fc.oneof(
   },
 );
 
-export const oddName: fc.Arbitrary<string> = fc.oneof(
+export const unexpectedName: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(...NAMES) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
 );
 
-/** As it is after a way through JSON: fast-check's objects hold what JSON does not. */
+/** Removes values that JSON cannot hold. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner)),

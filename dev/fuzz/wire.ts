@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bytes, and for how many milliseconds the sender waits before it sends them. */
+/** Bytes, and the delay before them in milliseconds. */
 export interface Piece {
   readonly after: number;
   readonly bytes: Buffer;
@@ -14,7 +14,7 @@ export interface Transmission {
   readonly ending: 'wait' | 'half-close' | 'reset';
   /** The methods of the requests in their order: an answer to HEAD has no body. */
   readonly methods: readonly string[];
-  /** After so many answers nothing else is awaited; absent: until a moment without any. */
+  /** The exchange ends after this many answers; absent: when no more arrive. */
   readonly answers?: number;
 }
 
@@ -27,17 +27,17 @@ export interface Answer {
 
 export interface Exchange {
   readonly answers: readonly Answer[];
-  /** What came after the answers and is no complete answer; latin1. */
+  /** Bytes after the last complete answer; latin1. */
   readonly rest: string;
-  /** `left`: we went, having got what we wanted. `hung`: neither answered nor closed within the deadline. */
-  readonly end: 'closed' | 'reset' | 'left' | 'hung';
+  /** `done`: the client closed the connection. `timeout`: no answer and no close within the deadline. */
+  readonly end: 'closed' | 'reset' | 'done' | 'timeout';
   readonly milliseconds: number;
 }
 
-/** A connection on which an answer came is left when nothing else comes for so long. */
-const QUIET_MS = 150;
+/** After an answer, the exchange ends when nothing arrives for this long. */
+const IDLE_MS = 150;
 
-/** Plays one connection. @param deadline milliseconds from its beginning by which the server must have answered or closed */
+/** Opens one connection and sends. @param deadline milliseconds in which the server must answer or close */
 export function exchange(port: number, transmission: Transmission, deadline: number): Promise<Exchange> {
   const started = performance.now();
   const { pieces, ending, methods, answers: wanted = Infinity } = transmission;
@@ -45,34 +45,34 @@ export function exchange(port: number, transmission: Transmission, deadline: num
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const chunks: Buffer[] = [];
     let sent = false;
-    let quiet: NodeJS.Timeout | undefined;
-    const late = setTimeout(() => leave('hung'), deadline);
+    let idle: NodeJS.Timeout | undefined;
+    const timer = setTimeout(() => finish('timeout'), deadline);
     const read = (ended: boolean) => readAnswers(Buffer.concat(chunks), methods, ended);
-    const leave = (end: Exchange['end']): void => {
-      clearTimeout(late);
-      clearTimeout(quiet);
-      if (ending === 'reset' && end === 'left') socket.resetAndDestroy();
+    const finish = (end: Exchange['end']): void => {
+      clearTimeout(timer);
+      clearTimeout(idle);
+      if (ending === 'reset' && end === 'done') socket.resetAndDestroy();
       else socket.destroy();
       const milliseconds = performance.now() - started;
       resolve({ ...read(end === 'closed' || end === 'reset'), end, milliseconds });
     };
-    const look = (): void => {
-      clearTimeout(quiet);
+    const checkAnswers = (): void => {
+      clearTimeout(idle);
       const { answers } = read(false);
-      if (answers.length >= wanted) leave('left');
-      else if (answers.length > 0 && wanted === Infinity && sent) quiet = setTimeout(leave, QUIET_MS, 'left');
+      if (answers.length >= wanted) finish('done');
+      else if (answers.length > 0 && wanted === Infinity && sent) idle = setTimeout(finish, IDLE_MS, 'done');
     };
     socket.on('data', (bytes) => {
       chunks.push(bytes);
-      look();
+      checkAnswers();
     });
-    socket.on('end', () => leave('closed'));
-    socket.on('error', () => leave('reset'));
+    socket.on('end', () => finish('closed'));
+    socket.on('error', () => finish('reset'));
     void send(socket, pieces).then(() => {
       sent = true;
-      if (ending === 'reset') return leave('left');
+      if (ending === 'reset') return finish('done');
       if (ending === 'half-close') socket.end();
-      look();
+      checkAnswers();
     });
   });
 }
@@ -82,7 +82,7 @@ async function send(socket: Socket, pieces: readonly Piece[]): Promise<void> {
   for (const { after, bytes } of pieces) {
     if (after > 0) await sleep(after);
     if (!socket.writable) return;
-    // The end of the connection ends the wait as well: a peer that reads nothing holds up nobody.
+    // Closing the connection ends the wait, too: the peer may not read.
     await new Promise<void>((resolve) => {
       socket.once('close', resolve);
       socket.write(bytes, () => {
@@ -112,12 +112,12 @@ export function readAnswers(
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     });
     const hasNoBody = status < 200 || status === 204 || status === 304 || methods[answers.length] === 'HEAD';
-    const found = hasNoBody
+    const parsed = hasNoBody
       ? { body: Buffer.alloc(0), end: headEnd + 4 }
       : readBody(bytes, headEnd + 4, headers, ended);
-    if (!found) break;
-    at = found.end;
-    if (status >= 200) answers.push({ status, headers, body: found.body });
+    if (!parsed) break;
+    at = parsed.end;
+    if (status >= 200) answers.push({ status, headers, body: parsed.body });
   }
   return { answers, rest: bytes.toString('latin1', at) };
 }

@@ -16,24 +16,24 @@ export const APPS = ['authorize', 'token', 'resource'] as const satisfies readon
 /** Bytes, after a forced collection. */
 interface Memory {
   readonly rss: number;
-  /** The heap, and what it holds outside of it (buffers). */
+  /** Used heap and external memory (buffers). */
   readonly live: number;
 }
 
 export type MemoryOfApps = Readonly<Record<AppName, Memory>>;
 
-/** Who is told what the processes do by themselves. */
+/** Receives the output and exits of the processes. */
 export interface Watcher {
   line(app: AppName, line: string): void;
   ended(app: AppName, how: string): void;
 }
 
-/** The product as it is deployed, behind one proxy, with every secret of its making known. */
+/** A deployment behind one proxy, with all its secrets known. */
 export interface World {
   readonly fixture: Fixture;
   readonly natsUrl: string;
   readonly secrets: KnownSecrets;
-  /** To which addresses a browser may be sent, by the id of the client. */
+  /** The redirect URIs of each client, by its id. */
   readonly redirectUris: Map<string, readonly string[]>;
   readonly urls: Readonly<Record<AppName, string>>;
   port(app: AppName, internal: boolean): number;
@@ -41,7 +41,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Starts one process of each app on these services, from dist (`npm run build`), each with a probe for its memory. */
+/** Starts one process of each app from dist (`npm run build`), each with a memory probe. */
 export async function startWorld(
   services: Isolated,
   secrets: KnownSecrets,
@@ -72,13 +72,13 @@ export async function startWorld(
         REDIS_URL: services.redisUrl,
         NATS_URL: services.natsUrl,
         TOKEN_KEYS: tokenKeys,
-        // As behind an ingress: attempts to log in are counted by the address that it names.
+        // As behind an ingress: login attempts are counted per forwarded client address.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/dev/fuzz/probe.js')).href}`,
         FUZZ_PROBE: probeOf(name),
       },
       logFile: join(folder, `${name}.log`),
-      onOutput: linesOf((line) => watcher.line(name, line)),
+      onOutput: splitLines((line) => watcher.line(name, line)),
     });
     void app.process.ended.then((how) => closing || watcher.ended(name, how));
     return app;
@@ -124,8 +124,8 @@ async function memoryOf(probe: string): Promise<Memory> {
   return { rss, live: heapUsed + external };
 }
 
-/** Cuts text that comes in pieces of any length into lines. */
-function linesOf(take: (line: string) => void): (text: string) => void {
+/** Splits a stream of text into lines. */
+function splitLines(take: (line: string) => void): (text: string) => void {
   let rest = '';
   return (piece) => {
     const lines = `${rest}${piece}`.split('\n');

@@ -1,6 +1,6 @@
-import { judge, type Sent } from '../fuzz/answer-oracle.js';
+import { checkExchange, type SentRequest } from '../fuzz/answer-oracle.js';
 import { KnownSecrets } from '../fuzz/leaks.js';
-import { judgeLine, judgeMemory } from '../fuzz/process-oracle.js';
+import { checkLogLine, checkMemory } from '../fuzz/process-oracle.js';
 import { type Exchange, readAnswers } from '../fuzz/wire.js';
 
 const TOKEN = 'sat_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5';
@@ -11,15 +11,15 @@ secrets.add('access token', TOKEN);
 secrets.add('cookie', COOKIE);
 const known = { secrets, redirectUris: new Map([['app', ['https://app.example.com/callback?tenant=7']]]) };
 
-const SENT: Sent = {
+const SENT: SentRequest = {
   where: 'POST /token',
   app: 'token',
   internal: false,
   method: 'POST',
   target: '/token',
-  answers: { least: 1, most: 1 },
+  answers: { min: 1, max: 1 },
 };
-const PAGE: Sent = {
+const PAGE: SentRequest = {
   ...SENT,
   where: 'GET /auth',
   app: 'authorize',
@@ -35,12 +35,12 @@ const ERROR = '{"error":"invalid_request","error_description":"it is wrong"}';
 const http = (status: number, head: string, body = '') =>
   `HTTP/1.1 ${status} X\r\n${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-function rulesBroken(sent: Sent, bytes: string, end: Exchange['end'] = 'left'): string[] {
+function rulesBroken(sent: SentRequest, bytes: string, end: Exchange['end'] = 'done'): string[] {
   const read = readAnswers(Buffer.from(bytes), [sent.method], false);
-  return judge(sent, { ...read, end, milliseconds: 1 }, known).map(({ rule }) => rule);
+  return checkExchange(sent, { ...read, end, milliseconds: 1 }, known).map(({ rule }) => rule);
 }
 
-it.each<[string, Sent, string]>([
+it.each<[string, SentRequest, string]>([
   ['the error of an endpoint', SENT, http(400, JSON_HEAD, ERROR)],
   ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
   ['tokens for the client that requested them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
@@ -58,26 +58,26 @@ it.each<[string, Sent, string]>([
 
 const STACK = 'TypeError: x\\n    at Thing.run (/srv/dist/apps/token/src/thing.js:1:2)';
 
-it.each<[string, Sent, string, string[]]>([
+it.each<[string, SentRequest, string, string[]]>([
   ['a 500', SENT, http(500, JSON_HEAD, ERROR), ['server error']],
-  ['a 503 without Retry-After', SENT, http(503, JSON_HEAD, ERROR), ['a 503 is not as it must be']],
+  ['a 503 without Retry-After', SENT, http(503, JSON_HEAD, ERROR), ['a 503 has the wrong format']],
   [
     'no no-store',
     SENT,
     http(400, JSON_HEAD.replace('no-store', 'public'), ERROR),
-    ['a 400 is not as it must be'],
+    ['a 400 has the wrong format'],
   ],
   [
     'an error of another shape',
     SENT,
     http(400, JSON_HEAD, '{"message":"x"}'),
-    ['a 400 is not as it must be'],
+    ['a 400 has the wrong format'],
   ],
   [
     'a stack trace',
     SENT,
     http(400, JSON_HEAD, ERROR.replace('it is wrong', STACK)),
-    ['stack trace or path in an answer', 'a 400 is not as it must be'],
+    ['stack trace or path in an answer', 'a 400 has the wrong format'],
   ],
   [
     'the name of an error class',
@@ -98,12 +98,12 @@ it.each<[string, Sent, string, string[]]>([
     ['access token in an answer'],
   ],
   ['a cookie in a page', PAGE, http(200, HTML_HEAD, COOKIE), ['cookie in an answer']],
-  ['markup of the request', PAGE, http(200, HTML_HEAD, `<a href=""'><fz>`), ['markup that is not escaped']],
+  ['markup of the request', PAGE, http(200, HTML_HEAD, `<a href=""'><fz>`), ['unescaped markup']],
   [
     'a header of the request',
     SENT,
     http(400, `${JSON_HEAD}x-fz: 1\r\n`, ERROR),
-    ['header made by a request'],
+    ['header injected by a request'],
   ],
   [
     'a redirect elsewhere',
@@ -121,21 +121,21 @@ it.each<[string, Sent, string, string[]]>([
     'a second answer',
     SENT,
     http(400, JSON_HEAD, ERROR) + http(400, JSON_HEAD, ERROR),
-    ['takes one request for several'],
+    ['one request gets several answers'],
   ],
   ['no answer', SENT, '', ['request is not answered']],
   [
-    'a good request that is refused',
-    { ...SENT, good: [200] },
+    'a valid request that is refused',
+    { ...SENT, validStatuses: [200] },
     http(400, JSON_HEAD, ERROR),
-    ['good request is refused'],
+    ['valid request is refused'],
   ],
 ])('the fuzzer reports %s', (_what, sent, bytes, rules) => {
   expect(rulesBroken(sent, bytes)).toEqual(rules);
 });
 
 it('the fuzzer reports a connection that hangs', () => {
-  expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'hung')).toEqual(['hangs']);
+  expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'timeout')).toEqual(['hangs']);
 });
 
 it.each([
@@ -145,19 +145,19 @@ it.each([
     ['stack trace or path in a log line, Thing.run'],
   ],
   ['a credential', `{"level":30,"path":"/x/${TOKEN}"}`, ['access token in a log line']],
-  ['a warning of the runtime', '(node:7) MaxListenersExceededWarning', ['line that is no log entry']],
+  ['a warning of the runtime', '(node:7) MaxListenersExceededWarning', ['line that is not a log entry']],
   ['nothing in an entry', '{"level":30,"msg":"answered"}', []],
   ['nothing in where a dependency failed', `{"level":50,"res":{"statusCode":503},"stack":"${STACK}"}`, []],
 ])('the fuzzer reports %s in a log line', (_what, line, rules) => {
-  expect(judgeLine('token', line, secrets).map(({ rule }) => rule)).toEqual(rules);
+  expect(checkLogLine('token', line, secrets).map(({ rule }) => rule)).toEqual(rules);
 });
 
 it('the fuzzer reports memory that is not released', () => {
   const memory = { rss: 100 * 2 ** 20, live: 40 * 2 ** 20 };
   const before = { authorize: memory, token: memory, resource: memory };
   const leaked = { ...memory, live: memory.live + 300 * 900_000 };
-  expect(judgeMemory(before, before)).toEqual([]);
-  expect(judgeMemory(before, { ...before, token: leaked })).toEqual([
-    expect.objectContaining({ rule: 'memory does not come back', where: 'token' }),
+  expect(checkMemory(before, before)).toEqual([]);
+  expect(checkMemory(before, { ...before, token: leaked })).toEqual([
+    expect.objectContaining({ rule: 'memory is not released', where: 'token' }),
   ]);
 });

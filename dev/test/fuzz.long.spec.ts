@@ -12,7 +12,7 @@ import type { Actor } from '../fuzz/actor.js';
 import { Campaign } from '../fuzz/campaign.js';
 import { FUZZED_ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
 import { httpRecipe, openHttp } from '../fuzz/http-target.js';
-import { Findings, playLane } from '../fuzz/lane.js';
+import { Findings, runLane } from '../fuzz/lane.js';
 import { openNats } from '../fuzz/nats-target.js';
 import { openRaw } from '../fuzz/raw-target.js';
 import type { HttpRecipe } from '../fuzz/request.js';
@@ -30,7 +30,7 @@ const SETTINGS = {
 
 describe('npm run fuzz', () => {
   it('finds nothing in the product, and reaches the expected answers', async () => {
-    // Bare connections wait for 10 s where a request never ends: one beside the other.
+    // A request that never ends takes 10 s: many lanes wait at the same time.
     const openWide: OpenTarget = async (...about) => ({ ...(await openRaw(...about)), lanes: 30 });
     const plan = { seed: SEED, length: { requests: 60 }, targets: [openHttp, openWide, openNats] };
     const result = await new Campaign(plan).run(await isolate());
@@ -42,14 +42,14 @@ describe('npm run fuzz', () => {
   });
 
   it('repeats the same requests for the same seed', async () => {
-    const [one, same, other] = [await play(1), await play(1), await play(2)];
+    const [one, same, other] = [await runTestLane(1), await runTestLane(1), await runTestLane(2)];
     expect(one.recipes).toHaveLength(200);
     expect(same.recipes).toEqual(one.recipes);
     expect(other.recipes).not.toEqual(one.recipes);
   });
 
   it('reports the smallest request that breaks a rule, once', async () => {
-    const { findings } = await play(1, ({ variant }) => variant >= 40_000);
+    const { findings } = await runTestLane(1, ({ variant }) => variant >= 40_000);
     expect(findings).toEqual([
       {
         ...PLANTED,
@@ -89,8 +89,8 @@ it.each<[string, DynamicModule]>([
 
 const PLANTED = { rule: 'planted', where: 'here', detail: '' };
 
-/** A lane whose target breaks a rule for some recipes. */
-async function play(seed: number, isBad: (recipe: HttpRecipe) => boolean = () => false) {
+/** Runs a lane whose target violates a rule for some recipes. */
+async function runTestLane(seed: number, isBad: (recipe: HttpRecipe) => boolean = () => false) {
   const recipes: unknown[] = [];
   const findings = new Findings();
   const target: Target<HttpRecipe> = {
@@ -100,8 +100,8 @@ async function play(seed: number, isBad: (recipe: HttpRecipe) => boolean = () =>
     close: async () => undefined,
     run: async (recipe) => (isBad(recipe) ? [PLANTED] : []),
   };
-  const run = { seed, runs: 200, isOver: () => false, begin: (recipe: unknown) => recipes.push(recipe) };
-  await playLane({ target, actor: null as unknown as Actor }, run, findings);
+  const run = { seed, runs: 200, isOver: () => false, onRecipe: (recipe: unknown) => recipes.push(recipe) };
+  await runLane({ target, actor: null as unknown as Actor }, run, findings);
   return { recipes, findings: findings.all };
 }
 
@@ -112,7 +112,7 @@ function fuzz(...args: string[]) {
   });
 }
 
-/** `GET /path` of everything that the controllers of a module and of those that it imports answer over HTTP. */
+/** The HTTP routes of a module and its imports, as `GET /path`. */
 function routesOf(module: DynamicModule): string[] {
   return controllersOf(module).flatMap((controller) => {
     const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
@@ -130,7 +130,7 @@ function routesOf(module: DynamicModule): string[] {
   });
 }
 
-/** A module that is imported: its class, or what `forRoot` returns. */
+/** A module class, or the result of `forRoot`. */
 type Imported = Type<object> | DynamicModule;
 
 function controllersOf(imported: Imported, seen = new Set<Imported>()): Type<object>[] {

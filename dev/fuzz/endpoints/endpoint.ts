@@ -2,14 +2,14 @@ import type { AppName } from '#testing/launch-app.js';
 import type { Actor } from '../actor.js';
 import type { Body, Draft, Field, Header } from '../draft.js';
 
-/** A request that the product answers, and how to make a good one. */
+/** An endpoint of the product, and how to build a valid request to it. */
 export interface Endpoint {
   readonly name: string;
   readonly app: AppName;
   readonly internal: boolean;
-  /** How a good request is answered, where nothing is busy. */
-  readonly good: readonly number[];
-  /** @param variant chooses among the ways in which clients do it, bit by bit */
+  /** The statuses of a valid request, without overload. */
+  readonly validStatuses: readonly number[];
+  /** @param variant its bits choose among the ways in which clients send the request */
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;
 }
 
@@ -20,7 +20,7 @@ export interface Parts {
   readonly json?: Readonly<Record<string, string>>;
 }
 
-/** A good request as the proxy before the product sends it. */
+/** A valid request as a reverse proxy sends it. */
 export function draft(
   actor: Actor,
   app: AppName,
@@ -50,7 +50,7 @@ function fieldsOf(parameters: Readonly<Record<string, string>>): Field[] {
 /** Whether a bit of the variant is set. */
 export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
 
-/** One of these, by two bits of the variant. */
+/** One of the choices, by two bits of the variant. */
 export function choose<T>(variant: number, n: number, choices: readonly [T, ...T[]]): T {
   return choices[((variant >> n) & 3) % choices.length] ?? choices[0];
 }

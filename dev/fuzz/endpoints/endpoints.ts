@@ -9,7 +9,7 @@ const get = (path: string): Endpoint => ({
   name: `GET ${path}`,
   app: 'resource',
   internal: false,
-  good: [200],
+  validStatuses: [200],
   build: async (actor) => draft(actor, 'resource', ['GET', path]),
 });
 
@@ -18,7 +18,7 @@ const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
     ...get(ENDPOINTS.me),
     build: async (actor, variant) => {
       const bound = bit(variant, 1);
-      const { access } = await actor.pair({ isPublic: bit(variant, 0), bound }, 'look');
+      const { access } = await actor.pair({ isPublic: bit(variant, 0), bound }, 'share');
       const uri = actor.urls.resource + ENDPOINTS.me;
       const headers = bound
         ? {
@@ -39,25 +39,25 @@ const INTERNAL_ENDPOINTS = APPS.flatMap((app) =>
     name: `GET ${path} of ${app}`,
     app,
     internal: true,
-    good: [200],
+    validStatuses: [200],
     build: async (actor) => ({ ...draft(actor, app, ['GET', path]), internal: true }),
   })),
 );
 
-/** A path that nobody has, at each app. */
-const NOWHERE = APPS.map((app): Endpoint => ({
+/** An unknown path at each app. */
+const UNKNOWN_PATHS = APPS.map((app): Endpoint => ({
   name: `GET nothing of ${app}`,
   app,
   internal: false,
-  good: [404],
+  validStatuses: [404],
   build: async (actor) => draft(actor, app, ['GET', '/nothing/here']),
 }));
 
-/** Everything that answers over HTTP. */
+/** Every HTTP endpoint. */
 export const FUZZED_ENDPOINTS: readonly Endpoint[] = [
   ...PAGE_ENDPOINTS,
   ...TOKEN_ENDPOINTS,
   ...RESOURCE_ENDPOINTS,
   ...INTERNAL_ENDPOINTS,
-  ...NOWHERE,
+  ...UNKNOWN_PATHS,
 ];

@@ -6,22 +6,22 @@ import { authorizationRequest } from './token-endpoints.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-const endpoint = (name: string, good: readonly number[], build: Endpoint['build']): Endpoint => ({
+const endpoint = (name: string, validStatuses: readonly number[], build: Endpoint['build']): Endpoint => ({
   name,
   app: 'authorize',
   internal: false,
-  good,
+  validStatuses,
   build,
 });
 
-/** A page, for somebody who is logged in. */
+/** A page for a logged-in user. */
 const page = (path: string): Endpoint =>
   endpoint(`GET ${path}`, [200], async (actor) =>
     draft(actor, 'authorize', ['GET', path], { headers: { Cookie: await actor.session() } }),
   );
 
-/** Somebody has something to revoke when a request comes. */
-const connected = ({ build, ...rest }: Endpoint): Endpoint => ({
+/** Adds a connected application before the request. */
+const withConnectedApp = ({ build, ...rest }: Endpoint): Endpoint => ({
   ...rest,
   build: async (actor, variant) => {
     await actor.connect();
@@ -29,14 +29,14 @@ const connected = ({ build, ...rest }: Endpoint): Endpoint => ({
   },
 });
 
-/** An authorization request as a browser brings it. */
+/** The query of an authorization request. */
 function query(actor: Actor, variant: number, prompts: readonly [string, ...string[]]): Fields {
   const prompt = choose(variant, 9, prompts);
   const request = authorizationRequest(actor, actor.client(bit(variant, 0)), variant);
   return { ...request, ...(prompt !== '' && { prompt }) };
 }
 
-/** A request that was pushed before, and what is left of it for the browser. */
+/** Pushes an authorization request (RFC 9126), and returns the query that refers to it. */
 async function pushed(actor: Actor, variant: number) {
   const client = actor.client(bit(variant, 0));
   const answer = await actor.submit(actor.urls.token + ENDPOINTS.par, {
@@ -47,10 +47,10 @@ async function pushed(actor: Actor, variant: number) {
   return { client_id: client.id, request_uri };
 }
 
-/** The form of the login page, and who sends it. */
+/** The login form with its session cookie. */
 async function login(actor: Actor, variant: number) {
-  const Cookie = `session=${actor.fresh('cookie')}`;
-  const { email, password } = actor.person;
+  const Cookie = `session=${actor.newSecret('cookie')}`;
+  const { email, password } = actor.user;
   return draft(actor, 'authorize', ['POST', ENDPOINTS.login], {
     ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
     headers: {
@@ -61,16 +61,16 @@ async function login(actor: Actor, variant: number) {
   });
 }
 
-/** A form of a page for somebody who is logged in. @param ends whether it may end the session */
+/** A form for a logged-in user. @param endsSession whether it may end the session */
 function form(
   path: string,
   purpose: Parameters<Actor['csrf']>[1],
   fields: (actor: Actor, variant: number) => Fields,
-  ends = false,
+  endsSession = false,
 ): Endpoint {
   return endpoint(`POST ${path}`, [303], async (actor, variant) => {
     const Cookie = await actor.session();
-    if (ends) actor.forgetSession();
+    if (endsSession) actor.forgetSession();
     return draft(actor, 'authorize', ['POST', path], {
       headers: { Cookie },
       form: { csrf_token: actor.csrf(Cookie, purpose), ...fields(actor, variant) },
@@ -122,8 +122,8 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   })),
   form(ENDPOINTS.logout, 'logout', () => ({}), true),
   form(ENDPOINTS.logoutEverywhere, 'logout_everywhere', () => ({}), true),
-  connected(page(ENDPOINTS.connectedApps)),
-  connected(
+  withConnectedApp(page(ENDPOINTS.connectedApps)),
+  withConnectedApp(
     endpoint(`GET ${ENDPOINTS.revokeApp}`, [200], async (actor) =>
       draft(actor, 'authorize', ['GET', ENDPOINTS.revokeApp], {
         query: { client_id: actor.confidential.id },
@@ -131,9 +131,9 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       }),
     ),
   ),
-  connected(form(ENDPOINTS.revokeApp, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
-  connected(page(ENDPOINTS.revokeAllApps)),
-  connected(form(ENDPOINTS.revokeAllApps, 'revoke_all', () => ({}))),
+  withConnectedApp(form(ENDPOINTS.revokeApp, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
+  withConnectedApp(page(ENDPOINTS.revokeAllApps)),
+  withConnectedApp(form(ENDPOINTS.revokeAllApps, 'revoke_all', () => ({}))),
   endpoint('GET /auth/logos/:digest', [200], async (actor) =>
     draft(actor, 'authorize', ['GET', `/auth/logos/${actor.logo}`]),
   ),

@@ -5,12 +5,12 @@ import { bit, choose, draft, type Endpoint } from './endpoint.js';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** How a client says who it is, and whether it has a key, by the first bits of a variant. */
+/** The first bits of a variant choose the client authentication, and whether tokens are bound to a key. */
 function kindOf(variant: number): GrantKind {
   return { isPublic: choose(variant, 0, ['basic', 'body', 'none']) === 'none', bound: bit(variant, 2) };
 }
 
-/** A request to an endpoint of the token app, with the client's credentials, as a form or as JSON. */
+/** A request to the token app with the client's credentials, as a form or as JSON. */
 async function post(
   actor: Actor,
   path: string,
@@ -37,7 +37,7 @@ async function post(
   });
 }
 
-/** What a client pushes, or has the browser bring. */
+/** The parameters of an authorization request, pushed or not. */
 export function authorizationRequest(
   actor: Actor,
   { id, redirectUris }: FuzzClient,
@@ -46,21 +46,21 @@ export function authorizationRequest(
   return {
     client_id: id,
     redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
-    state: actor.fresh('state'),
+    state: actor.newSecret('state'),
     scope: choose(variant, 5, ['profile:read', 'profile:read bookings:read', 'bookings:write', '']),
-    // Any 32 bytes can be a challenge.
-    code_challenge: actor.fresh('state'),
+    // Any 32 bytes are a valid challenge.
+    code_challenge: actor.newSecret('state'),
     code_challenge_method: 'S256',
     ...(bit(variant, 7) && { response_type: 'code' }),
     ...(bit(variant, 8) && { login_hint: 'ada@example.com', ui_locales: 'de ar', nonce: '1' }),
   };
 }
 
-const endpoint = (name: string, good: readonly number[], build: Endpoint['build']): Endpoint => ({
+const endpoint = (name: string, validStatuses: readonly number[], build: Endpoint['build']): Endpoint => ({
   name,
   app: 'token',
   internal: false,
-  good,
+  validStatuses,
   build,
 });
 
@@ -101,7 +101,7 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
     return post(actor, ENDPOINTS.revoke, variant, [{ token: bit(variant, 4) ? access : refresh, ...hint }]);
   }),
   endpoint(`POST ${ENDPOINTS.introspect}`, [200], async (actor, variant) => {
-    const { access } = await actor.pair(kindOf(variant), 'look');
+    const { access } = await actor.pair(kindOf(variant), 'share');
     const { id, secret } = actor.resourceServer;
     const Authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
     const parts = bit(variant, 3) ? { json: { token: access } } : { form: { token: access } };
