@@ -1,6 +1,7 @@
 import { clientCommand } from './client/client.command.js';
 import { reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
+import { grantCommand } from './grant/grant.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
 import { userCommand } from './user/user.command.js';
@@ -10,7 +11,7 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client delete, client secret rotate, client secret revoke,
-                   resource-server revoke, user disable, user delete
+                   resource-server revoke, user disable, user delete, grant revoke
   AUTH_URL         client create
   BASE_URL         client create, resource-server create`;
 
@@ -36,6 +37,7 @@ function program(): OperatorCommand {
     .addCommand(clientCommand())
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())
+    .addCommand(grantCommand())
     .addCommand(migrateCommand())
     .addCommand(helpCommand());
 }

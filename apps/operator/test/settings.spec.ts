@@ -26,6 +26,9 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['user enable', ['nobody'], []],
   ['user disable', ['nobody'], ['NATS_URL']],
   ['user delete', ['nobody', '--yes'], ['NATS_URL']],
+  ['grant list', [], []],
+  ['grant show', ['GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA'], []],
+  ['grant revoke', ['--all', '--yes'], ['NATS_URL']],
   ['migrate', [], []],
 ];
 

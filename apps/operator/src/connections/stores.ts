@@ -1,6 +1,8 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
+import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
@@ -23,6 +25,8 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
     resourceServers: new ResourceServerStore(database),
     users: new UserStore(database),
     accounts: new UserAccountStore(database),
+    grants: new GrantAdministrationStore(database),
+    records: new GrantRecordStore(database),
     close: () => database.destroy(),
   };
 }

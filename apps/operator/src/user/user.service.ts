@@ -118,7 +118,7 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
 }
 
 /** Finds a user by email address or user name. @throws InputError for an unknown user */
-async function findUser({ users }: Stores, login: string): Promise<User> {
+export async function findUser({ users }: Stores, login: string): Promise<User> {
   const found = await users.findByLogin(login);
   if (!found) throw unknownUser(login);
   return found.user;

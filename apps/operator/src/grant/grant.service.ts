@@ -1,0 +1,86 @@
+import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/grant-administration.store.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { invocation } from '../command-line/operator-command.js';
+import { unknownClient } from '../client/client.service.js';
+import { withStores } from '../connections/database.connection.js';
+import { applyRevocations } from '../connections/nats.connection.js';
+import type { Stores } from '../connections/stores.js';
+import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { findUser } from '../user/user.service.js';
+import type { GrantListDto, GrantRevocationDto } from './grant.dto.js';
+
+/** A page of grants, newest first. @returns whether there are more */
+export async function listGrants(
+  settings: DatabaseSettings,
+  { user, client, ...page }: GrantListDto,
+): Promise<{ page: AdministeredGrant[]; more: boolean }> {
+  return withStores(settings, async (stores) => {
+    const owner = await ownerOf(stores, user, client);
+    // One extra row shows whether there is another page.
+    const wanted: GrantPage = { ...page, limit: page.limit + 1 };
+    const found = await stores.grants.list(owner, wanted);
+    return { page: found.slice(0, page.limit), more: found.length > page.limit };
+  });
+}
+
+/** @throws InputError if there is no such grant */
+export async function findGrant(settings: DatabaseSettings, id: string): Promise<AdministeredGrant> {
+  const grant = await withStores(settings, ({ grants }) => grants.find(id));
+  if (!grant)
+    throw new InputError([`there is no grant ${quoted(id)}: see ${invocation()} grant list --ended`]);
+  return grant;
+}
+
+/** Asks the operator, and shows how far the revocation is. */
+export interface RevocationDialog {
+  /** @param live number of live grants @returns false to revoke nothing */
+  confirm(live: number): Promise<boolean>;
+  progress(revoked: number, live: number): void;
+}
+
+/** Revokes one grant. Safe to repeat. @returns whether it was live */
+export async function revokeGrant(settings: ChangeSettings, id: string): Promise<boolean> {
+  const { userId } = await findGrant(settings, id);
+  const revoked = await withStores(settings, ({ records }) => records.revoke(id));
+  await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked');
+  return revoked;
+}
+
+/**
+ * Revokes the grants of a user, to a client, both, or all there are: client by client, so that each is over once it is counted.
+ * Safe to repeat.
+ *
+ * @returns how many were revoked; null if the operator did not confirm it
+ */
+export async function revokeGrants(
+  settings: ChangeSettings,
+  { user, client }: GrantRevocationDto,
+  dialog: RevocationDialog,
+): Promise<number | null> {
+  return withStores(settings, async (stores) => {
+    const owner = await ownerOf(stores, user, client);
+    const clients = await stores.grants.countLive(owner);
+    const live = clients.reduce((sum, { count }) => sum + count, 0);
+    if (!(await dialog.confirm(live))) return null;
+    // Also where nothing is live: an earlier run may have revoked grants that no service has been told of.
+    const owners = owner.userId === undefined && !owner.clientId ? clients : [owner];
+    let revoked = 0;
+    for (const { clientId } of owners) {
+      await stores.grants.revoke({ ...owner, clientId }, (count) => {
+        revoked += count;
+        dialog.progress(revoked, live);
+      });
+      const whose = owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
+      await applyRevocations(settings.NATS_URL, whose, 'the grants are revoked');
+    }
+    return revoked;
+  });
+}
+
+/** @throws InputError for an unknown user or client */
+async function ownerOf(stores: Stores, login?: string, clientId?: string): Promise<GrantOwner> {
+  const user = login === undefined ? undefined : await findUser(stores, login);
+  // The grants of a deleted client are revoked: nothing to see or to do.
+  if (clientId !== undefined && !(await stores.clients.find(clientId))) throw unknownClient(clientId);
+  return { userId: user?.id, clientId };
+}
