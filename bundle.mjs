@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { build } from 'esbuild';
 
 /** Packages with native code: they load files beside them. */
-const NATIVE = ['sharp', '@node-rs/argon2'];
+const NATIVE = ['sharp', '@node-rs/argon2', '@node-rs/bcrypt'];
 
 /** What only tracing needs, and loads when it is on. */
 const TRACING = ['core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace-base'];

@@ -93,6 +93,32 @@ describe('UserStore', () => {
     },
   );
 
+  it('replaces a hash only if it is still the one that was verified', async () => {
+    const email = 'rehashed@example.com';
+    const { id } = await users.create({ email, username: 'rehashed', name: 'X', passwordHash });
+    const [one, two] = [await hashPassword('one'), await hashPassword('two')];
+    expect(await users.replacePasswordHash(id, passwordHash, one)).toBe(true);
+    expect(await users.replacePasswordHash(id, passwordHash, two)).toBe(false);
+    expect((await users.findByLogin(email))?.passwordHash).toBe(one);
+  });
+
+  it('gives an unknown login the same hash of a user each time, in one query', async () => {
+    const logins = Array.from({ length: 20 }, (_, index) => `nobody${index}@example.com`);
+    for (const login of [
+      ...logins,
+      ...logins.map((email) => email.replace(/@.*/, '')),
+      'a\0b',
+      'x'.repeat(300),
+    ]) {
+      const found = await users.credentialsOf(login);
+      expect(found).toEqual({ user: null, passwordHash: expect.stringContaining('$argon2id$') });
+      expect(await users.credentialsOf(login.toUpperCase())).toEqual(found);
+    }
+    expect(await database.statementsOf(() => users.credentialsOf('nobody'))).toHaveLength(1);
+    const known = await users.credentialsOf('ADA@example.com');
+    expect(known).toEqual(await users.findByLogin('ada'));
+  });
+
   describe('settings and sessions', () => {
     const newUser = async (username: string) =>
       (await users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash })).id;

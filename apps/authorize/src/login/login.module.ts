@@ -6,6 +6,7 @@ import { LoginController } from './login.controller.js';
 import { LoginService } from './login.service.js';
 import { LogoutController } from './logout.controller.js';
 import { PasswordGate } from './password-gate.js';
+import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import { LoginThrottle } from './throttle/login-throttle.service.js';
 import { ThrottleStore } from './throttle/throttle.store.js';
@@ -16,6 +17,7 @@ import { ThrottleStore } from './throttle/throttle.store.js';
   controllers: [LoginController, LogoutController],
   providers: [
     LoginService,
+    PasswordService,
     { provide: PasswordGate, useValue: new PasswordGate() },
     LoginThrottle,
     ThrottleStore,

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { verifyPassword } from '#database/user/password.js';
 import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import type { MessageId } from '../ui/i18n/translator.js';
-import { PasswordGate } from './password-gate.js';
+import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import { type Attempt, LoginThrottle, type Throttled } from './throttle/login-throttle.service.js';
 
@@ -54,7 +53,7 @@ interface VerifiedPassword {
 export class LoginService {
   constructor(
     private readonly users: UserStore,
-    private readonly gate: PasswordGate,
+    private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
     private readonly devices: DeviceCookie,
     private readonly sessions: SessionService,
@@ -106,19 +105,19 @@ export class LoginService {
     if (counted.outcome === 'refused') return throttled(counted);
     let attempt = counted;
     try {
-      const account = await this.users.findByLogin(username.trim());
-      if (account && attempt.outcome === 'device' && device && !this.devices.isOf(device, account.user)) {
+      const account = await this.users.credentialsOf(username.trim());
+      const { user } = account;
+      if (user && attempt.outcome === 'device' && device && !this.devices.isOf(device, user)) {
         // The name now belongs to another user, who does not know this device.
         const recounted = await this.throttle.count(username, address, null);
         if (recounted.outcome === 'refused') return throttled(recounted);
         attempt = recounted;
       }
-      const verify = () => verifyPassword(password, account?.passwordHash ?? null);
-      const matches = await this.gate.run(verify, attempt.outcome === 'device');
-      if (account && matches && !account.user.disabled) return { user: account.user, attempt };
-      if (account && matches) return await this.disabled(account.user, attempt);
+      const matches = await this.passwords.verify(password, account, attempt.outcome === 'device');
+      if (user && matches && !user.disabled) return { user, attempt };
+      if (user && matches) return await this.disabled(user, attempt);
       // Without the user name: people type their password there.
-      const detail = account ? { check: 'password', user_id: account.user.id } : { check: 'user' };
+      const detail = user ? { check: 'password', user_id: user.id } : { check: 'user' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
     } catch (error) {
       await this.throttle.cancel(attempt);

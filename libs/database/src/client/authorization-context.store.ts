@@ -3,7 +3,7 @@ import { isClientId } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
 import { decisions as everyDecision, liveOfDecision, ofDecision } from '../grant/decision.statements.js';
 import type { Client } from './client.js';
-import type { User } from '../user/user.js';
+import { type User, USER_FIELDS } from '../user/user.js';
 
 /** An earlier decision of the user on this client, from a grant that is still live. */
 export interface EarlierDecision {
@@ -66,12 +66,7 @@ const QUERY = `
        WHERE c.client_id = $1 AND c.deleted_at IS NULL
      ) client) AS client,
     (SELECT row_to_json(account) FROM (
-       SELECT id, username, email, name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
-              default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
-              organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
-              session_generation AS "sessionGeneration",
-              disabled_at IS NOT NULL AS disabled
-       FROM users WHERE id = $2
+       SELECT ${USER_FIELDS} FROM users WHERE id = $2
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
        SELECT asked_scope AS asked, scope AS allowed, max(created_at) AS at

@@ -1,12 +1,13 @@
 import { hash, verify } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { isBcrypt, isCurrent, PARAMETERS, passwordHashProblem } from './password-hash.js';
 
-// argon2id (the library's default) with the parameters OWASP's password storage cheat sheet recommends:
-// 19 MiB of memory, two passes, one lane.
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
-
-/** The hash of a discarded random password, with the parameters above. */
+/** The hash of a discarded random password, with our parameters. */
 const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$wVu0N+Y8Esil8EZzaSaYbw$MmxNIZbSl0j5K9gX5pOQtYeIoqYBuUbpYOxwrFoBRfc';
+
+/** bcrypt hashes no more bytes of a password. */
+const BCRYPT_BYTES = 72;
 
 /** Keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
 const normalize = (password: string): string => password.normalize('NFKC');
@@ -21,10 +22,30 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * @param passwordHash from `hashPassword`; null if there is no such user: verifies against a dummy hash, so that the duration
- *   does not reveal whether an account exists
+ * Verifies a password against a hash of ours or of the product, which need not have normalized the password.
+ *
+ * @param passwordHash null or one that is not accepted: verifies against a dummy hash and answers false, so that the duration does
+ *   not reveal whether an account exists
  */
 export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const matches = await verify(passwordHash ?? DUMMY_HASH, normalize(password));
-  return matches && passwordHash !== null;
+  const isUsable = passwordHash !== null && passwordHashProblem(passwordHash) === null;
+  const usable = isUsable ? passwordHash : DUMMY_HASH;
+  for (const spelling of new Set([normalize(password), password]))
+    if (await matches(spelling, usable)) return isUsable;
+  return false;
+}
+
+/**
+ * Whether the hash of a password that has just been verified should be replaced by `hashPassword`. Not if bcrypt has seen only the
+ * beginning of the password: what the user typed after that may be wrong, and would become right.
+ */
+export function needsRehash(password: string, passwordHash: string): boolean {
+  return !isCurrent(passwordHash) && !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES);
+}
+
+async function matches(password: string, passwordHash: string): Promise<boolean> {
+  if (!isBcrypt(passwordHash)) return verify(passwordHash, password);
+  const result = await verifyBcrypt(password, passwordHash);
+  // Many bcrypt libraries end the password at a NUL, so that what follows would not count.
+  return result && !password.includes('\0');
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { DuplicateUserError, type UniqueUserField, type User } from './user.js';
+import { createHash } from 'node:crypto';
+import { DuplicateUserError, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { violatedConstraint } from '../connection/errors.js';
 
@@ -16,6 +17,34 @@ export interface NewUser {
   passwordHash: string;
 }
 
+/** What a login page verifies a password against. */
+export interface Credentials {
+  /** Null if there is no such user. */
+  readonly user: User | null;
+  /**
+   * The user's hash, or, if there is no such user, always the same other user's, so that the duration does not reveal whether
+   * an account exists: hashes of the product may cost more or less than ours. Null if none was found.
+   */
+  readonly passwordHash: string | null;
+}
+
+/** Users with a password are looked for among so many. */
+const DECOYS = 50;
+
+/** $1 is the login, $2 a number from 0 to 1. */
+const credentialsBy = (column: 'email' | 'username'): string => `
+  SELECT found."user", coalesce(found.password_hash, (
+      SELECT password_hash FROM (
+        SELECT password_hash FROM users
+        WHERE id >= $2::float8 * (SELECT max(id) FROM users) AND found.password_hash IS NULL ORDER BY id LIMIT ${DECOYS}
+      ) decoy WHERE password_hash IS NOT NULL LIMIT 1
+    )) AS "passwordHash"
+  FROM (SELECT) one LEFT JOIN LATERAL (
+    SELECT password_hash, (SELECT row_to_json(account) FROM (SELECT ${USER_FIELDS}) account) AS "user"
+    FROM users WHERE lower(${column}) = lower($1) AND password_hash IS NOT NULL
+  ) found ON true`;
+const CREDENTIALS = { email: credentialsBy('email'), username: credentialsBy('username') } as const;
+
 /** The users of the scheduling product. */
 @Injectable()
 export class UserStore {
@@ -30,8 +59,7 @@ export class UserStore {
    * user's own email.
    */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
-    // Longer than any address (RFC 5321 4.5.3.1.3), or with a NUL, which PostgreSQL cannot store.
-    if (emailOrUsername.length > 254 || emailOrUsername.includes('\0')) return null;
+    if (!isLogin(emailOrUsername)) return null;
     const column = emailOrUsername.includes('@') ? 'email' : 'username';
     const found = await this.users
       .createQueryBuilder('user')
@@ -40,6 +68,28 @@ export class UserStore {
       })
       .getOne();
     return found?.passwordHash ? { user: toUser(found), passwordHash: found.passwordHash } : null;
+  }
+
+  /** As `findByLogin`, with another user's hash if there is no such user; in one query as well. */
+  async credentialsOf(emailOrUsername: string): Promise<Credentials> {
+    const login = isLogin(emailOrUsername) ? emailOrUsername : '';
+    const place = createHash('sha256').update(login.toLowerCase()).digest().readUInt32BE() / 2 ** 32;
+    const statement = CREDENTIALS[login.includes('@') ? 'email' : 'username'];
+    const [found] = await this.users.query<Credentials[]>(statement, [login, place]);
+    return found ?? { user: null, passwordHash: null };
+  }
+
+  /**
+   * Replaces the hash of a password that has just been verified.
+   *
+   * @returns false if the password has been changed in the meantime
+   */
+  async replacePasswordHash(id: number, verified: string, replacement: string): Promise<boolean> {
+    const { affected } = await this.users.update(
+      { id, passwordHash: verified },
+      { passwordHash: replacement },
+    );
+    return affected === 1;
   }
 
   async find(id: number): Promise<User | null> {
@@ -92,6 +142,9 @@ export class UserStore {
     return taken;
   }
 }
+
+/** Not longer than any address (RFC 5321 4.5.3.1.3), and without a NUL, which PostgreSQL cannot store. */
+const isLogin = (text: string): boolean => text.length <= 254 && !text.includes('\0');
 
 export function toUser(entity: UserEntity): User {
   return {

@@ -26,6 +26,13 @@ export interface User {
 
 export type UniqueUserField = 'email' | 'username';
 
+/** SQL: the columns of `users` as a User. */
+export const USER_FIELDS = `
+  id, username, email, name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
+  default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
+  organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
+  session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
+
 /** A user at whoever vouches for them. */
 export interface Identity {
   /** OIDC issuer, or the origin of the product; at most 255 characters. */

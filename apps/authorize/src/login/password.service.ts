@@ -1,0 +1,40 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { hashPassword, needsRehash, verifyPassword } from '#database/user/password.js';
+import { type Credentials, UserStore } from '#database/user/user.store.js';
+import { PasswordGate } from './password-gate.js';
+
+/** Verifies passwords, and replaces hashes that the product brought by our own. */
+@Injectable()
+export class PasswordService {
+  private readonly logger = new Logger(PasswordService.name);
+
+  constructor(
+    private readonly users: UserStore,
+    private readonly gate: PasswordGate,
+  ) {}
+
+  /**
+   * @param known whether the account logged in on this device earlier
+   * @throws OAuthError temporarily_unavailable (503) if too many passwords are being verified
+   */
+  async verify(password: string, { user, passwordHash }: Credentials, known: boolean): Promise<boolean> {
+    const matches = await this.gate.run(() => verifyPassword(password, passwordHash), known);
+    // A hash without a user is somebody else's.
+    if (!matches || user === null) return false;
+    if (passwordHash !== null && !user.disabled && needsRehash(password, passwordHash))
+      await this.rehash(user.id, password, passwordHash);
+    return true;
+  }
+
+  /** One statement, which changes nothing if the password was changed meanwhile. A failure leaves the rehash to the next login. */
+  private async rehash(userId: number, password: string, verified: string): Promise<void> {
+    try {
+      const replacement = await this.gate.run(() => hashPassword(password), true);
+      await this.users.replacePasswordHash(userId, verified, replacement);
+    } catch (error) {
+      // Its message only: a failed statement carries its parameters.
+      const reason = error instanceof Error ? error.message : String(error);
+      this.logger.warn({ user_id: userId, reason, msg: 'the password hash could not be replaced' });
+    }
+  }
+}
