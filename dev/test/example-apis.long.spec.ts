@@ -13,6 +13,7 @@ import { IntrospectionProxy } from './examples/introspection-proxy.js';
 const BOTH_SCOPES = 'bookings:read bookings:write';
 /** Longer than any test: an entry that is not used any more was evicted, or was not trusted. */
 const LONG = '3600';
+const API_URL = 'https://bookings.example.com';
 
 /** Looked for before the tests have names, so that their names say what was tried, and in which version. */
 const found = await findLibraries(EXAMPLES.map(({ library }) => library));
@@ -77,7 +78,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     let api: RunningExample;
 
     const start = (settings: Record<string, string> = {}) =>
-      built.run({ ...credentials, INTROSPECTION_URL: introspection.url, ...settings });
+      built.run({ ...credentials, API_URL, INTROSPECTION_URL: introspection.url, ...settings });
     const get = (authorization?: string, { url } = api) =>
       fetch(url, { headers: authorization === undefined ? {} : { Authorization: authorization } });
     const status = async (accessToken: string, running = api) =>
@@ -157,6 +158,19 @@ for (const [index, example] of EXAMPLES.entries()) {
       const proof = await key.proof('POST', 'https://base.example.com/api/auth/oauth/token');
       const bound = await accessToken(BOTH_SCOPES, { DPoP: proof });
       expect(await status(bound)).toBe(401);
+    });
+
+    // @rfc 8707 2
+    it('refuses a token for other APIs', async () => {
+      const answer = { active: true, sub: '1', client_id: 'sc_1', grant_id: 'g1', scope: BOTH_SCOPES };
+      const exp = Math.floor(Date.now() / 1000) + 600;
+      const tokenFor = async (aud: string[]) => {
+        introspection.instead = { status: 200, body: JSON.stringify({ ...answer, exp, aud }) };
+        return status(randomBytes(16).toString('hex'));
+      };
+      expect(await tokenFor(['https://files.example.com'])).toBe(401);
+      expect(await tokenFor([])).toBe(401);
+      expect(await tokenFor(['https://files.example.com', API_URL])).toBe(200);
     });
 
     it('asks once for a token that it sees often', async () => {

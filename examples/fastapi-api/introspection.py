@@ -23,11 +23,12 @@ class Token:
 
 
 class Introspector:
-    """`http` sends the credentials of the resource server and has a timeout."""
+    """`http` sends the credentials of the resource server and has a timeout. `api_url` is where clients reach this API."""
 
-    def __init__(self, http: httpx.AsyncClient, url: str, cache: "TokenCache"):
+    def __init__(self, http: httpx.AsyncClient, url: str, api_url: str, cache: "TokenCache"):
         self._http = http
         self._url = url
+        self._api_url = api_url
         self._cache = cache
 
     async def introspect(self, token: str) -> Token | None:
@@ -45,22 +46,24 @@ class Introspector:
         try:
             answer = await self._http.post(self._url, data={"token": token})
             answer.raise_for_status()
-            return _read(answer.json())
+            return self._read(answer.json())
         except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
             raise Unavailable(f"introspection failed: {error!r}") from error
 
-
-def _read(fields: dict) -> Token | None:
-    # RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
-    if fields["active"] is not True or "cnf" in fields:
-        return None
-    return Token(
-        user_id=fields["sub"],
-        client_id=fields["client_id"],
-        grant_id=fields["grant_id"],
-        scopes=frozenset(fields["scope"].split()),
-        expires_at=float(fields["exp"]),
-    )
+    def _read(self, fields: dict) -> Token | None:
+        # RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
+        if fields["active"] is not True or "cnf" in fields:
+            return None
+        # RFC 9700 2.3: a token for other APIs is not for this one. Without `aud` it is for all.
+        if "aud" in fields and self._api_url not in fields["aud"]:
+            return None
+        return Token(
+            user_id=fields["sub"],
+            client_id=fields["client_id"],
+            grant_id=fields["grant_id"],
+            scopes=frozenset(fields["scope"].split()),
+            expires_at=float(fields["exp"]),
+        )
 
 
 class TokenCache:

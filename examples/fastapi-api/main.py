@@ -61,7 +61,7 @@ async def main() -> None:
     cache = TokenCache(float(settings.get("CACHE_SECONDS", "30")))
     credentials = (settings["RESOURCE_SERVER_ID"], settings["RESOURCE_SERVER_SECRET"])
     async with httpx.AsyncClient(auth=credentials, timeout=2) as http:
-        app.state.introspector = Introspector(http, settings["INTROSPECTION_URL"], cache)
+        app.state.introspector = Introspector(http, settings["INTROSPECTION_URL"], settings["API_URL"], cache)
         server = uvicorn.Server(uvicorn.Config(app, port=int(settings.get("PORT", "3006"))))
         if "NATS_URL" in settings:
             feed = asyncio.create_task(RevocationFeed(settings["NATS_URL"], cache).run())

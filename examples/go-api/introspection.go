@@ -22,13 +22,23 @@ type Token struct {
 	GrantID  string          `json:"grant_id"`
 	Scope    string          `json:"scope"`
 	Expiry   int64           `json:"exp"`
+	Audience []string        `json:"aud"`
 	Key      json.RawMessage `json:"cnf"`
+}
+
+// RFC 9700 2.3: a token for other APIs is not for this one. Without an audience it is for all.
+func (t *Token) isFor(api string) bool {
+	return t.Audience == nil || contains(t.Audience, api)
 }
 
 // HasScope reports whether the user allowed the scope.
 func (t *Token) HasScope(wanted string) bool {
-	for _, scope := range strings.Fields(t.Scope) {
-		if scope == wanted {
+	return contains(strings.Fields(t.Scope), wanted)
+}
+
+func contains(all []string, wanted string) bool {
+	for _, one := range all {
+		if one == wanted {
 			return true
 		}
 	}
@@ -39,6 +49,7 @@ func (t *Token) HasScope(wanted string) bool {
 type Introspector struct {
 	Client     *http.Client // has a timeout
 	URL        string
+	APIURL     string // where clients reach this API
 	ID, Secret string // credentials of the resource server
 	Cache      *TokenCache
 }
@@ -55,7 +66,7 @@ func (i *Introspector) Introspect(ctx context.Context, token string) (*Token, er
 		return nil, fmt.Errorf("introspection failed: %w", err)
 	}
 	// RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key.
-	if !found.Active || found.Key != nil {
+	if !found.Active || found.Key != nil || !found.isFor(i.APIURL) {
 		return nil, nil
 	}
 	i.Cache.Put(token, found, evictions)

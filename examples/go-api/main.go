@@ -29,6 +29,7 @@ func main() {
 	introspector := &Introspector{
 		Client: &http.Client{Timeout: 2 * time.Second},
 		URL:    os.Getenv("INTROSPECTION_URL"),
+		APIURL: os.Getenv("API_URL"),
 		ID:     os.Getenv("RESOURCE_SERVER_ID"),
 		Secret: os.Getenv("RESOURCE_SERVER_SECRET"),
 		Cache:  cache,

@@ -35,6 +35,7 @@ public final class BookingsApi {
             new Thread(new RevocationFeed(URI.create(settings.get("NATS_URL")), cache), "revocation-feed").start();
         Introspector introspector = new Introspector(
                 URI.create(settings.get("INTROSPECTION_URL")),
+                settings.get("API_URL"),
                 settings.get("RESOURCE_SERVER_ID"),
                 settings.get("RESOURCE_SERVER_SECRET"),
                 cache);

@@ -17,12 +17,17 @@ final class Introspector {
     private final HttpClient http = HttpClient.newBuilder().connectTimeout(TIMEOUT).build();
     private final ObjectMapper json = new ObjectMapper();
     private final URI url;
+    private final String apiUrl;
     private final String authorization;
     private final TokenCache cache;
 
-    /** @param id with the secret: the credentials of the resource server */
-    Introspector(URI url, String id, String secret, TokenCache cache) {
+    /**
+     * @param apiUrl where clients reach this API
+     * @param id with the secret: the credentials of the resource server
+     */
+    Introspector(URI url, String apiUrl, String id, String secret, TokenCache cache) {
         this.url = url;
+        this.apiUrl = apiUrl;
         this.authorization =
                 "Basic " + Base64.getEncoder().encodeToString((id + ":" + secret).getBytes(StandardCharsets.UTF_8));
         this.cache = cache;
@@ -38,7 +43,7 @@ final class Introspector {
         if (cached.isPresent()) return cached;
         long evictions = cache.evictions();
         Token found = ask(token);
-        if (!found.isValidBearerToken()) return Optional.empty();
+        if (!found.isValidBearerToken() || !found.isFor(apiUrl)) return Optional.empty();
         cache.put(token, found, evictions);
         return Optional.of(found);
     }

@@ -15,6 +15,7 @@ record Token(
         @JsonProperty("grant_id") String grantId,
         String scope,
         long exp,
+        List<String> aud,
         JsonNode cnf) {
 
     Token {
@@ -25,6 +26,11 @@ record Token(
     /** RFC 9449 6: a token that is bound to a key is no bearer token, and this API checks no proof of the key. */
     boolean isValidBearerToken() {
         return active && cnf == null;
+    }
+
+    /** RFC 9700 2.3: a token for other APIs is not for this one. Without an audience it is for all. */
+    boolean isFor(String apiUrl) {
+        return aud == null || aud.contains(apiUrl);
     }
 
     boolean hasScope(String wanted) {
