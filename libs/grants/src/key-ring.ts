@@ -16,6 +16,7 @@ interface RingKey {
   readonly nonce: Buffer;
   readonly device: Buffer;
   readonly throttle: Buffer;
+  readonly challenge: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -66,6 +67,11 @@ export class KeyRing {
     return [...this.byId.values()].map(({ device }) => device);
   }
 
+  /** Seeds of the Ed25519 keys that sign login challenges, the signing one first. */
+  get challengeKeys(): readonly Buffer[] {
+    return [...this.byId.values()].map(({ challenge }) => challenge);
+  }
+
   /** The key of the hashes under which the login throttle counts. The counters live for an hour, so older keys are not needed. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
@@ -89,5 +95,6 @@ function deriveKey(key: Buffer): RingKey {
     nonce: derive('dpop nonce'),
     device: derive('login device'),
     throttle: derive('login throttle'),
+    challenge: derive('login challenge'),
   };
 }

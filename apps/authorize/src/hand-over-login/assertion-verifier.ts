@@ -1,0 +1,162 @@
+import {
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose';
+import type { ProductKeys } from './product-keys.js';
+
+/** Explicit typing (RFC 8725 3.11): no other JWT that the product signs with its key is a login. */
+export const ASSERTION_TYPE = 'login+jwt';
+
+/** RFC 8725 3.1: only these algorithms. Ed25519 is the name that RFC 9864 gives to EdDSA with that curve. */
+const ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
+
+/** Seconds. */
+const MAX_AGE = 60;
+
+/** OpenID Connect Core 2: `sub` "MUST NOT exceed 255 ASCII characters in length". */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+
+/** What the product says about the user who logged in. */
+export interface LoginAssertion {
+  readonly subject: string;
+  /** When the user gave the password or the like, in seconds since the epoch; null if the product does not say. */
+  readonly authTime: number | null;
+  /** All claims, for the profile. */
+  readonly claims: JWTPayload;
+}
+
+export interface AssertionOptions {
+  /** The origin of LOGIN_URL. */
+  readonly issuer: string;
+  /** AUTH_URL. */
+  readonly audience: string;
+  /** Seconds. */
+  readonly clockSkew: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/**
+ * The challenge that an assertion answers, of which nothing is verified yet. It finds the login transaction, so that also the
+ * page for an assertion that is refused knows how to start again.
+ */
+export function challengeOf(assertion: string): unknown {
+  try {
+    return decodeJwt(assertion)['challenge'];
+  } catch {
+    return undefined;
+  }
+}
+
+/** An assertion that is not accepted, for what the product's developer must correct. */
+export class InvalidAssertionError extends Error {
+  constructor(
+    /** The claim, header parameter or property that is wrong. */
+    readonly failed: string,
+    rule: string,
+    cause?: unknown,
+  ) {
+    super(`the product’s login assertion is not accepted: ${rule}`, { cause });
+    this.name = 'InvalidAssertionError';
+  }
+}
+
+/** Verifies the JWT that the product's login returns: signature, type, issuer, audience and time. */
+export class AssertionVerifier {
+  constructor(
+    private readonly keys: ProductKeys,
+    private readonly options: AssertionOptions,
+  ) {}
+
+  /**
+   * @param challenge that the assertion must answer
+   * @throws InvalidAssertionError; DependencyUnavailableError if the product's keys cannot be fetched
+   */
+  async verify(assertion: string, challenge: string): Promise<LoginAssertion> {
+    const { issuer, audience, clockSkew, clock } = this.options;
+    const payload = await signedClaims(assertion, this.keys, {
+      algorithms: ALGORITHMS,
+      typ: ASSERTION_TYPE,
+      issuer,
+      audience,
+      maxTokenAge: MAX_AGE,
+      clockTolerance: clockSkew,
+      currentDate: new Date(clock()),
+    });
+    // Another audience of the same assertion could pass it on to us.
+    if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
+    if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
+    const { sub, auth_time: authTime = null } = payload;
+    if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw new InvalidAssertionError('sub', RULES.sub);
+    if (authTime !== null && typeof authTime !== 'number')
+      throw new InvalidAssertionError('auth_time', RULES.auth_time);
+    return { subject: sub, authTime, claims: payload };
+  }
+}
+
+/** What the product's developer must correct, by the claim or header parameter. */
+const RULES = {
+  typ: `its header must have the typ ${ASSERTION_TYPE}`,
+  iss: 'its iss must be the origin of LOGIN_URL',
+  aud: 'its aud must be AUTH_URL, and nothing else',
+  iat: `its iat must be a time in the last ${MAX_AGE} seconds: sign it when you send the browser back, with the right time`,
+  exp: 'it has expired',
+  nbf: 'its nbf is in the future',
+  challenge: 'its challenge must be the one that came with the browser, unchanged',
+  sub: 'its sub must be the user’s id: 1 to 255 printable ASCII characters',
+  auth_time: 'its auth_time must be a number of seconds since 1970',
+} as const;
+
+async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    const { payload } = await verifyWithAnyKey(jwt, keys, options);
+    return payload;
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? refusal(error) : error;
+  }
+}
+
+/** While keys are replaced, several may fit; each is tried. */
+async function verifyWithAnyKey(
+  jwt: string,
+  keys: ProductKeys,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(jwt, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(jwt, key, options);
+      } catch (mismatch) {
+        if (!(mismatch instanceof errors.JWSSignatureVerificationFailed)) throw mismatch;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+function refusal(error: errors.JOSEError): InvalidAssertionError {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+    const { claim } = error;
+    return new InvalidAssertionError(
+      claim,
+      RULES[claim as keyof typeof RULES] ?? `its ${claim} is not valid`,
+      error,
+    );
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return new InvalidAssertionError('alg', 'its alg must be EdDSA or ES256', error);
+  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
+    return new InvalidAssertionError(
+      'signature',
+      'its signature is not by a key of LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
+      error,
+    );
+  return new InvalidAssertionError('format', 'it is not a signed JWT', error);
+}

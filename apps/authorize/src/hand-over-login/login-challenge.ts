@@ -1,0 +1,127 @@
+import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { compactVerify, type CompactJWSHeaderParameters, errors, type JWK, SignJWT } from 'jose';
+
+/** Explicit typing (RFC 8725 3.11): the product cannot take another JWT of ours for a challenge. */
+const CHALLENGE_TYPE = 'login-challenge+jwt';
+
+/** Longer than any that we issue. */
+const MAX_CHALLENGE = 4_000;
+
+/** What a challenge says. The product may read all of it; `undefined` is left out. */
+export interface ChallengeClaims {
+  /** Id of the login transaction, single use. */
+  readonly jti: string;
+  /** The application that the user continues to. */
+  readonly client_name?: string | undefined;
+  /** `login` or `select_account` or both (OpenID Connect Core 3.1.2.1). */
+  readonly prompt?: string | undefined;
+  /** Seconds since the user last gave the password or the like. */
+  readonly max_age?: number | undefined;
+  readonly login_hint?: string | undefined;
+  /** Space-separated. */
+  readonly ui_locales?: string | undefined;
+}
+
+export interface IssuedChallenge extends ChallengeClaims {
+  /** Seconds since the epoch. */
+  readonly iat: number;
+}
+
+export interface ChallengeOptions {
+  /** AUTH_URL. */
+  readonly issuer: string;
+  /** The origin of LOGIN_URL. */
+  readonly audience: string;
+  /** Seconds for which a challenge can be answered. */
+  readonly lifetime: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/**
+ * The challenges that we send to the product's login: JWTs signed with Ed25519. The product can verify them with `jwks`, and
+ * so knows that the names that it shows are ours. We verify them when they come back, so that a made-up one costs no I/O.
+ */
+export class LoginChallenges {
+  private readonly keys: readonly [SigningKey, ...SigningKey[]];
+
+  /** @param seeds 32 bytes each; the first signs, all verify */
+  constructor(
+    seeds: readonly Buffer[],
+    private readonly options: ChallengeOptions,
+  ) {
+    const [first, ...others] = seeds.map(signingKey);
+    if (!first) throw new RangeError('challenges need a key');
+    this.keys = [first, ...others];
+  }
+
+  issue(claims: ChallengeClaims): Promise<string> {
+    const { issuer, audience, lifetime, clock } = this.options;
+    const [{ kid, privateKey }] = this.keys;
+    const issuedAt = Math.floor(clock() / 1000);
+    return new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'EdDSA', typ: CHALLENGE_TYPE, kid })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + lifetime)
+      .sign(privateKey);
+  }
+
+  /**
+   * The claims of a challenge that we issued. Only we sign with these keys, and nothing but challenges. Whether it has expired
+   * or was answered before is known by its transaction, which can also tell how to start again.
+   *
+   * @returns null if we did not issue it
+   */
+  async verify(challenge: unknown): Promise<IssuedChallenge | null> {
+    if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;
+    try {
+      const { payload } = await compactVerify(challenge, this.publicKeyOf, { algorithms: ['EdDSA'] });
+      return JSON.parse(Buffer.from(payload).toString()) as IssuedChallenge;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    }
+  }
+
+  /** The public keys, for the product (RFC 7517 5). */
+  get jwks(): { readonly keys: readonly JWK[] } {
+    return {
+      keys: this.keys.map(({ kid, publicKey }) => ({
+        ...(publicKey.export({ format: 'jwk' }) as JWK),
+        kid,
+        alg: 'EdDSA',
+        use: 'sig',
+      })),
+    };
+  }
+
+  private readonly publicKeyOf = ({ kid }: CompactJWSHeaderParameters): KeyObject => {
+    const key = this.keys.find((one) => one.kid === kid);
+    if (!key) throw new errors.JWKSNoMatchingKey();
+    return key.publicKey;
+  };
+}
+
+/** An Ed25519 private key is 32 random bytes; this is what its DER has before them (RFC 8410 7). */
+const DER_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function signingKey(seed: Buffer): SigningKey {
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([DER_PREFIX, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(privateKey);
+  const { x } = publicKey.export({ format: 'jwk' }) as Required<Pick<JsonWebKey, 'x'>>;
+  // The JWK thumbprint (RFC 7638 3, RFC 8037 2).
+  const kid = hash('sha256', `{"crv":"Ed25519","kty":"OKP","x":"${x}"}`, 'base64url');
+  return { kid, privateKey, publicKey };
+}

@@ -1,0 +1,83 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWK, type JWTVerifyGetKey } from 'jose';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+
+/** Finds the key that signed an assertion. Throws a JWKS error of jose if there is none, or several that fit. */
+export type ProductKeys = JWTVerifyGetKey;
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+
+/**
+ * Reads LOGIN_PUBLIC_KEY: one or more PEM blocks (SPKI), a JWK, or a JWK Set. Line ends of PEM may be written as `\n`,
+ * because many environment files have no multi-line values.
+ *
+ * @throws Error that says what is wrong and does not repeat the text
+ */
+export function readPublicKeys(text: string): JWK[] {
+  const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
+  if (keys.length === 0) throw new Error('it contains no key');
+  return keys.map(publicJwk);
+}
+
+function readPem(text: string): KeyObject[] {
+  if (text.replaceAll(PEM_BLOCK, '').trim() !== '') throw new Error('it is neither PEM nor a JWK');
+  return [...text.matchAll(PEM_BLOCK)].map(([block, label]) => {
+    if (label !== 'PUBLIC KEY') throw new Error('a PEM block must be a PUBLIC KEY (SPKI)');
+    return keyObject({ key: block, format: 'pem' });
+  });
+}
+
+function readJwks(text: string): KeyObject[] {
+  let parsed: JWK & { readonly keys?: unknown };
+  try {
+    parsed = JSON.parse(text) as typeof parsed;
+  } catch {
+    throw new Error('it is not JSON');
+  }
+  const jwks = Array.isArray(parsed.keys) ? (parsed.keys as (JWK | null)[]) : [parsed];
+  return jwks.map((jwk) => {
+    if (jwk?.d !== undefined || jwk?.k !== undefined)
+      throw new Error('it contains a private key: give the public key only');
+    return keyObject({ key: jwk ?? {}, format: 'jwk' });
+  });
+}
+
+function keyObject(input: Parameters<typeof createPublicKey>[0]): KeyObject {
+  try {
+    return createPublicKey(input);
+  } catch {
+    throw new Error('a key cannot be read');
+  }
+}
+
+/** The members that make up the key and no others, so that a `kid` or `alg` cannot keep it from being tried. */
+function publicJwk(key: KeyObject): JWK {
+  const isEd25519 = key.asymmetricKeyType === 'ed25519';
+  if (!isEd25519 && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new Error('a key is neither Ed25519 (EdDSA) nor P-256 (ES256)');
+  return key.export({ format: 'jwk' });
+}
+
+/** The keys of LOGIN_PUBLIC_KEY. Each that fits the algorithm is tried, whatever `kid` an assertion has. */
+export function configuredKeys(text: string): ProductKeys {
+  const keys = createLocalJWKSet({ keys: readPublicKeys(text) });
+  return ({ alg }, token) => keys({ alg }, token);
+}
+
+/**
+ * The keys at LOGIN_JWKS_URL: cached for ten minutes, and fetched again for an unknown `kid`, at most every 30 seconds.
+ * Throws DependencyUnavailableError if they are needed and cannot be fetched.
+ */
+export function fetchedKeys(url: string, timeoutMs: number): ProductKeys {
+  const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs });
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const noKey =
+        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+      if (noKey) throw error;
+      throw new DependencyUnavailableError('login_jwks', error);
+    }
+  };
+}

@@ -1,0 +1,160 @@
+import { createHmac } from 'node:crypto';
+import { generateKeyPair, type JWK, SignJWT } from 'jose';
+import { AssertionVerifier } from '../../src/hand-over-login/assertion-verifier.js';
+import { configuredKeys } from '../../src/hand-over-login/product-keys.js';
+import { type AssertionSettings, AUTH_URL, PRODUCT_URL, ProductKey } from './product.js';
+
+const CHALLENGE = 'the challenge';
+const SKEW = 5;
+
+let key: ProductKey;
+let now: number;
+const seconds = () => Math.floor(now / 1000);
+
+beforeAll(async () => {
+  key = await ProductKey.generate();
+});
+
+beforeEach(() => {
+  now = Date.now();
+});
+
+function verifierOf(...keys: ProductKey[]): AssertionVerifier {
+  const options = { issuer: PRODUCT_URL, audience: AUTH_URL, clockSkew: SKEW, clock: () => now };
+  return new AssertionVerifier(configuredKeys(keys.map(({ pem }) => pem).join('\n')), options);
+}
+
+const verify = (assertion: string, verifier = verifierOf(key)) => verifier.verify(assertion, CHALLENGE);
+
+/** The claim or property for which an assertion is refused. */
+const failure = (assertion: string, verifier?: AssertionVerifier): Promise<unknown> =>
+  verify(assertion, verifier).then(
+    () => null,
+    ({ failed }: { failed: string }) => failed,
+  );
+
+const failureOf = async (settings: AssertionSettings) => failure(await key.assertion(CHALLENGE, settings));
+
+it.each(['EdDSA', 'Ed25519', 'ES256'])('accepts an assertion signed with %s', async (alg) => {
+  const other = await ProductKey.generate(alg);
+  const claims = { auth_time: seconds() - 100, name: 'Ada' };
+  expect(await verify(await other.assertion(CHALLENGE, { claims }), verifierOf(other))).toMatchObject({
+    subject: 'u1',
+    authTime: seconds() - 100,
+    claims: { name: 'Ada' },
+  });
+});
+
+it('accepts each of several keys, also of the same kind, whatever kid the assertion names', async () => {
+  const keys = [key, await ProductKey.generate(), await ProductKey.generate('ES256')];
+  const verifier = verifierOf(...keys);
+  for (const one of keys)
+    await verify(await one.assertion(CHALLENGE, { header: { kid: 'unknown' } }), verifier);
+  expect(await failure(await (await ProductKey.generate()).assertion(CHALLENGE), verifier)).toBe('signature');
+});
+
+// @rfc 8725 2.1 @rfc 8725 3.1
+describe('refuses an assertion', () => {
+  it('with alg none', async () => {
+    const [, payload = ''] = (await key.assertion(CHALLENGE)).split('.');
+    for (const alg of ['none', 'None', 'NONE']) {
+      const header = Buffer.from(JSON.stringify({ alg, typ: 'login+jwt' })).toString('base64url');
+      expect(await failure(`${header}.${payload}.`)).toBe('alg');
+    }
+  });
+
+  it.each([
+    ['PEM', () => key.pem],
+    ['trimmed PEM', () => key.pem.trim()],
+    ['x of the JWK', () => key.jwk.x ?? ''],
+    ['bytes of the key', () => Buffer.from(key.jwk.x ?? '', 'base64url')],
+  ])('with HS256 keyed with the public key: the %s', async (_case, secret) => {
+    const [, payload = ''] = (await key.assertion(CHALLENGE)).split('.');
+    const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'login+jwt' })).toString('base64url');
+    const mac = createHmac('sha256', secret()).update(`${header}.${payload}`).digest('base64url');
+    expect(await failure(`${header}.${payload}.${mac}`)).toBe('alg');
+  });
+
+  it('with another asymmetric algorithm', async () => {
+    const { privateKey } = await generateKeyPair('RS256');
+    const assertion = new SignJWT({}).setProtectedHeader({ alg: 'RS256', typ: 'login+jwt' });
+    expect(await failure(await assertion.sign(privateKey))).toBe('alg');
+  });
+
+  // @rfc 8725 3.8
+  it('of another key, even if its header brings that key', async () => {
+    const foreign = await ProductKey.generate();
+    expect(await failure(await foreign.assertion(CHALLENGE))).toBe('signature');
+    const jwk: JWK = foreign.jwk;
+    expect(await failure(await foreign.assertion(CHALLENGE, { header: { jwk } }))).toBe('signature');
+  });
+
+  it('whose claims or signature were changed', async () => {
+    const [header = '', payload = '', signature = ''] = (await key.assertion(CHALLENGE)).split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const other = Buffer.from(JSON.stringify({ ...claims, sub: 'u2' })).toString('base64url');
+    expect(await failure(`${header}.${other}.${signature}`)).toBe('signature');
+    expect(
+      await failure(`${header}.${payload}.${signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))}`),
+    ).toBe('signature');
+  });
+
+  it.each(['', '.', '..', 'a.b.c', 'nothing', '{}', 'a.b.c.d.e'])('that is no JWT: %j', async (text) => {
+    expect(await failure(text)).toBe('format');
+  });
+
+  // @rfc 8725 3.11
+  it.each([undefined, 'JWT', 'at+jwt', 'login-challenge+jwt'])('with the typ %s', async (typ) => {
+    expect(await failureOf({ header: { typ } })).toBe('typ');
+  });
+
+  it('with a critical extension that is unknown', async () => {
+    expect(await failureOf({ header: { crit: ['x'], x: 1 } }).catch(() => 'not signed')).toMatch(
+      /format|not signed/,
+    );
+  });
+
+  // @rfc 8725 3.8 @rfc 8725 3.9
+  it.each([
+    ['another issuer', { iss: 'https://evil.example' }, 'iss'],
+    ['LOGIN_URL instead of its origin as issuer', { iss: `${PRODUCT_URL}/oauth-login` }, 'iss'],
+    ['no issuer', { iss: null }, 'iss'],
+    ['another audience', { aud: 'https://other.example' }, 'aud'],
+    ['an audience with a slash more', { aud: `${AUTH_URL}/` }, 'aud'],
+    ['several audiences', { aud: [AUTH_URL, 'https://other.example'] }, 'aud'],
+    ['no audience', { aud: null }, 'aud'],
+    ['another challenge', { challenge: 'other' }, 'challenge'],
+    ['no challenge', { challenge: null }, 'challenge'],
+    ['no user', { sub: null }, 'sub'],
+    ['an empty user', { sub: '' }, 'sub'],
+    ['a user that is a number', { sub: 7 }, 'sub'],
+    ['a user that is too long', { sub: 'x'.repeat(256) }, 'sub'],
+    ['no time', { iat: null }, 'iat'],
+    ['an auth_time that is no number', { auth_time: 'now' }, 'auth_time'],
+  ])('for %s', async (_case, claims, failed) => {
+    expect(await failureOf({ claims })).toBe(failed);
+  });
+
+  it.each([
+    ['whose audience is a list of ours alone', () => ({ aud: [AUTH_URL] }), null],
+    ['of 60 seconds ago', () => ({ iat: seconds() - 60 }), null],
+    [
+      'of 60 seconds ago by a clock that is slow within the tolerance',
+      () => ({ iat: seconds() - 60 - SKEW }),
+      null,
+    ],
+    ['that is older', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
+    [
+      'that is older, though its exp is in the future',
+      () => ({ iat: seconds() - 300, exp: seconds() + 300 }),
+      'iat',
+    ],
+    ['by a clock that is fast within the tolerance', () => ({ iat: seconds() + SKEW }), null],
+    ['from the future', () => ({ iat: seconds() + SKEW + 1 }), 'iat'],
+    ['that expires later', () => ({ exp: seconds() + 1 }), null],
+    ['that has expired', () => ({ exp: seconds() - SKEW }), 'exp'],
+    ['that is not valid yet', () => ({ nbf: seconds() + SKEW + 1 }), 'nbf'],
+  ])('%s: %#', async (_case, claims, failed) => {
+    expect(await failureOf({ claims: claims() })).toBe(failed);
+  });
+});

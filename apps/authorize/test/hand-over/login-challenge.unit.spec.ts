@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, SignJWT, generateKeyPair } from 'jose';
+import { LoginChallenges } from '../../src/hand-over-login/login-challenge.js';
+import { AUTH_URL, PRODUCT_URL } from './product.js';
+
+const LIFETIME = 1_800;
+const seed = randomBytes(32);
+const now = 1_800_000_000_000;
+const challengesOf = (...seeds: Buffer[]) =>
+  new LoginChallenges(seeds, {
+    issuer: AUTH_URL,
+    audience: PRODUCT_URL,
+    lifetime: LIFETIME,
+    clock: () => now,
+  });
+const challenges = challengesOf(seed);
+const issue = () =>
+  challenges.issue({ jti: 'transaction', client_name: 'Calendar Connect', prompt: 'login' });
+
+it('the product can verify a challenge with the published keys', async () => {
+  const { payload } = await jwtVerify(await issue(), createLocalJWKSet({ keys: [...challenges.jwks.keys] }), {
+    issuer: AUTH_URL,
+    audience: PRODUCT_URL,
+    typ: 'login-challenge+jwt',
+    currentDate: new Date(now),
+  });
+  expect(payload).toEqual({
+    iss: AUTH_URL,
+    aud: PRODUCT_URL,
+    jti: 'transaction',
+    client_name: 'Calendar Connect',
+    prompt: 'login',
+    iat: now / 1000,
+    exp: now / 1000 + LIFETIME,
+  });
+});
+
+it('the published keys have no private part', () => {
+  for (const key of challengesOf(seed, randomBytes(32)).jwks.keys)
+    expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+});
+
+it('a challenge is recognized when it returns', async () => {
+  expect(await challenges.verify(await issue())).toMatchObject({ jti: 'transaction', prompt: 'login' });
+});
+
+it('a challenge stays valid while the keys are replaced, and ends with its key', async () => {
+  const next = randomBytes(32);
+  const challenge = await issue();
+  const rotating = challengesOf(next, seed);
+  expect(await rotating.verify(challenge)).toMatchObject({ jti: 'transaction' });
+  expect(decodeProtectedHeader(await rotating.issue({ jti: 'x' })).kid).toBe(rotating.jwks.keys[0]?.kid);
+  expect(await challengesOf(next).verify(challenge)).toBeNull();
+});
+
+describe('a challenge is refused', () => {
+  it('without its signature, or with another one', async () => {
+    const [header = '', payload = '', signature = ''] = (await issue()).split('.');
+    const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
+    for (const made of [
+      `${none}.${payload}.`,
+      `${header}.${payload}.`,
+      `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+      payload,
+      'transaction',
+    ])
+      expect(await challenges.verify(made)).toBeNull();
+  });
+
+  it('of another key under the name of ours', async () => {
+    const { privateKey } = await generateKeyPair('EdDSA');
+    const header = decodeProtectedHeader(await issue());
+    const made = new SignJWT({ jti: 'transaction' }).setProtectedHeader({ ...header, alg: 'EdDSA' });
+    expect(await challenges.verify(await made.sign(privateKey))).toBeNull();
+  });
+
+  it.each([undefined, null, 7, '', {}, ['a.b.c'], 'x'.repeat(5_000)])('that is %j', async (value) => {
+    expect(await challenges.verify(value)).toBeNull();
+  });
+});
