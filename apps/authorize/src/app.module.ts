@@ -8,6 +8,7 @@ import { AuthorizeModule } from './authorize/authorize.module.js';
 import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { CoreModule } from './core.module.js';
 import { ErrorFilter } from './error.filter.js';
+import { HandOverLoginModule } from './hand-over-login/hand-over-login.module.js';
 import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
@@ -25,7 +26,7 @@ export class AppModule {
         CoreModule.forRoot(configuration),
         UiModule,
         SessionModule,
-        LoginModule,
+        configuration.LOGIN_URL === '' ? LoginModule : HandOverLoginModule,
         AuthorizeModule,
         AccountModule,
         ConnectedAppsModule,

@@ -1,19 +1,24 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
+  AddressVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
   IssuerVariable,
   DEFAULT_SCHEMA,
   KeysVariable,
   listOf,
+  NotWith,
   NumberVariable,
+  OnlyWith,
   OriginsVariable,
   OriginVariable,
   SchemaVariable,
   TogetherWith,
   UrlsVariable,
+  WithOneOf,
 } from '#platform/configuration/variables.js';
+import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
@@ -93,6 +98,26 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @TogetherWith('LOGIN_ISSUER')
   LOGIN_CLIENT_SECRET = '';
 
+  /** The product's login page, for a login by hand-over; its origin is the issuer of these users' identities. */
+  @AddressVariable()
+  @NotWith('LOGIN_ISSUER')
+  @WithOneOf('LOGIN_PUBLIC_KEY', 'LOGIN_JWKS_URL')
+  LOGIN_URL = '';
+
+  /** The keys that the product's login page signs with: PEM, JWK or JWK Set. */
+  @PublicKeysVariable()
+  @OnlyWith('LOGIN_URL')
+  LOGIN_PUBLIC_KEY = '';
+
+  /** Address of these keys as a JWK Set. */
+  @AddressVariable()
+  @OnlyWith('LOGIN_URL')
+  LOGIN_JWKS_URL = '';
+
+  /** Whether a user who logs in elsewhere for the first time gets the account that has the same verified e-mail. */
+  @ChoiceVariable('true', 'false')
+  LOGIN_LINK_BY_EMAIL = 'false';
+
   override get publicUrl(): string {
     return this.AUTH_URL;
   }
@@ -103,7 +128,12 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   /** Where users log in, if not here. */
   get loginSite(): string | null {
-    return this.LOGIN_ISSUER === '' ? null : this.LOGIN_ISSUER;
+    return this.LOGIN_ISSUER || this.LOGIN_URL || null;
+  }
+
+  /** Who vouches for the users that log in elsewhere: the issuer of their identities. */
+  get loginIssuer(): string {
+    return this.LOGIN_URL === '' ? this.LOGIN_ISSUER : new URL(this.LOGIN_URL).origin;
   }
 
   get avatarOrigins(): string[] {

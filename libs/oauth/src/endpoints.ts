@@ -6,6 +6,8 @@ export const ENDPOINTS = {
   // {auth_url}: the authorize app
   authorize: '/auth/oauth2/authorize',
   login: '/auth/login',
+  loginCallback: '/auth/login/callback',
+  loginKeys: '/auth/login/jwks.json',
   logout: '/auth/logout',
   logoutEverywhere: '/auth/logout-everywhere',
   account: '/auth/',

@@ -19,8 +19,8 @@ export interface Onward {
   readonly cookies: readonly string[];
 }
 
-/** Milliseconds for which a login may take: enough to reset a password by e-mail. */
-const VALIDITY_MS = 30 * 60_000;
+/** Seconds for which a login may take: enough to reset a password by e-mail. */
+export const LOGIN_VALIDITY = 30 * 60;
 
 /** Longest `state` that is looked up; ours has 43 characters. */
 const MAX_STATE = 100;
@@ -54,6 +54,7 @@ export class ExternalLoginService {
     const state = randomBytes(32).toString('base64url');
     const { location, details } = await this.provider.start({
       state,
+      application: request?.client.name ?? null,
       prompt,
       maxAge: request?.maxAge ?? null,
       loginHint: request?.loginHint ?? null,
@@ -83,7 +84,7 @@ export class ExternalLoginService {
     const { outcome } = consumed;
     if (outcome === 'unknown' || outcome === 'other_browser')
       throw outdated(outcome, outcome === 'unknown' ? '' : consumed.query);
-    if (outcome === 'open' && this.clock() - consumed.startedAt > VALIDITY_MS)
+    if (outcome === 'open' && this.clock() - consumed.startedAt > LOGIN_VALIDITY * 1000)
       throw outdated('expired', consumed.query);
     return consumed;
   }

@@ -4,6 +4,8 @@ import type { Session } from '../session/session.store.js';
 export interface LoginStart {
   /** 256 random bits, in base64url. It must come back with the browser. */
   readonly state: string;
+  /** Name of the application that the user continues to; null if there is none. */
+  readonly application: string | null;
   readonly prompt: readonly ('login' | 'select_account')[];
   /** Seconds since the user last authenticated; null for any time. */
   readonly maxAge: number | null;

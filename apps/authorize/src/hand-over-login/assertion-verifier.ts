@@ -23,6 +23,8 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 /** What the product says about the user who logged in. */
 export interface LoginAssertion {
   readonly subject: string;
+  /** Seconds since the epoch. */
+  readonly issuedAt: number;
   /** When the user gave the password or the like, in seconds since the epoch; null if the product does not say. */
   readonly authTime: number | null;
   /** All claims, for the profile. */
@@ -41,26 +43,29 @@ export interface AssertionOptions {
 }
 
 /**
- * The challenge that an assertion answers, of which nothing is verified yet. It finds the login transaction, so that also the
- * page for an assertion that is refused knows how to start again.
+ * The challenge that an assertion answers, of which nothing is verified yet; empty if there is none. It finds the login
+ * transaction, so that also the page for an assertion that is refused knows how to start again.
  */
-export function challengeOf(assertion: string): unknown {
+export function challengeOf(assertion: string): string {
   try {
-    return decodeJwt(assertion)['challenge'];
+    const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);
+    return typeof challenge === 'string' ? challenge : '';
   } catch {
-    return undefined;
+    return '';
   }
 }
 
-/** An assertion that is not accepted, for what the product's developer must correct. */
+/**
+ * An assertion that is not accepted. The message tells the product's developer what to correct. It has no cause: errors of
+ * jose hold the claims, which must not reach a log.
+ */
 export class InvalidAssertionError extends Error {
   constructor(
     /** The claim, header parameter or property that is wrong. */
     readonly failed: string,
     rule: string,
-    cause?: unknown,
   ) {
-    super(`the product’s login assertion is not accepted: ${rule}`, { cause });
+    super(`the product’s login assertion is not accepted: ${rule}`);
     this.name = 'InvalidAssertionError';
   }
 }
@@ -90,11 +95,11 @@ export class AssertionVerifier {
     // Another audience of the same assertion could pass it on to us.
     if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
     if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
-    const { sub, auth_time: authTime = null } = payload;
+    const { sub, iat = 0, auth_time: authTime = null } = payload;
     if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw new InvalidAssertionError('sub', RULES.sub);
-    if (authTime !== null && typeof authTime !== 'number')
+    if (authTime !== null && !(typeof authTime === 'number' && authTime <= iat + clockSkew))
       throw new InvalidAssertionError('auth_time', RULES.auth_time);
-    return { subject: sub, authTime, claims: payload };
+    return { subject: sub, issuedAt: iat, authTime, claims: payload };
   }
 }
 
@@ -108,7 +113,7 @@ const RULES = {
   nbf: 'its nbf is in the future',
   challenge: 'its challenge must be the one that came with the browser, unchanged',
   sub: 'its sub must be the user’s id: 1 to 255 printable ASCII characters',
-  auth_time: 'its auth_time must be a number of seconds since 1970',
+  auth_time: 'its auth_time must be a number of seconds since 1970, and not after its iat',
 } as const;
 
 async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
@@ -144,19 +149,14 @@ async function verifyWithAnyKey(
 function refusal(error: errors.JOSEError): InvalidAssertionError {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim } = error;
-    return new InvalidAssertionError(
-      claim,
-      RULES[claim as keyof typeof RULES] ?? `its ${claim} is not valid`,
-      error,
-    );
+    return new InvalidAssertionError(claim, RULES[claim as keyof typeof RULES]);
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return new InvalidAssertionError('alg', 'its alg must be EdDSA or ES256', error);
+    return new InvalidAssertionError('alg', 'its alg must be EdDSA or ES256');
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
     return new InvalidAssertionError(
       'signature',
       'its signature is not by a key of LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
-      error,
     );
-  return new InvalidAssertionError('format', 'it is not a signed JWT', error);
+  return new InvalidAssertionError('format', 'it is not a signed JWT');
 }

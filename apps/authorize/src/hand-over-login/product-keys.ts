@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { ValidateBy } from 'class-validator';
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWK, type JWTVerifyGetKey } from 'jose';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
@@ -17,6 +18,26 @@ export function readPublicKeys(text: string): JWK[] {
   const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
   if (keys.length === 0) throw new Error('it contains no key');
   return keys.map(publicJwk);
+}
+
+/** The rule of LOGIN_PUBLIC_KEY; empty for none. */
+export function PublicKeysVariable(): PropertyDecorator {
+  const problem = (value: unknown): string | null => {
+    try {
+      if (value !== '') readPublicKeys(String(value));
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return ValidateBy({
+    name: 'publicKeys',
+    validator: {
+      validate: (value) => problem(value) === null,
+      defaultMessage: (argument) =>
+        `${argument?.property} must be public keys, as PEM (SPKI), JWK or JWK Set: ${problem(argument?.value)}`,
+    },
+  });
 }
 
 function readPem(text: string): KeyObject[] {

@@ -15,6 +15,7 @@ const WAIT_MS = 500;
  * The only script of the pages; they work without it.
  * - A double click sends a form once: the answer to a second request would replace the first, and its code.
  * - A button that grants access waits (see WAIT_MS).
+ * - A form that only repeats another one is sent at once.
  * - A button shows the password. The field hides it again before the form is sent, so that browsers do not store it as plain text.
  */
 export const SCRIPT = `'use strict';
@@ -26,6 +27,7 @@ for (const form of document.forms) {
   });
   window.addEventListener('pageshow', () => (sent = -Infinity));
 }
+for (const form of document.querySelectorAll('form[data-submits]')) form.requestSubmit();
 for (const button of document.querySelectorAll('button[data-waits]')) {
   let timer;
   const wait = () => {

@@ -1,19 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { generateKeyPair, type JWK, SignJWT } from 'jose';
+import { generateKeyPair, SignJWT } from 'jose';
 import { AssertionVerifier } from '../../src/hand-over-login/assertion-verifier.js';
 import { configuredKeys } from '../../src/hand-over-login/product-keys.js';
-import { type AssertionSettings, AUTH_URL, PRODUCT_URL, ProductKey } from './product.js';
+import { type AssertionSettings, AUTH_URL, forged, PRODUCT_URL, ProductKey } from './product.js';
 
 const CHALLENGE = 'the challenge';
 const SKEW = 5;
 
-let key: ProductKey;
+const key = new ProductKey();
 let now: number;
 const seconds = () => Math.floor(now / 1000);
-
-beforeAll(async () => {
-  key = await ProductKey.generate();
-});
 
 beforeEach(() => {
   now = Date.now();
@@ -35,8 +31,8 @@ const failure = (assertion: string, verifier?: AssertionVerifier): Promise<unkno
 
 const failureOf = async (settings: AssertionSettings) => failure(await key.assertion(CHALLENGE, settings));
 
-it.each(['EdDSA', 'Ed25519', 'ES256'])('accepts an assertion signed with %s', async (alg) => {
-  const other = await ProductKey.generate(alg);
+it.each(['EdDSA', 'Ed25519', 'ES256'] as const)('accepts an assertion signed with %s', async (alg) => {
+  const other = new ProductKey(alg);
   const claims = { auth_time: seconds() - 100, name: 'Ada' };
   expect(await verify(await other.assertion(CHALLENGE, { claims }), verifierOf(other))).toMatchObject({
     subject: 'u1',
@@ -46,33 +42,27 @@ it.each(['EdDSA', 'Ed25519', 'ES256'])('accepts an assertion signed with %s', as
 });
 
 it('accepts each of several keys, also of the same kind, whatever kid the assertion names', async () => {
-  const keys = [key, await ProductKey.generate(), await ProductKey.generate('ES256')];
+  const keys = [key, new ProductKey(), new ProductKey('ES256')];
   const verifier = verifierOf(...keys);
   for (const one of keys)
     await verify(await one.assertion(CHALLENGE, { header: { kid: 'unknown' } }), verifier);
-  expect(await failure(await (await ProductKey.generate()).assertion(CHALLENGE), verifier)).toBe('signature');
+  expect(await failure(await new ProductKey().assertion(CHALLENGE), verifier)).toBe('signature');
 });
 
 // @rfc 8725 2.1 @rfc 8725 3.1
 describe('refuses an assertion', () => {
-  it('with alg none', async () => {
-    const [, payload = ''] = (await key.assertion(CHALLENGE)).split('.');
-    for (const alg of ['none', 'None', 'NONE']) {
-      const header = Buffer.from(JSON.stringify({ alg, typ: 'login+jwt' })).toString('base64url');
-      expect(await failure(`${header}.${payload}.`)).toBe('alg');
-    }
+  it.each(['none', 'None', 'NONE'])('with alg %s', async (alg) => {
+    expect(await failure(forged(await key.assertion(CHALLENGE), { alg }, () => ''))).toBe('alg');
   });
 
   it.each([
-    ['PEM', () => key.pem],
-    ['trimmed PEM', () => key.pem.trim()],
-    ['x of the JWK', () => key.jwk.x ?? ''],
-    ['bytes of the key', () => Buffer.from(key.jwk.x ?? '', 'base64url')],
+    ['PEM', key.pem],
+    ['trimmed PEM', key.pem.trim()],
+    ['x of the JWK', key.jwk.x ?? ''],
+    ['bytes of the key', Buffer.from(key.jwk.x ?? '', 'base64url')],
   ])('with HS256 keyed with the public key: the %s', async (_case, secret) => {
-    const [, payload = ''] = (await key.assertion(CHALLENGE)).split('.');
-    const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'login+jwt' })).toString('base64url');
-    const mac = createHmac('sha256', secret()).update(`${header}.${payload}`).digest('base64url');
-    expect(await failure(`${header}.${payload}.${mac}`)).toBe('alg');
+    const mac = (input: string) => createHmac('sha256', secret).update(input).digest('base64url');
+    expect(await failure(forged(await key.assertion(CHALLENGE), { alg: 'HS256' }, mac))).toBe('alg');
   });
 
   it('with another asymmetric algorithm', async () => {
@@ -83,10 +73,11 @@ describe('refuses an assertion', () => {
 
   // @rfc 8725 3.8
   it('of another key, even if its header brings that key', async () => {
-    const foreign = await ProductKey.generate();
+    const foreign = new ProductKey();
     expect(await failure(await foreign.assertion(CHALLENGE))).toBe('signature');
-    const jwk: JWK = foreign.jwk;
-    expect(await failure(await foreign.assertion(CHALLENGE, { header: { jwk } }))).toBe('signature');
+    expect(await failure(await foreign.assertion(CHALLENGE, { header: { jwk: foreign.jwk } }))).toBe(
+      'signature',
+    );
   });
 
   it('whose claims or signature were changed', async () => {
@@ -131,6 +122,7 @@ describe('refuses an assertion', () => {
     ['a user that is too long', { sub: 'x'.repeat(256) }, 'sub'],
     ['no time', { iat: null }, 'iat'],
     ['an auth_time that is no number', { auth_time: 'now' }, 'auth_time'],
+    ['an auth_time in the future', { auth_time: 9_999_999_999 }, 'auth_time'],
   ])('for %s', async (_case, claims, failed) => {
     expect(await failureOf({ claims })).toBe(failed);
   });

@@ -1,7 +1,16 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Errors of a login by the product's own login. */
+/** A login by the product's own login: its one page, and its errors. */
 export const EXTERNAL_LOGIN_MESSAGES = {
+  'login.hand_over': {
+    en: 'You are logged in. Continue to finish.',
+    de: 'Sie sind angemeldet. Klicken Sie auf „Weiter“, um abzuschließen.',
+    fr: 'Vous êtes connecté. Continuez pour terminer.',
+    es: 'Has iniciado sesión. Continúa para terminar.',
+    pt: 'A sessão está iniciada. Continue para terminar.',
+    ja: 'ログインしました。続けて完了してください。',
+    ar: 'سجّلت الدخول. تابع للإنهاء.',
+  },
   'error.advice.ask_support': {
     en: 'Ask the support team to enable your account.',
     de: 'Wenden Sie sich an den Support, um Ihr Konto freischalten zu lassen.',

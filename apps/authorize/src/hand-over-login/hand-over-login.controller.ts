@@ -1,0 +1,89 @@
+import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { JWK } from 'jose';
+import { RedirectableError } from '#oauth/authorization-request.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { afterLogin, rawQuery } from '../addresses.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import { ExternalLoginError } from '../external-login/external-login.error.js';
+import { LoginCookie } from '../external-login/login-cookie.js';
+import type { FormFields } from '../session/csrf.guard.js';
+import { SessionService } from '../session/session.service.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { handOverPage, REPEATED_FIELD } from './hand-over.page.js';
+import { HandOverLoginService } from './hand-over-login.service.js';
+import { LoginChallenges } from './login-challenge.js';
+
+/** Characters; a profile needs about a thousand. */
+const MAX_ASSERTION = 16_000;
+
+/** Where browsers return from the product's login page. */
+@Controller()
+export class HandOverLoginController {
+  constructor(
+    private readonly logins: HandOverLoginService,
+    private readonly challenges: LoginChallenges,
+    private readonly loginCookie: LoginCookie,
+    private readonly requests: AuthorizationRequestService,
+    private readonly sessions: SessionService,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+  ) {}
+
+  /** The keys with which the product verifies challenges. */
+  @Get(ENDPOINTS.loginKeys)
+  @Header('Content-Type', 'application/jwk-set+json')
+  keys(): { readonly keys: readonly JWK[] } {
+    return this.challenges.jwks;
+  }
+
+  /**
+   * The login, by a form (OAuth 2.0 Form Post Response Mode 2): an assertion in a URL would be in histories, logs and
+   * referrers. No CSRF token: the challenge in the assertion was made for this browser.
+   */
+  @Post(ENDPOINTS.loginCallback)
+  async finish(
+    @Req() { headers, raw }: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() fields: FormFields = {},
+  ): Promise<void> {
+    const { assertion } = fields;
+    if (typeof assertion !== 'string' || assertion === '' || assertion.length > MAX_ASSERTION)
+      throw new ExternalLoginError(
+        'login_answer',
+        `the form must have one field 'assertion', of at most ${MAX_ASSERTION} characters`,
+        '',
+        { detail: { failed: 'form' } },
+      );
+    // A form of another site brings no SameSite=Lax cookie. The same form of our own page does.
+    if (this.loginCookie.read(headers.cookie) === null && fields[REPEATED_FIELD] === undefined)
+      return this.pages.page(reply, 200, handOverPage(this.language.translatorFor({ headers }), assertion));
+    const { location, cookies } = await this.logins.finish(headers.cookie, assertion);
+    addLogContext(raw, { outcome: cookies.length > 0 ? 'logged in' : 'login repeated' });
+    reply.header('Set-Cookie', cookies);
+    this.pages.seeOther(reply, location);
+  }
+
+  /** The user does not want to log in. The application learns it, as after Cancel on the consent page (RFC 6749 4.1.2.1). */
+  @Get(ENDPOINTS.loginCallback)
+  async cancel(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const parameters = new URLSearchParams(rawQuery(url));
+    // The page of an error here offers this address.
+    if (parameters.size === 0) return this.pages.seeOther(reply, ENDPOINTS.account);
+    if (parameters.get('error') !== 'access_denied')
+      throw new ExternalLoginError(
+        'login_answer',
+        'a login must be returned by a form (POST); by a link only error=access_denied with the challenge',
+        '',
+        { detail: { failed: 'method' } },
+      );
+    const { query, cancelled } = await this.logins.cancel(headers.cookie, parameters.get('challenge'));
+    if (!cancelled) return this.pages.seeOther(reply, afterLogin(query));
+    const { session } = await this.sessions.findVisitor(headers.cookie);
+    const request = await this.requests.validateOrNull(query, session);
+    const error = new ExternalLoginError('login_cancelled', 'the user cancelled the login', query);
+    throw request ? new RedirectableError(error, request, request.client.clientId) : error;
+  }
+}

@@ -1,0 +1,30 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { html } from '../ui/html.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import type { Page } from '../ui/page.responder.js';
+
+/** Marks the form of our own page. */
+export const REPEATED_FIELD = 'repeated';
+
+/**
+ * Sends the product's form again, from this site, so that the browser adds its SameSite=Lax cookies. Only for a product on
+ * another site than this service. Our script does it at once; without JavaScript the user does.
+ */
+export function handOverPage(translator: Translator, assertion: string): Page {
+  return {
+    translator,
+    title: translator.text('login.title'),
+    // With earlier consent this form leads to the application without another page.
+    formTargets: ['https:', 'http:'],
+    script: true,
+    content: html`
+      <h1>${translator.text('login.title')}</h1>
+      <p>${translator.text('login.hand_over')}</p>
+      <form method="post" action="${ENDPOINTS.loginCallback}" data-submits>
+        <input type="hidden" name="assertion" value="${assertion}" />
+        <input type="hidden" name="${REPEATED_FIELD}" value="yes" />
+        <button class="wide">${translator.text('error.button.go_on')}</button>
+      </form>
+    `,
+  };
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { LoginProvider, type LoginStart, type StartedLogin } from '../external-login/login-provider.js';
+import { LoginChallenges } from './login-challenge.js';
+
+/** Sends browsers to LOGIN_URL, with a challenge. */
+@Injectable()
+export class HandOverProvider extends LoginProvider {
+  constructor(
+    private readonly configuration: AuthorizeConfiguration,
+    private readonly challenges: LoginChallenges,
+  ) {
+    super();
+  }
+
+  /** The address to return to is not among the parameters: a product that believed it could be led anywhere. */
+  async start({
+    state,
+    application,
+    prompt,
+    maxAge,
+    loginHint,
+    uiLocales,
+  }: LoginStart): Promise<StartedLogin> {
+    const location = new URL(this.configuration.LOGIN_URL);
+    const challenge = await this.challenges.issue({
+      jti: state,
+      client_name: application ?? undefined,
+      prompt: prompt.join(' ') || undefined,
+      max_age: maxAge ?? undefined,
+      login_hint: loginHint ?? undefined,
+      ui_locales: uiLocales ?? undefined,
+    });
+    location.searchParams.set('challenge', challenge);
+    return { location: location.href, details: {} };
+  }
+
+  /** The product has no address for it: the user stays logged in there, and the page after the log-out is ours. */
+  logoutAddress(): Promise<null> {
+    return Promise.resolve(null);
+  }
+}
