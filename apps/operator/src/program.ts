@@ -12,8 +12,9 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client delete, client secret rotate, client secret revoke,
                    resource-server revoke, user disable, user delete, grant revoke
-  AUTH_URL         client create
-  BASE_URL         client create, resource-server create`;
+  AUTH_URL         client create, client handover
+  BASE_URL         client create, client handover, resource-server create
+  API_URL          client handover`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {

@@ -181,3 +181,20 @@ describe('operator client', () => {
     expect(await bench.counts()).toEqual(before);
   });
 });
+
+describe('operator client search', () => {
+  const bench = useOperatorBench();
+
+  it('finds applications by name, client id and redirect URI, in any letter case', async () => {
+    const args = ['client', 'create', '--json', '--name', 'Calendar Connect', '--redirect-uri', CALLBACK];
+    const { client_id: id } = JSON.parse((await bench.run(args)).stdout) as Registered;
+    await bench.run(['client', 'create', '--name', 'Notes', '--redirect-uri', 'https://notes.example/cb']);
+    for (const text of ['CALENDAR', id.slice(3, 20), 'app.example.com']) {
+      const found = JSON.parse(
+        (await bench.run(['client', 'search', text, '--json'])).stdout,
+      ) as Registered[];
+      expect(found.map(({ client_id }) => client_id)).toEqual([id]);
+    }
+    expect((await bench.run(['client', 'search', 'nothing'])).stdout).toBe('No application matches.\n');
+  });
+});

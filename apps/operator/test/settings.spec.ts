@@ -16,6 +16,8 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['resource-server revoke', ['rs_1'], ['NATS_URL']],
   ['resource-server create', ['--name', 'A'], ['BASE_URL']],
   ['client list', [], []],
+  ['client search', ['calendar'], []],
+  ['client handover', [CLIENT], ['AUTH_URL', 'BASE_URL', 'API_URL']],
   ['client show', [CLIENT], []],
   ['client secret list', [CLIENT], []],
   ['resource-server list', [], []],

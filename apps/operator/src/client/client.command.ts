@@ -16,14 +16,20 @@ import {
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, DatabaseSettings, RegistrationSettings } from '../settings/settings.js';
+import {
+  ChangeSettings,
+  DatabaseSettings,
+  HandoverSettings,
+  RegistrationSettings,
+} from '../settings/settings.js';
 import { ClientChangesDto, NewClientDto, redirectUriHints } from './client.dto.js';
 import { deleteClient, findClient, registerClient, updateClient } from './client.service.js';
+import { handoverText } from './handover.js';
 import { readLogo } from './read-logo.js';
 
 export function clientCommand(): OperatorCommand {
   const client = new OperatorCommand('client')
-    .description('registered applications: create, list, show, update, delete, secret')
+    .description('registered applications: create, list, search, show, handover, update, delete, secret')
     .examples('client create --help');
 
   client
@@ -72,6 +78,31 @@ ${[...SCOPES].map(([scope, meaning]) => `  ${scope.padEnd(16)} ${meaning}`).join
     .jsonOption('print a JSON array')
     .examples('client list --json')
     .action(list);
+
+  client
+    .command('search')
+    .argument('<text>', 'part of its name, client_id or a redirect URI')
+    .description('find registered applications')
+    .jsonOption('print a JSON array')
+    .examples('client search calendar', 'client search app.example.com')
+    .action(search);
+
+  client
+    .command('handover')
+    .argument('<id>', 'its client_id')
+    .description('print what the owner of an application needs, as Markdown; never the secret')
+    .option(
+      '--secret-delivery <text>',
+      'how the owner gets the secret (default: that you deliver it separately)',
+      'delivered to you separately, through a channel that you agree on with the operator',
+    )
+    .option('--guide <url>', 'integration guide to link to')
+    .jsonOption('print JSON: the text is its field markdown')
+    .examples(
+      'client handover sc_abcdefghijklmnopqrstuvwx > handover.md',
+      'client handover sc_abcdefghijklmnopqrstuvwx --secret-delivery "in your password manager, as \\"Calendar\\""',
+    )
+    .action(handover);
 
   client
     .command('show')
@@ -161,10 +192,14 @@ async function create({ json, logo: file, ...options }: JsonOption & { logo?: st
 
 async function list(options: JsonOption): Promise<void> {
   const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
+  printClients(options, found, `No application is registered yet; see ${invocation()} client create --help`);
+}
+
+/** @param none what is printed if there are none */
+function printClients(options: JsonOption, found: readonly ClientWithSecrets[], none: string): void {
   const described = found.map(describe);
   printResult(options, described, () => {
-    if (described.length === 0)
-      return printLine(`No application is registered yet; see ${invocation()} client create --help`);
+    if (described.length === 0) return printLine(none);
     printTable(
       ['client_id', 'type', 'first_party', 'logo', 'created_at', 'name'],
       described.map(({ client_id, type, first_party, logo, created_at, name }) => [
@@ -177,6 +212,26 @@ async function list(options: JsonOption): Promise<void> {
       ]),
     );
   });
+}
+
+async function search(text: string, options: JsonOption): Promise<void> {
+  const wanted = text.toLowerCase();
+  const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
+  const matches = found.filter(({ clientId, name, redirectUris }) =>
+    [clientId, name, ...redirectUris].some((value) => value.toLowerCase().includes(wanted)),
+  );
+  printClients(options, matches, 'No application matches.');
+}
+
+async function handover(
+  clientId: string,
+  { secretDelivery, guide, ...options }: JsonOption & { secretDelivery: string; guide?: string },
+): Promise<void> {
+  if (guide !== undefined && !/^https?:\/\/\S+$/.test(guide))
+    throw new InputError(['--guide must be an http or https URL']);
+  const settings = readSettings(HandoverSettings);
+  const markdown = handoverText(await findClient(settings, clientId), settings, { secretDelivery, guide });
+  printResult(options, { client_id: clientId, markdown }, () => printLine(markdown.trimEnd()));
 }
 
 async function show(clientId: string, options: JsonOption): Promise<void> {

@@ -8,6 +8,7 @@ const FIELDS = {
   DATABASE_SCHEMA: 'database_schema',
   AUTH_URL: 'auth_url',
   BASE_URL: 'base_url',
+  API_URL: 'api_url',
   NATS_URL: 'nats_url',
 } as const;
 

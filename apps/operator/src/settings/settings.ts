@@ -29,3 +29,11 @@ export class RegistrationSettings extends IssuerSettings {
   @OriginVariable() AUTH_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
+
+/** Needed by `client handover`, which prints the addresses of the endpoints and of the API. */
+export class HandoverSettings extends IssuerSettings {
+  /** Origin of the authorize app. */
+  @OriginVariable() AUTH_URL: string;
+  /** Origin of the resource app. */
+  @OriginVariable() API_URL: string;
+}
