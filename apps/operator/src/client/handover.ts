@@ -116,5 +116,5 @@ function shellQuoted(text: string): string {
 
 /** Text that Markdown shows as it is. */
 function markdown(text: string): string {
-  return text.replaceAll(/[\\\`*_[\]<>|#&]/g, '\\$&');
+  return text.replaceAll(/[\\`*_[\]<>|#&]/g, '\\$&');
 }
