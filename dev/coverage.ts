@@ -1,4 +1,4 @@
-// Joins what ran in Jest's workers with what ran in the processes that the tests start, and writes the report to coverage/.
+// Merges the coverage of Jest's workers and of the processes that tests start, and writes the report to coverage/.
 import { execFileSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ async function read(folder: string): Promise<CoverageMapData> {
   return JSON.parse(await readFile(`${folder}/coverage-final.json`, 'utf8')) as CoverageMapData;
 }
 
-/** V8 divides a file into other statements than Jest does: what both have in common is lines. */
+/** V8 and Jest divide a file into different statements; they agree only on lines. */
 function addLines({ data }: CoverageMap, lines: Readonly<Record<number, number>>, file: string): void {
   const known = data[file];
   if (!known) return;
@@ -43,5 +43,5 @@ for (const file of inProcesses.files())
   addLines(inWorkers, inProcesses.fileCoverageFor(file).getLineCoverage(), file);
 const context = report.createContext({ dir: FOLDER, coverageMap: inWorkers });
 for (const kind of ['text', 'html', 'json-summary'] as const) reports.create(kind).execute(context);
-// Some gigabytes.
+// The raw data are several gigabytes.
 await rm(PROCESSES, { recursive: true });

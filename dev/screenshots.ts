@@ -12,9 +12,9 @@ import { useOwnFonts } from './screenshots/fonts.js';
 import { galleryOf } from './screenshots/gallery.js';
 import { smallPng } from './screenshots/small-png.js';
 
-/** Every picture; git ignores it. */
+/** All pictures; git ignores this folder. */
 const FOLDER = 'screenshots';
-/** The few that the documents show: these are refreshed. */
+/** The pictures that the documents show; they are updated. */
 const SHOWN = path.join('docs', 'screenshots');
 
 const PAGE = { width: 560, height: 320 };
@@ -40,7 +40,7 @@ async function take(chromium: Browser, world: World, scene: Scene, variant: Vari
   await context.close();
 }
 
-// All of them, or those that are named: what is gone is only found when all are taken.
+// All pictures, or those named in the arguments. Stale pictures are deleted only in a full run.
 const only = process.argv.slice(2);
 const all = [...SCENES, ...ERROR_SCENES];
 const endServices = await startTestServices();

@@ -53,7 +53,7 @@ function inner(found: Map<string, Map<string, string[]>>, tag: string, file: str
   return names;
 }
 
-/** The name of the test, the suite or the case of a table with which the code begins. */
+/** The name of the test, the suite or the table row at the start of the code. */
 function testName(code: string): string | undefined {
   const literal = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/;
   const start = /^\s*(?:it|describe)\.each\b/.test(code) ? code.search(/\)\(\s*['"`]/) : 0;
@@ -136,7 +136,7 @@ function checkRules(): void {
     if (!named.has(name)) problems.push(`No rule names the deviation ${name}`);
 }
 
-/** A document names a test as `file` › `test`: the literal has to begin with that name. */
+/** A document names a test as `file` › `test`: a test name must begin with that text. */
 function checkNamedTests(document: string): void {
   for (const [, file = '', name = ''] of readFileSync(document, 'utf8').matchAll(/`([^`]+)` › `([^`]+)`/g)) {
     const source = existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -11,9 +11,9 @@ import { connectRoutes } from './routes/connect.js';
 import { connectionRoutes } from './routes/connection.js';
 import { Sessions } from './session/sessions.js';
 
-/** The demo application, ready to listen: "Connect your calendar", as a careful developer would write it. */
+/** The demo application "Connect your calendar", written as a client should be. It does not listen yet. */
 export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {
-  // Request lines are not logged: the callback's has the code in it.
+  // Requests are not logged: the callback's URL contains the code.
   const app = Fastify({
     logger: { level: configuration.LOG_LEVEL },
     logController: new LogController({ disableRequestLogging: true }),
@@ -57,9 +57,9 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
 function headersOf({ AUTH_URL }: DemoConfiguration): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    // Chromium applies form-action to the redirect after a form too: "Connect" leads to the login page.
+    // Chromium also applies form-action to redirects: "Connect" redirects to the login page.
     'Content-Security-Policy': `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self' ${AUTH_URL};base-uri 'none';frame-ancestors 'none'`,
-    // The callback's address holds the code: no other page may see it.
+    // The callback's URL contains the code, which must not reach other pages as Referer.
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',

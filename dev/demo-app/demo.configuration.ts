@@ -1,7 +1,7 @@
 import { IsNotEmpty, IsUrl } from 'class-validator';
 import { ChoiceVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 
-/** What an application developer gets from the operator, and where this page is served. */
+/** The client registration, and the address of the demo application. */
 export class DemoConfiguration {
   readonly HOST: string = '127.0.0.1';
 
@@ -24,15 +24,15 @@ export class DemoConfiguration {
   )
   readonly REDIRECT_URI: string;
 
-  /** Where users log in and allow. */
+  /** The URL of the authorize app. */
   @OriginVariable()
   readonly AUTH_URL: string;
 
-  /** Where tokens are issued; the issuer (RFC 9207). */
+  /** The URL of the token app, which is the issuer (RFC 9207). */
   @OriginVariable()
   readonly BASE_URL: string;
 
-  /** The API that the access token opens. */
+  /** The API that accepts the access token. */
   @OriginVariable()
   readonly API_URL: string;
 }

@@ -1,12 +1,12 @@
 import type { FastifyError } from 'fastify';
 import type { Message } from './page/message-page.js';
 
-/** Something went wrong that a person must read about: what happened, and what to do. Never with a token in it. */
+/** An error page for the user: what happened, and what to do. Contains no token. */
 export class Failure extends Error {
   constructor(
     readonly status: number,
     readonly page: Message,
-    /** For the developer's log: error codes and references, never what was sent. */
+    /** For the log: error codes and references, never the request. */
     readonly log: Readonly<Record<string, unknown>> = {},
   ) {
     super(page.title);
@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** An authorization answer that this browser, or this application, did not ask for. */
+/** An authorization response that does not belong to a request of this browser. */
 export function unexpectedAnswer(): Failure {
   return new Failure(400, {
     title: 'We did not expect this answer',
@@ -22,7 +22,7 @@ export function unexpectedAnswer(): Failure {
   });
 }
 
-/** The page and the log line of any error; what is not a Failure says nothing about itself to the browser. */
+/** The page and the log line of an error. The browser sees no details of an error other than a Failure. */
 export function describeFailure(error: unknown): {
   status: number;
   message: Message;

@@ -4,11 +4,11 @@ import { CookieJar } from './cookie-jar.js';
 import { type Answer, exchange } from './exchange.js';
 import { findForm } from './page-form.js';
 import type { RunFile } from './run-file.js';
-import { mustBe, StepFailure } from './step-failure.js';
+import { expectEqual, StepFailure } from './step-failure.js';
 import type { Transcript } from './transcript.js';
 
 /**
- * The browser's part: from the authorization URL through login and consent to the code.
+ * The browser's requests: from the authorization URL through login and consent to the code.
  *
  * @returns the code that the application would receive at its redirect URI
  * @throws StepFailure
@@ -21,7 +21,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   authorizationUrl.searchParams.set('client_id', run.client.client_id);
   authorizationUrl.searchParams.set('redirect_uri', run.client.redirect_uri);
   authorizationUrl.searchParams.set('state', state);
-  // Every step is to be seen, also when the demo runs again: what was allowed before is not asked else.
+  // Shows the consent page also when the demo runs again.
   authorizationUrl.searchParams.set('prompt', 'consent');
 
   const loginUrl = await transcript.step(
@@ -34,9 +34,9 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
 
   const loginPage = await transcript.step('The browser opens the log-in page', async () => {
     const answer = await exchange(transcript, { url: loginUrl, browser });
-    mustBe('status', 200, answer.status);
+    expectEqual('status', 200, answer.status);
     const form = findForm(answer.text, loginUrl, 'password');
-    hide(transcript, form.fields);
+    addSecrets(transcript, form.fields);
     return { proof: 'a form for username and password', value: form };
   });
 
@@ -48,9 +48,9 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
 
   const consentPage = await transcript.step('The browser opens the consent page', async () => {
     const answer = await exchange(transcript, { url: consentUrl, browser });
-    mustBe('status', 200, answer.status);
+    expectEqual('status', 200, answer.status);
     const form = findForm(answer.text, consentUrl, 'decision=allow');
-    hide(transcript, form.fields);
+    addSecrets(transcript, form.fields);
     return { proof: 'a form with Allow', value: form };
   });
 
@@ -58,10 +58,10 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
     const form = { ...consentPage.fields, decision: 'allow' };
     const answer = await exchange(transcript, { method: 'POST', url: consentPage.action, form, browser });
     const target = redirect(answer, new URL(run.client.redirect_uri).origin);
-    mustBe('redirect to', run.client.redirect_uri, `${target.origin}${target.pathname}`);
-    mustBe('state', state, target.searchParams.get('state'));
+    expectEqual('redirect to', run.client.redirect_uri, `${target.origin}${target.pathname}`);
+    expectEqual('state', state, target.searchParams.get('state'));
     // RFC 9207 2.4
-    mustBe('iss', run.base_url, target.searchParams.get('iss'));
+    expectEqual('iss', run.base_url, target.searchParams.get('iss'));
     const code = target.searchParams.get('code');
     if (!code)
       throw new StepFailure('a code at the redirect URI', `error ${target.searchParams.get('error')}`);
@@ -69,14 +69,14 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   });
 }
 
-/** The target of a 303 that stays with the expected origin. */
+/** The target of a 303 to the expected origin. @throws StepFailure */
 function redirect({ status, location }: Answer, origin: string): URL {
-  mustBe('status', 303, status);
+  expectEqual('status', 303, status);
   if (location?.origin !== origin) throw new StepFailure(`Location at ${origin}`, location?.href ?? '(none)');
   return location;
 }
 
-/** Hidden fields hold tokens against forged requests. */
-function hide(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
+/** Hides the CSRF tokens in hidden fields. */
+function addSecrets(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }

@@ -2,7 +2,7 @@
 export class CookieJar {
   private readonly cookies = new Map<string, Map<string, string>>();
 
-  /** Takes in the Set-Cookie headers of an answer. Returns the names that were set. */
+  /** Stores the cookies of an answer. @returns their names */
   store(url: URL, headers: Headers): string[] {
     const own = this.cookies.get(url.hostname) ?? new Map<string, string>();
     this.cookies.set(url.hostname, own);
@@ -15,7 +15,7 @@ export class CookieJar {
     });
   }
 
-  /** The Cookie header for a request; undefined when there is nothing to send. */
+  /** The Cookie header for a request; undefined without cookies. */
   header(url: URL): string | undefined {
     const own = [...(this.cookies.get(url.hostname) ?? [])];
     return own.length === 0 ? undefined : own.map(([name, value]) => `${name}=${value}`).join('; ');

@@ -2,7 +2,7 @@ import type { CookieJar } from './cookie-jar.js';
 import { StepFailure } from './step-failure.js';
 import type { Transcript } from './transcript.js';
 
-const TIME_OUT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** One request, as it is sent and shown. */
 export interface Request {
@@ -11,14 +11,14 @@ export interface Request {
   bearer?: string;
   /** Sent as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>>;
-  /** When a browser asks: it holds the cookies, and its HTML is not shown. */
+  /** The cookies of a browser's request; its HTML is not printed. */
   browser?: CookieJar;
 }
 
 /** One answer; redirects are never followed. */
 export interface Answer {
   status: number;
-  /** Absolute; null when the answer is no redirect. */
+  /** Absolute; null unless the answer is a redirect. */
   location: URL | null;
   text: string;
   /** The JSON object of the answer; an empty object for any other body. */
@@ -26,9 +26,9 @@ export interface Answer {
 }
 
 /**
- * Sends one request and prints both ways of it.
+ * Sends one request, and prints it and its answer.
  *
- * @throws StepFailure when nobody answers within ten seconds
+ * @throws StepFailure without an answer within ten seconds
  */
 export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
   const { method = 'GET', bearer, form, browser } = request;
@@ -45,7 +45,7 @@ export async function exchange(transcript: Transcript, request: Request): Promis
     response = await fetch(url, {
       method,
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIME_OUT_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: {
         Accept: browser ? 'text/html' : 'application/json',
         ...(cookies !== undefined && { Cookie: cookies }),
@@ -73,11 +73,11 @@ export async function exchange(transcript: Transcript, request: Request): Promis
     json: parse(text),
   };
   const names = browser?.store(url, response.headers) ?? [];
-  transcript.traffic('←', `${response.status} ${response.statusText}`.trim(), got(answer, names));
+  transcript.traffic('←', `${response.status} ${response.statusText}`.trim(), answerParts(answer, names));
   return answer;
 }
 
-function got({ location, text, json }: Answer, cookies: readonly string[]): [string, string][] {
+function answerParts({ location, text, json }: Answer, cookies: readonly string[]): [string, string][] {
   const parts: [string, string][] = cookies.map((name) => ['Set-Cookie', `${name}=…`]);
   if (location) parts.push(['Location', location.href]);
   const title = /<title>(.*?)<\/title>/is.exec(text)?.[1];
@@ -85,7 +85,7 @@ function got({ location, text, json }: Answer, cookies: readonly string[]): [str
   return [...parts, ...fields(json)];
 }
 
-/** Fields of nested objects as `data.name`. */
+/** Flattens nested objects: `data.name`. */
 function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
   return Object.entries(json).flatMap(([name, value]): [string, string][] =>
     typeof value === 'object' && value !== null

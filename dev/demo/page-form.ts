@@ -1,25 +1,25 @@
 import { StepFailure } from './step-failure.js';
 
-/** The fields of a page's form, and where they go. */
+/** A form of a page. */
 export interface PageForm {
   action: URL;
   /** Values that the page filled in, such as hidden fields. */
   fields: Record<string, string>;
-  /** What a person can type into or click: names of inputs, and `name=value` of buttons. */
-  offers: string[];
+  /** Names of inputs, and `name=value` of buttons. */
+  controls: string[];
 }
 
 /**
- * Finds the form that has a given input or button, as a person would by looking.
+ * Finds the form with a given input or button.
  *
  * @param wanted the name of an input, or `name=value` of a button
- * @throws StepFailure when the page has no such form
+ * @throws StepFailure if the page has no such form
  */
 export function findForm(html: string, page: URL, wanted: string): PageForm {
   const forms = [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gis)].map(
     ([, attributes = '', inside = '']) => read(attributes, inside, page),
   );
-  const found = forms.find(({ offers }) => offers.includes(wanted));
+  const found = forms.find(({ controls }) => controls.includes(wanted));
   if (found) return found;
   const heading = /<h1[^>]*>(.*?)<\/h1>/is.exec(html)?.[1]?.trim() ?? 'no heading';
   throw new StepFailure(`a form with ${wanted}`, `a page "${heading}" without one`);
@@ -29,16 +29,16 @@ function read(attributes: string, inside: string, page: URL): PageForm {
   const form: PageForm = {
     action: new URL(attribute(attributes, 'action') ?? '', page),
     fields: {},
-    offers: [],
+    controls: [],
   };
-  // A form without an action goes to the page itself, query included (HTML 4.10.21.3).
+  // A form without an action is submitted to the URL of its page, with its query (HTML 4.10.21.3).
   if (!attribute(attributes, 'action')) form.action = page;
   for (const [, kind = '', tag = ''] of inside.matchAll(/<(input|button)\b([^>]*)>/gi)) {
     const name = attribute(tag, 'name');
     if (name === undefined) continue;
     const value = attribute(tag, 'value') ?? '';
     const isButton = kind.toLowerCase() === 'button' || attribute(tag, 'type') === 'submit';
-    form.offers.push(isButton ? `${name}=${value}` : name);
+    form.controls.push(isButton ? `${name}=${value}` : name);
     if (!isButton) form.fields[name] = value;
   }
   return form;

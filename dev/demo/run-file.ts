@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** What a running `npm start` writes down about itself. */
+/** What a running `npm start` writes to `.local/run.json`. */
 export interface RunFile {
   auth_url: string;
   base_url: string;
@@ -10,7 +10,7 @@ export interface RunFile {
   user: { email: string; password: string };
 }
 
-/** Nothing to drive. */
+/** The product is not running. */
 export class NotRunningError extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(
@@ -22,7 +22,7 @@ export class NotRunningError extends Error {
 }
 
 /**
- * Reads `.local/run.json`; LOCAL_DIR names another folder than `.local`.
+ * Reads `.local/run.json`; LOCAL_DIR replaces `.local`.
  *
  * @throws NotRunningError for a missing or incomplete file
  */

@@ -1,9 +1,9 @@
-/** A step of the demonstration did not go as it must. */
+/** A step of the demonstration failed. */
 export class StepFailure extends Error {
-  /** Number and name of the step, put in by the transcript. */
+  /** Number and name of the step; the transcript sets it. */
   step = '';
 
-  /** Neither text has a whole secret in it once the transcript has shortened them. */
+  /** The transcript shortens secrets in both texts. */
   constructor(
     readonly expected: string,
     readonly got: string,
@@ -14,8 +14,8 @@ export class StepFailure extends Error {
   }
 }
 
-/** @throws StepFailure when the values differ */
-export function mustBe(
+/** @throws StepFailure if the values differ */
+export function expectEqual(
   what: string,
   expected: string | number,
   got: string | number | null | undefined,

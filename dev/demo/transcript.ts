@@ -3,14 +3,14 @@ import { StepFailure } from './step-failure.js';
 
 const WIDTH = 100;
 
-/** Prints the demonstration: numbered steps, what was sent and got, and how each step ended. */
+/** Prints the demonstration: numbered steps, requests, answers and results. */
 export class Transcript {
   readonly secrets = new Secrets();
   private count = 0;
   private before = performance.now();
 
   /**
-   * @param write takes one line, without its line end
+   * @param write prints one line, given without its line break
    * @param colour whether lines may have ANSI colours
    */
   constructor(
@@ -18,7 +18,7 @@ export class Transcript {
     private readonly colour = false,
   ) {}
 
-  /** Runs one step; its result is told in the sentence it returns along. @throws StepFailure that names the step */
+  /** Runs one step and prints its `proof`. @returns its value @throws StepFailure that names the step */
   async step<T>(name: string, run: () => Promise<{ proof: string; value: T }>): Promise<T> {
     this.count += 1;
     const title = `${String(this.count).padStart(2)}. ${name}`;
@@ -37,7 +37,7 @@ export class Transcript {
     }
   }
 
-  /** One thing that was sent or got, and its parts below it. */
+  /** Prints a request or an answer, with its parts below. */
   traffic(mark: '→' | '←', head: string, parts: readonly (readonly [string, string])[] = []): void {
     this.line(`    ${mark} ${head}`);
     for (const [name, value] of parts) this.line(`        ${name}: ${value}`, 2);
@@ -57,7 +57,7 @@ export class Transcript {
   }
 }
 
-/** A server's answer must not move the terminal's cursor. */
+/** Replaces control characters: an answer must not move the terminal's cursor. */
 function visible(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '·');
 }

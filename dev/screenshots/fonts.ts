@@ -6,8 +6,8 @@ import path from 'node:path';
 const PACKAGES = ['@expo-google-fonts/inter', '@expo-google-fonts/noto-sans-arabic'];
 
 /**
- * Makes browsers started from now on know these fonts and no others: the pages ask for the system's own, and every
- * machine has others.
+ * Restricts browsers started from now on to these fonts: the pages use the system's fonts, and every
+ * machine has different ones.
  */
 export async function useOwnFonts(): Promise<void> {
   const { resolve } = createRequire(import.meta.url);

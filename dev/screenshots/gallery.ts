@@ -1,4 +1,4 @@
-/** The index of the pictures, as it is shown beside them. */
+/** The index page of the pictures. */
 export function galleryOf(scenes: readonly { readonly name: string }[], variants: readonly string[]): string {
   const head = [
     '# Screenshots',

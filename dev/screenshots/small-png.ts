@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** The package says of itself to be what it is not: an ES module. */
+/** The package's types declare an ES module, but it is CommonJS. */
 const { default: upng } = createRequire(import.meta.url)('@pdf-lib/upng') as {
   default: typeof import('@pdf-lib/upng');
 };

@@ -1,16 +1,16 @@
-/** Levels of pino's log lines, by the numbers that stand in them. */
+/** pino's log levels. */
 const WARNING = 40;
 const ERROR = 50;
 
-/** For so many milliseconds the same line is not shown again: an app says each second what it still waits for. */
-const QUIET = 30_000;
+/** A repeated line is shown once in this many milliseconds: a waiting app logs every second. */
+const REPEAT_INTERVAL_MS = 30_000;
 
 /**
- * Picks out of an app's log what its developer has to see: warnings, errors, and whatever is no log line, such as the
+ * Selects the lines of an app's log that a developer must see: warnings, errors, and lines that are not JSON, such as the
  * stack of a crash.
  *
- * @param now milliseconds, of any clock
- * @returns takes text as it comes, in pieces of any length
+ * @param now in milliseconds
+ * @returns a function that receives the log in chunks of any length
  */
 export function importantLines(
   app: string,
@@ -24,7 +24,7 @@ export function importantLines(
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const important = importantPart(line);
-      if (!important || (important === last.line && now() - last.at < QUIET)) continue;
+      if (!important || (important === last.line && now() - last.at < REPEAT_INTERVAL_MS)) continue;
       last = { line: important, at: now() };
       show(`${app}: ${important}`);
     }

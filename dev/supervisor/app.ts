@@ -12,13 +12,13 @@ import { StartError } from './start.error.js';
 /** One of the product's processes. */
 export interface AppCommand {
   name: string;
-  /** From the root of the repository or of its build, without extension. */
+  /** Path from the root of the repository or of its build, without extension. */
   main: string;
   port: number;
-  /** Has `/readyz` on an internal port; otherwise it is ready when it accepts connections. */
+  /** Whether it has `/readyz` on an internal port. Otherwise it is ready when it accepts connections. */
   internal: boolean;
   env: NodeJS.ProcessEnv;
-  /** Deleted at the end, however it comes about. */
+  /** Files to delete when the process ends, for whatever reason. */
   remove?: readonly string[];
 }
 
@@ -26,17 +26,17 @@ export interface AppCommand {
 export interface App {
   name: string;
   process: GuardedProcess;
-  /** Where its health and metrics are, when it has them. */
+  /** The URL of its health and metrics endpoints, if it has any. */
   internalUrl?: string;
-  /** Resolves when it serves. @throws StartError when it ends before, or takes longer than 60 s */
+  /** Resolves when it is ready. @throws StartError if it exits before, or takes longer than 60 s */
   ready(): Promise<void>;
   /** The last lines of its log. */
   tail(): Promise<string>;
 }
 
-const READY_WITHIN = 60_000;
+const READINESS_DEADLINE_MS = 60_000;
 
-/** Starts an app with its log in `<directory>/logs`; what matters of it is also shown. */
+/** Starts an app with its log in `<directory>/logs`; shows its important lines, too. */
 export async function startApp(
   app: AppCommand,
   directory: string,
@@ -48,9 +48,9 @@ export async function startApp(
   const logFile = join(logs, `${name}.log`);
   await rm(logFile, { force: true });
   const internalPort = app.internal ? await freePort() : undefined;
-  // Built we are JavaScript and so is the app; tests run both from their sources.
+  // This module and the app have the same extension: .js after a build, .ts in tests.
   const main = new URL(`../../${app.main}${import.meta.url.slice(-3)}`, import.meta.url);
-  const process_ = startGuarded({
+  const child = startGuarded({
     name,
     command: process.execPath,
     args: [...process.execArgv, fileURLToPath(main)],
@@ -66,27 +66,27 @@ export async function startApp(
   const check = internalPort ? () => answersReady(internalPort) : () => accepts(port);
   return {
     name,
-    process: process_,
+    process: child,
     ...(internalPort && { internalUrl: `http://127.0.0.1:${internalPort}` }),
     tail,
     async ready() {
-      const over = new AbortController();
-      const ended = process_.ended.then((how) => `it ended: ${how}`);
-      const problem = await Promise.race([ended, until(check, over.signal)]);
-      over.abort();
+      const abort = new AbortController();
+      const ended = child.ended.then((how) => `it ended: ${how}`);
+      const problem = await Promise.race([ended, until(check, abort.signal)]);
+      abort.abort();
       if (problem)
         throw new StartError(`${name} did not start (${problem}). The end of ${logFile}:\n${await tail()}`);
     },
   };
 }
 
-async function until(check: () => Promise<boolean>, over: AbortSignal): Promise<string | undefined> {
-  const deadline = Date.now() + READY_WITHIN;
-  while (!over.aborted && Date.now() < deadline) {
+async function until(check: () => Promise<boolean>, signal: AbortSignal): Promise<string | undefined> {
+  const deadline = Date.now() + READINESS_DEADLINE_MS;
+  while (!signal.aborted && Date.now() < deadline) {
     if (await check()) return undefined;
     await sleep(50);
   }
-  return `not ready within ${READY_WITHIN / 1_000} s`;
+  return `not ready within ${READINESS_DEADLINE_MS / 1_000} s`;
 }
 
 async function answersReady(port: number): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { AppCommand } from './app.js';
 import type { Account } from './demo-account.js';
 import type { Settings } from './settings.js';
 
-// Handed to the apps that need them, and to no other.
+// Only the apps that need these variables receive them.
 const SECRETS = new Set([
   'DATABASE_URL',
   'REDIS_URL',
@@ -13,7 +13,7 @@ const SECRETS = new Set([
   'CLIENT_SECRET',
 ]);
 
-/** The product's processes with their environments. Other variables, such as lifetimes, pass through from ours. */
+/** The product's processes with their environments. Other variables, such as lifetimes, are inherited. */
 export function appCommands(
   settings: Settings,
   account: Account,
@@ -48,7 +48,7 @@ export function appCommands(
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
   return [
-    // Its guard also takes the run file away when we are killed.
+    // Its guard also deletes the run file if npm start is killed.
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: stateful, remove: [runFile] },
     { ...app('token'), port: ports.TOKEN_PORT, env: stateful },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, NATS_URL } },

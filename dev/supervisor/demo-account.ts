@@ -4,7 +4,7 @@ import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { keptSecret } from '#testing/backing/kept-secret.js';
 import type { Settings } from './settings.js';
 
-/** Everything secret of a development product, made once and kept in files that only their owner may read. */
+/** The secrets of a development installation, generated once and kept in files that only their owner can read. */
 export interface Account {
   /** One key of 32 bytes, base64url. */
   tokenKeys: string;
@@ -14,16 +14,16 @@ export interface Account {
   password: string;
 }
 
-/** Reads what an earlier start made, else makes it. */
+/** Reads the secrets of an earlier start, or generates them. */
 export async function demoAccount(settings: Settings): Promise<Account> {
   const kept = (name: string, make: () => string): Promise<string> =>
     keptSecret(join(settings.directory, name), make);
   const [tokenKeys, clientId, clientSecret, password] = await Promise.all([
     kept('token-keys', () => randomBytes(32).toString('base64url')),
-    // A client has fixed redirect URIs: on another port the demo application is another client.
+    // Redirect URIs contain the port: on another port the demo application is another client.
     kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
     kept('demo-client-secret', () => generateClientSecret().secret),
-    // To be typed by a person: 80 random bits.
+    // Short enough to type: 80 random bits.
     kept('demo-password', () => randomBytes(10).toString('hex')),
   ]);
   return { tokenKeys, clientId, clientSecret, email: 'ada@example.com', password };

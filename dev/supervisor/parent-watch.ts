@@ -1,34 +1,34 @@
 import { readFile } from 'node:fs/promises';
 
-const EVERY_MS = 200;
+const POLL_MS = 200;
 
 /**
- * Calls back when npm, which started us, is gone: killed by SIGKILL it cannot tell us. Does nothing when we were
- * started by hand, where a parent that ends is no reason to end.
+ * Calls back when the npm process that started this one ends: after SIGKILL it sends no signal. Does nothing if this process was
+ * not started by npm.
  *
- * @returns ends the watch
+ * @returns a function that stops the watch
  */
-export async function watchNpm(env: NodeJS.ProcessEnv, gone: () => void): Promise<() => void> {
+export async function watchNpm(env: NodeJS.ProcessEnv, onEnd: () => void): Promise<() => void> {
   if (!env['npm_lifecycle_event']) return () => undefined;
   const parent = process.ppid;
-  // Between npm and us stands the shell that runs the script, unless it replaced itself by us.
+  // npm runs the script in a shell, which may have replaced itself (exec).
   const grandparent = await parentOf(parent);
   const timer = setInterval(() => {
-    void lost(parent, grandparent).then((isLost) => {
-      if (!isLost) return;
+    void hasEnded(parent, grandparent).then((ended) => {
+      if (!ended) return;
       clearInterval(timer);
-      gone();
+      onEnd();
     });
-  }, EVERY_MS);
+  }, POLL_MS);
   return () => clearInterval(timer);
 }
 
-async function lost(parent: number, grandparent: number | undefined): Promise<boolean> {
+async function hasEnded(parent: number, grandparent: number | undefined): Promise<boolean> {
   if (process.ppid !== parent) return true;
   return grandparent !== undefined && (await parentOf(parent)) !== grandparent;
 }
 
-/** Undefined where there is no /proc, or when the parent is not a shell: who started npm may well end. */
+/** Undefined without /proc, or if the process is not a shell: the parent of npm itself may end. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? [];

@@ -3,10 +3,10 @@ import type { BackingServices } from '#testing/backing/backing-services.js';
 import type { Account } from './demo-account.js';
 import type { Settings } from './settings.js';
 
-/** Where health and metrics of each service are: its name, and its address. */
+/** The URL of each service's health and metrics endpoints, by its name. */
 export type InternalUrls = readonly (readonly [name: string, url: string])[];
 
-/** Tells other programs of this folder where the running product is. Whole or not at all, for its owner only. */
+/** Writes where the running product is, for other programs of this folder. Atomic; only the owner can read it. */
 export async function writeRunFile(
   file: string,
   settings: Settings,

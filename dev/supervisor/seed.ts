@@ -10,9 +10,9 @@ import type { Settings } from './settings.js';
 import { StartError } from './start.error.js';
 
 /**
- * Registers the demo application and the demo user, unless they are there.
+ * Registers the demo application and the demo user, unless they exist.
  *
- * @throws StartError when they are there with other credentials than ours
+ * @throws StartError if they exist with other credentials
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   await withStores(databaseUrl, settings, async (clients, users) => {

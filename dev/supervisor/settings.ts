@@ -10,7 +10,7 @@ export interface Ports {
   DEMO_PORT: number;
 }
 
-/** What `npm start` takes from the environment. */
+/** The settings that `npm start` reads from the environment. */
 export interface Settings {
   /** Folder of data, logs and secrets: LOCAL_DIR, else `.local`. */
   directory: string;

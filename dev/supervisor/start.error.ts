@@ -1,4 +1,4 @@
-/** Why `npm start` cannot go on, in words that say what to do; shown without a stack. */
+/** `npm start` cannot continue. The message says what to do, and is shown without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }

@@ -3,7 +3,7 @@ import type { Account } from './demo-account.js';
 import type { InternalUrls } from './run-file.js';
 import type { Settings } from './settings.js';
 
-/** What a person needs once the product runs. */
+/** The addresses and credentials of the running product. */
 export function summary(settings: Settings, account: Account, internal: InternalUrls): string {
   const rows: [string, string][] = [
     ['authorize', settings.authUrl],

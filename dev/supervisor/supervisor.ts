@@ -8,31 +8,31 @@ import type { Progress } from '#testing/backing/progress.js';
 import { type App, startApp } from './app.js';
 import { appCommands } from './apps.js';
 import { type Account, demoAccount } from './demo-account.js';
-import { checkGivenServices } from './given-services.js';
+import { checkExternalServices } from './external-services.js';
 import { type InternalUrls, writeRunFile } from './run-file.js';
 import { seed, missingSetup } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
-import { becomeOnlyInstance, type Instance } from './single-instance.js';
+import { lockFolder, type FolderLock } from './folder-lock.js';
 import { StartError } from './start.error.js';
 import { summary } from './summary.js';
 import { checkPorts } from './taken-port.js';
 
-// What a killed npm start leaves is ended by its guards; PostgreSQL takes longest.
-const PATIENCE_AFTER_KILL = 20_000;
-// Servers that the environment names may have been started a moment ago.
-const GIVEN_WITHIN = 3_000;
+// Guards end the processes of a killed npm start; PostgreSQL takes longest.
+const PORT_RELEASE_TIMEOUT_MS = 20_000;
+// The servers that the environment names may have been started just now.
+const CONNECT_TIMEOUT_MS = 3_000;
 
-/** The whole product on this machine: what it consists of, from the first step to the last process's end. */
+/** Starts and stops all processes of the product on this machine. */
 export class Supervisor {
   private readonly settings: Settings;
   private readonly runFile: string;
-  private readonly began = performance.now();
+  private readonly startedAt = performance.now();
   private readonly apps: App[] = [];
-  private instance?: Instance;
+  private lock?: FolderLock;
   private services?: BackingServices;
   private stopping = false;
 
-  /** @throws StartError when the environment asks for what cannot be */
+  /** @throws StartError for an invalid environment */
   constructor(
     private readonly env: NodeJS.ProcessEnv,
     args: readonly string[],
@@ -43,17 +43,17 @@ export class Supervisor {
   }
 
   /**
-   * Starts everything and prints what to do with it.
+   * Starts everything, and prints its addresses and credentials.
    *
-   * @throws StartError, or what the backing services say, when something does not start; call `stop` then too
+   * @throws StartError, or an error of the backing services. Call `stop` also after an error.
    */
   async start(): Promise<void> {
     const { settings, env } = this;
     await localFolder(settings.directory);
-    this.instance = await becomeOnlyInstance(settings.directory);
-    await checkPorts(settings.ports, this.instance.tookOver ? PATIENCE_AFTER_KILL : 0);
+    this.lock = await lockFolder(settings.directory);
+    await checkPorts(settings.ports, this.lock.wasStale ? PORT_RELEASE_TIMEOUT_MS : 0);
     await rm(this.runFile, { force: true });
-    await checkGivenServices(env, GIVEN_WITHIN);
+    await checkExternalServices(env, CONNECT_TIMEOUT_MS);
 
     this.step(serversStep(env));
     const services = await startBackingServices({
@@ -81,27 +81,27 @@ export class Supervisor {
     this.show(summary(settings, account, internal));
   }
 
-  /** Resolves with a sentence when a part of the running product ends by itself. Call it after `start`. */
-  async firstDeath(): Promise<string> {
-    const deaths = this.apps.map(async (app) => {
+  /** Resolves with a sentence when a process of the product exits unexpectedly. Call it after `start`. */
+  async firstExit(): Promise<string> {
+    const exits = this.apps.map(async (app) => {
       const how = await app.process.ended;
       return `${app.name} ended: ${how}. The end of its log:\n${await app.tail()}`;
     });
-    return Promise.race([...deaths, ...(this.services ? [this.services.died] : [])]);
+    return Promise.race([...exits, ...(this.services ? [this.services.died] : [])]);
   }
 
   /** Ends everything, in the order that lets each part finish its work. May be called at any time. */
   async stop(): Promise<void> {
     this.stopping = true;
     // Without the right to this folder what is there belongs to another one.
-    if (!this.instance) return;
+    if (!this.lock) return;
     await rm(this.runFile, { force: true });
     await Promise.all(this.apps.map(({ process }) => process.stop()));
     await this.services?.stop();
-    await this.instance.release();
+    await this.lock.release();
   }
 
-  /** Writes to the developer's own database (DATABASE_URL) only with --seed. */
+  /** Writes to a database of DATABASE_URL only with --seed. */
   private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
     const where = env['DATABASE_URL'] ? ` ${databasePlace(databaseUrl)}` : '';
@@ -125,23 +125,23 @@ export class Supervisor {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
     );
-    // They are in the order in which they started; people look for them in the order of the services.
+    // Apps are in the order in which they started; the summary lists them in the order of the services.
     return ['authorize', 'token', 'resource'].flatMap((name) => found.filter(([of]) => of === name));
   }
 
   private step(text: string, transient = false): void {
     if (this.stopping) return;
-    const seconds = ((performance.now() - this.began) / 1_000).toFixed(1);
+    const seconds = ((performance.now() - this.startedAt) / 1_000).toFixed(1);
     this.show(`[${seconds.padStart(5)} s] ${text}`, transient);
   }
 }
 
-/** The progress line that tells started servers from configured ones. */
+/** The progress line that lists started and configured servers. */
 function serversStep(env: NodeJS.ProcessEnv): string {
   const servers = { DATABASE_URL: 'PostgreSQL', REDIS_URL: 'Redis', NATS_URL: 'NATS' };
   const list = (names: string[]): string => new Intl.ListFormat('en-GB').format(names);
-  const given = Object.keys(servers).filter((variable) => env[variable]);
+  const external = Object.keys(servers).filter((variable) => env[variable]);
   const own = Object.entries(servers).flatMap(([variable, name]) => (env[variable] ? [] : [name]));
-  const steps = [own.length > 0 && `starting ${list(own)}`, given.length > 0 && `using ${list(given)}`];
+  const steps = [own.length > 0 && `starting ${list(own)}`, external.length > 0 && `using ${list(external)}`];
   return steps.filter(Boolean).join(', ');
 }

@@ -4,11 +4,11 @@ import type { Ports } from './settings.js';
 import { StartError } from './start.error.js';
 
 /**
- * @param patience milliseconds to wait for ports that the processes of a killed `npm start` are about to give back
+ * @param timeout milliseconds in which the processes of a killed `npm start` may release their ports
  * @throws StartError that names every port in use and its variable
  */
-export async function checkPorts(ports: Ports, patience: number): Promise<void> {
-  const deadline = Date.now() + patience;
+export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
+  const deadline = Date.now() + timeout;
   for (;;) {
     const taken: string[] = [];
     for (const [name, port] of Object.entries(ports)) {
@@ -22,14 +22,14 @@ export async function checkPorts(ports: Ports, patience: number): Promise<void> 
 }
 
 async function isTaken(port: number): Promise<boolean> {
-  // "localhost" is tried as ::1 first by many clients: what listens there would get our requests.
+  // Many clients try ::1 first for "localhost": a server there would receive the requests.
   return (await cannotListen('127.0.0.1', port)) || (await cannotListen('::1', port));
 }
 
 function cannotListen(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    // A machine without IPv6 has nobody on ::1; a forbidden port (EACCES) is as good as taken.
+    // On a machine without IPv6, ::1 is free (EADDRNOTAVAIL). A forbidden port (EACCES) counts as taken.
     server.once('error', ({ code }: NodeJS.ErrnoException) =>
       resolve(code === 'EADDRINUSE' || code === 'EACCES'),
     );

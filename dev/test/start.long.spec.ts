@@ -64,6 +64,7 @@ describe('npm start', () => {
       },
       user: { email: 'ada@example.com', password: expect.stringMatching(/^\w{20}$/) },
       database_url: expect.stringMatching(/^postgres:\/\//),
+      database_schema: 'oauth',
       redis_url: expect.stringMatching(/^redis:\/\//),
       nats_url: expect.stringMatching(/^nats:\/\//),
     });

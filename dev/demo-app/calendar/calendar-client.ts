@@ -7,7 +7,7 @@ import { readPerson } from './read-person.js';
 
 const SECONDS_TO_WAIT = 10;
 
-/** Everything this application asks of the calendar service, by a standard OAuth library. */
+/** The application's requests to the calendar service, made with a standard OAuth library. */
 export class CalendarClient {
   private readonly server: oauth.Configuration;
 
@@ -25,11 +25,11 @@ export class CalendarClient {
       CLIENT_SECRET,
     );
     this.server.timeout = SECONDS_TO_WAIT;
-    // Only for a service on this machine; anywhere else tokens travel over https.
+    // Plain http only for a service on this machine.
     if (/^http:\/\/(localhost|127\.0\.0\.1)(:|$)/.test(BASE_URL)) oauth.allowInsecureRequests(this.server);
   }
 
-  /** Where to send the browser, and what its answer must fit (RFC 6749 4.1.1, RFC 7636). */
+  /** The authorization URL, and the state and verifier that the answer must match (RFC 6749 4.1.1, RFC 7636). */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const attempt = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
     const url = oauth.buildAuthorizationUrl(this.server, {
@@ -44,25 +44,25 @@ export class CalendarClient {
   /**
    * Exchanges the code of the answer for tokens, after checking state and iss.
    *
-   * @param query the callback's query as it came
+   * @param query the callback's query, unchanged
    * @throws Failure
    */
   async finish(query: string, attempt: Attempt): Promise<Connection> {
     const answer = new URL(this.configuration.REDIRECT_URI);
     answer.search = query;
-    // RFC 9207 2.4: an answer of another server is refused, errors included, before its code is sent anywhere.
+    // RFC 9207 2.4: an answer of another server is refused, also an error, before its code is sent anywhere.
     if (answer.searchParams.get('iss') !== this.configuration.BASE_URL) throw unexpectedAnswer();
     const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
   }
 
-  /** The next tokens; the ones before are then used up. @throws Failure */
+  /** Refreshes the tokens; the refresh token can then not be used again. @throws Failure */
   async refresh({ refreshToken }: Connection): Promise<Connection> {
     const next = await this.tokens('refresh', () => oauth.refreshTokenGrant(this.server, refreshToken));
     return { ...next, refreshedAt: new Date() };
   }
 
-  /** Gives the user's permission back (RFC 7009). @throws Failure, with status 404 when the server cannot revoke */
+  /** Revokes the grant (RFC 7009). @throws Failure, with status 404 if the server has no revocation endpoint */
   async revoke({ refreshToken }: Connection): Promise<void> {
     await oauth
       .tokenRevocation(this.server, refreshToken, { token_type_hint: 'refresh_token' })
@@ -71,7 +71,7 @@ export class CalendarClient {
       });
   }
 
-  /** Whose calendar it is; null when the access token is not accepted any more. @throws Failure */
+  /** The owner of the calendar; null if the access token is refused. @throws Failure */
   async me({ accessToken }: Connection): Promise<Person | null> {
     try {
       const response = await fetch(`${this.configuration.API_URL}/v2/me`, {
@@ -94,7 +94,7 @@ export class CalendarClient {
     try {
       const answer = await ask();
       if (!answer.refresh_token) throw new Error('the answer has no refresh_token');
-      // Absent expires_in means that we cannot know (RFC 6749 5.1): then the first 401 tells.
+      // Without expires_in the lifetime is unknown (RFC 6749 5.1): the token is used until the first 401.
       const lifetimeMs = (answer.expires_in ?? 0) * 1_000;
       return {
         accessToken: answer.access_token,

@@ -1,7 +1,7 @@
 import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
 import { Failure } from '../failure.js';
 
-/** What the application was doing when the calendar service failed it. */
+/** The request to the calendar service that failed. */
 export type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
 
 const ENDED = {
@@ -16,9 +16,9 @@ const ENDED = {
 };
 
 /**
- * An error of the library as a page for a person. The error itself goes no further: it holds what was sent.
+ * Turns an error of the library into an error page. The error itself is not passed on: it contains the request.
  *
- * @returns a Failure whose `log.error` is the OAuth error code when the service gave one
+ * @returns a Failure whose `log.error` is the service's OAuth error code, if any
  */
 export function toFailure(doing: Doing, error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -69,7 +69,7 @@ function refusedByServer(doing: Doing, { error, status, cause }: ResponseBodyErr
   );
 }
 
-/** Codes and references are short words; anything else from the network is not shown. */
+/** Codes and references are short words; other text from the network is not shown. */
 function oneWord(value: unknown): string {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : '(none)';
 }

@@ -1,9 +1,9 @@
 import type { Person } from '../session/session.js';
 
 /**
- * The person of an answer of `/v2/me`.
+ * Reads the user from an answer of `/v2/me`.
  *
- * @throws Error when the answer has another shape
+ * @throws Error if the answer has another shape
  */
 export function readPerson(answer: unknown): Person {
   const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };

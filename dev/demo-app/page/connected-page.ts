@@ -3,7 +3,7 @@ import { form } from './form.js';
 import { type Html, html } from './html.js';
 import { layout } from './layout.js';
 
-/** Who is connected, how long the access token lasts, and what can be done. */
+/** Shows the connected user, the access token's expiry, and the available actions. */
 export function connectedPage({
   person,
   connection: { expiresAt, refreshedAt },
@@ -35,7 +35,7 @@ function row(term: string, value: string | Html): Html {
   </div>`;
 }
 
-/** A moment as its reader would write it. */
+/** A date and time in the reader's format. */
 function time(moment: Date, { timeZone, timeFormat }: Person): Html {
   const text = new Intl.DateTimeFormat(timeFormat === 12 ? 'en-US' : 'en-GB', {
     dateStyle: 'medium',

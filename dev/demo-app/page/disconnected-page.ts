@@ -9,7 +9,7 @@ const HOW: Readonly<Record<string, string>> = {
     'We have forgotten our tokens, but the calendar service did not confirm that the permission is revoked. It ends by itself when it expires.',
 };
 
-/** The end of a connection; undefined when there is no such end. */
+/** The page after a disconnection; undefined for an unknown reason. */
 export function disconnectedPage(how: string): string | undefined {
   const text = Object.hasOwn(HOW, how) ? HOW[how] : undefined;
   return text === undefined ? undefined : messagePage({ title: 'Your calendar is disconnected', text });

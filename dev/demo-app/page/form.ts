@@ -1,6 +1,6 @@
 import { type Html, html } from './html.js';
 
-/** A button that POSTs with the session's form token. */
+/** A button that POSTs with the session's CSRF token. */
 export function form(
   action: string,
   label: string,

@@ -6,7 +6,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Markup that is safe to send. Only the tag below makes it. */
+/** Escaped markup. Only the tag below creates it. */
 export class Html {
   constructor(readonly text: string) {}
 
@@ -15,7 +15,7 @@ export class Html {
   }
 }
 
-/** Markup from a template: every value in it is escaped, except markup made the same way. Absent values are empty. */
+/** Markup from a template. Values are escaped, except other Markup. Undefined values are empty. */
 export function html(parts: TemplateStringsArray, ...values: readonly (string | Html | undefined)[]): Html {
   const shown = values.map((value) => (value instanceof Html ? value.text : escape(value ?? '')));
   return new Html(parts.map((part, index) => part + (shown[index] ?? '')).join(''));

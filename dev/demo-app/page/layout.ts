@@ -3,7 +3,7 @@ import { STYLE } from './style.js';
 
 /** A whole page around one card. */
 export function layout(title: string, card: Html): string {
-  // The style is not escaped: its hash in the Content-Security-Policy is that of the very text.
+  // The style is not escaped: the Content-Security-Policy has the hash of its exact text.
   const style = new Html(`<style>${STYLE}</style>`);
   return html`<!doctype html>
     <html lang="en">

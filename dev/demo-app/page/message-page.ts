@@ -2,11 +2,11 @@ import { form } from './form.js';
 import { html } from './html.js';
 import { layout } from './layout.js';
 
-/** One thing to tell a person, and a way on. */
+/** A message with a link or a button. */
 export interface Message {
   title: string;
   text: string;
-  /** The form token, when the way on is to connect at once. */
+  /** The CSRF token, if the page has a Connect button. */
   connectAgain?: string;
 }
 

@@ -2,7 +2,7 @@ import { form } from './form.js';
 import { html } from './html.js';
 import { layout } from './layout.js';
 
-/** What a person sees who has not connected yet. */
+/** The page for a user who is not connected. */
 export function startPage({ formToken }: { formToken: string }): string {
   return layout(
     'Connect',

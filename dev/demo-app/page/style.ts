@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The style of every page; light or dark as the reader's system is. */
+/** The style of every page, light or dark as the system is. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -45,5 +45,5 @@ button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 `;
 
-/** The Content-Security-Policy source that lets exactly this style in. */
+/** The Content-Security-Policy source that allows exactly this style. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

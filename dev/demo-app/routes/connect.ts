@@ -3,7 +3,7 @@ import { Failure, unexpectedAnswer } from '../failure.js';
 import { messagePage } from '../page/message-page.js';
 import type { Context } from './context.js';
 
-/** "Connect your calendar": to the authorize app, and back with a code. */
+/** "Connect your calendar": redirects to the authorize app, and receives the code. */
 export function connectRoutes(app: FastifyInstance, { client, sessions }: Context): void {
   app.post('/connect', async (request, reply) => {
     const session = sessions.open(request, reply);
@@ -16,9 +16,9 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
   app.get<{ Querystring: { state?: unknown } }>('/callback', async (request, reply) => {
     const session = sessions.open(request, reply);
     const { state } = request.query;
-    // RFC 6749 10.12: only the browser that asked may bring the answer.
+    // RFC 6749 10.12: the response must belong to a request of this browser.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
-    // By Back to the page that asked: what is connected stays so, and a new code is not used.
+    // After Back and a second Allow: the connection stays, and the new code is not used.
     if (!attempt && session.connection) return reply.redirect('/', 303);
     if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));

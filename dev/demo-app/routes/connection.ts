@@ -3,17 +3,17 @@ import { Failure } from '../failure.js';
 import { connectedPage } from '../page/connected-page.js';
 import { disconnectedPage } from '../page/disconnected-page.js';
 import { startPage } from '../page/start-page.js';
-import { look, refresh } from './use-connection.js';
+import { owner, refresh } from './use-connection.js';
 import type { Context } from './context.js';
 
-/** The connected calendar: who it is, refresh, disconnect. */
+/** The connected calendar: its page, refresh and disconnect. */
 export function connectionRoutes(app: FastifyInstance, context: Context): void {
   const { client, sessions } = context;
 
   app.get('/', async (request, reply) => {
     const session = sessions.open(request, reply);
     const formToken = sessions.formToken(session);
-    const person = session.connection && (await look(client, session));
+    const person = session.connection && (await owner(client, session));
     const page =
       session.connection && person
         ? connectedPage({ person, connection: session.connection, formToken })
@@ -32,7 +32,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
     const session = sessions.open(request, reply);
     sessions.checkForm(session, request);
     const { connection } = session;
-    // Forgotten first: whatever the server answers, this application does not use the tokens again.
+    // Removed first: whatever the server answers, the application does not use the tokens again.
     delete session.connection;
     if (!connection) return reply.redirect('/', 303);
     try {

@@ -1,7 +1,7 @@
 import type { CalendarClient } from '../calendar/calendar-client.js';
 import type { Sessions } from '../session/sessions.js';
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export interface Context {
   client: CalendarClient;
   sessions: Sessions;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Sends a page that was opened by another name of this machine (127.0.0.1 for localhost) to the one that is registered:
- * the answer comes back there, and a cookie of the other name would not come along.
+ * Redirects from another name of this machine (127.0.0.1 for localhost) to the registered one:
+ * the authorization response arrives there, and the browser would not send a cookie of the other name.
  */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);

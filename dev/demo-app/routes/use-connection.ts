@@ -3,11 +3,11 @@ import { Failure } from '../failure.js';
 import type { Connection, Person, Session } from '../session/session.js';
 
 /**
- * Whose calendar is connected, with new tokens when the access token has expired.
+ * The owner of the connected calendar. Refreshes an expired access token.
  *
  * @throws Failure; when the permission has ended, the session is no longer connected
  */
-export async function look(client: CalendarClient, session: Session): Promise<Person | null> {
+export async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
   if (!session.connection) return null;
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
   if (person) return person;
@@ -18,7 +18,7 @@ export async function look(client: CalendarClient, session: Session): Promise<Pe
 }
 
 /**
- * Replaces the session's tokens by the next ones. Requests that arrive together share one refresh.
+ * Refreshes the session's tokens. Concurrent requests share one refresh.
  *
  * @throws Failure; when the permission has ended, the session is no longer connected
  */
@@ -32,7 +32,7 @@ async function exchange(client: CalendarClient, session: Session): Promise<Conne
   if (!used) throw new Error('nothing is connected');
   try {
     const next = await client.refresh(used);
-    // Disconnected meanwhile: the answer came too late to be kept.
+    // Disconnected during the refresh: the new tokens are not kept.
     if (session.connection === used) session.connection = next;
     return next;
   } catch (error) {

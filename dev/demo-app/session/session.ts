@@ -1,4 +1,4 @@
-/** Who the calendar belongs to, as `/v2/me` answers. */
+/** The owner of the calendar, from `/v2/me`. */
 export interface Person {
   name: string;
   email: string;
@@ -17,17 +17,17 @@ export interface Connection {
   refreshedAt?: Date;
 }
 
-/** A connection that was begun: the answer must bring this state, and the code needs this verifier. */
+/** An authorization request under way: its state, and the PKCE verifier of its code. */
 export interface Attempt {
   state: string;
   codeVerifier: string;
 }
 
-/** What this application remembers of one browser. */
+/** The session of one browser. */
 export interface Session {
   id: string;
   attempts: Attempt[];
   connection?: Connection;
-  /** The refresh that is under way, shared by requests that arrive meanwhile: a refresh token is used once. */
+  /** The refresh under way, shared by concurrent requests: a refresh token is used once. */
   refreshing?: Promise<Connection>;
 }

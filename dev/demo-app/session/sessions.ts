@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import { Failure } from '../failure.js';
 import type { Attempt, Session } from './session.js';
 
-// Cookies do not know ports: the authorize app beside us on localhost has a `session` of its own.
+// Cookies do not depend on the port: the authorize app on localhost also has a `session` cookie.
 const COOKIE = 'demo_session';
-// A person may begin in several tabs; more than this is not a person.
+// A user may start in several tabs.
 const MOST_ATTEMPTS = 5;
 
-/** Sessions in memory, found by a random cookie that no script can read. */
+/** Sessions in memory, identified by a random HttpOnly cookie. */
 export class Sessions {
   private readonly sessions = new LRUCache<string, Session>({
     max: 1_000,
@@ -20,26 +20,26 @@ export class Sessions {
   /** @param secure whether this page is served over https */
   constructor(private readonly secure: boolean) {}
 
-  /** The browser's session; one is begun when it has none. */
+  /** The browser's session; creates one if it has none. */
   open(request: FastifyRequest, reply: FastifyReply): Session {
     const id = request.cookies[COOKIE];
     const known = id === undefined ? undefined : this.sessions.get(id);
     return known ?? this.begin(reply);
   }
 
-  /** A new id for the same browser once it is connected, so that nobody else holds it (session fixation). */
+  /** Changes the session id once the browser is connected (session fixation). */
   renew(session: Session, reply: FastifyReply): Session {
     this.sessions.delete(session.id);
     const renewed = this.begin(reply);
     return Object.assign(renewed, { ...session, id: renewed.id });
   }
 
-  /** The hidden field's value of this session's forms. */
+  /** The CSRF token of this session's forms. */
   formToken({ id }: Session): string {
     return createHmac('sha256', id).update('form').digest('base64url');
   }
 
-  /** @throws Failure 403 when a form was not one of this session's own pages */
+  /** @throws Failure 403 if the CSRF token is not this session's */
   checkForm(session: Session, request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
     const { form_token: token } = (request.body ?? {}) as Record<string, unknown>;
@@ -55,7 +55,7 @@ export class Sessions {
     session.attempts = [...session.attempts, attempt].slice(-MOST_ATTEMPTS);
   }
 
-  /** The attempt with this state, which then cannot be used again; undefined when this browser began none such. */
+  /** Consumes the request with this state; undefined if this browser has none. */
   takeAttempt(session: Session, state: string): Attempt | undefined {
     const found = session.attempts.filter((attempt) => sameText(attempt.state, state))[0];
     session.attempts = session.attempts.filter((attempt) => attempt !== found);
@@ -67,7 +67,7 @@ export class Sessions {
     this.sessions.set(session.id, session);
     void reply.setCookie(COOKIE, session.id, {
       httpOnly: true,
-      // Strict would not come along when the authorize app sends the browser back.
+      // The browser would not send a Strict cookie after a redirect from the authorize app.
       sameSite: 'lax',
       path: '/',
       secure: this.secure,

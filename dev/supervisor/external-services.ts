@@ -3,27 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { StartError } from './start.error.js';
 
-const PORTS = { DATABASE_URL: 5432, REDIS_URL: 6379, NATS_URL: 4222 };
+const DEFAULT_PORTS = { DATABASE_URL: 5432, REDIS_URL: 6379, NATS_URL: 4222 };
 const RETRY_MS = 250;
 
-interface Place {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Waits until something accepts connections where the environment says that servers are.
+ * Waits until the servers that the environment names accept connections.
  *
- * @param within milliseconds: they may have been started a moment ago
- * @throws StartError that names every variable whose server cannot be reached, and where it was looked for
+ * @param timeout milliseconds: the servers may have been started just now
+ * @throws StartError that names every variable whose server cannot be reached, and its address
  */
-export async function checkGivenServices(env: NodeJS.ProcessEnv, within: number): Promise<void> {
-  const deadline = Date.now() + within;
+export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: number): Promise<void> {
+  const deadline = Date.now() + timeout;
   const problems = await Promise.all(
-    Object.entries(PORTS).map(async ([variable, standard]) => {
-      const places = placesOf(env[variable] ?? '', standard);
-      if (places.length === 0 || (await anyAccepts(places, deadline))) return [];
-      const where = places.map(({ host, port }) => `${host}:${port}`).join(' or ');
+    Object.entries(DEFAULT_PORTS).map(async ([variable, defaultPort]) => {
+      const addresses = addressesOf(env[variable] ?? '', defaultPort);
+      if (addresses.length === 0 || (await anyAccepts(addresses, deadline))) return [];
+      const where = addresses.map(({ host, port }) => `${host}:${port}`).join(' or ');
       return [`${variable}: nothing accepts connections at ${where}`];
     }),
   );
@@ -32,8 +32,8 @@ export async function checkGivenServices(env: NodeJS.ProcessEnv, within: number)
   throw new StartError([...problems.flat(), advice].join('\n'));
 }
 
-/** Of a cluster one is enough. What is no URL of a host, such as a socket's, is left to who connects to it. */
-function placesOf(text: string, standard: number): Place[] {
+/** One server of a cluster is enough. URLs without a host, such as those of sockets, are not checked. */
+function addressesOf(text: string, defaultPort: number): Address[] {
   return text
     .split(/,(?=\s*\w+:\/\/)/)
     .flatMap(serverUrls)
@@ -41,21 +41,21 @@ function placesOf(text: string, standard: number): Place[] {
     .filter(({ hostname }) => hostname !== '')
     .map(({ hostname, port }) => ({
       host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || standard,
+      port: Number(port) || defaultPort,
     }));
 }
 
-async function anyAccepts(places: readonly Place[], deadline: number): Promise<boolean> {
+async function anyAccepts(addresses: readonly Address[], deadline: number): Promise<boolean> {
   for (;;) {
     const left = Math.max(deadline - Date.now(), 1);
-    const accepted = await Promise.all(places.map((place) => accepts(place, left)));
+    const accepted = await Promise.all(addresses.map((address) => accepts(address, left)));
     if (accepted.includes(true)) return true;
     if (Date.now() + RETRY_MS >= deadline) return false;
     await sleep(RETRY_MS);
   }
 }
 
-function accepts({ host, port }: Place, timeout: number): Promise<boolean> {
+function accepts({ host, port }: Address, timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const end = (result: boolean): void => {
