@@ -5,6 +5,7 @@ import { GrantAdministrationStore } from '#database/grant/grant-administration.s
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 
@@ -25,6 +26,7 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
     resourceServers: new ResourceServerStore(database),
     users: new UserStore(database),
     accounts: new UserAccountStore(database),
+    external: new ExternalUserStore(database),
     grants: new GrantAdministrationStore(database),
     records: new GrantRecordStore(database),
     close: () => database.destroy(),

@@ -11,6 +11,7 @@ import {
 } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { userImportCommand } from './import/user-import.command.js';
 import { generatePassword, readPassword } from './password.js';
 import { NewUserDto, PasswordDto, UserChangesDto, UserListDto } from './user.dto.js';
 import {
@@ -23,7 +24,7 @@ import {
   setPassword,
 } from './user.service.js';
 
-const LOGIN = ['<login>', 'the email address or user name'] as const;
+const LOGIN = ['<login>', 'the email address, user name or external_id, or id: and the id'] as const;
 const PASSWORD_STDIN = [
   '--password-stdin',
   'read the password, 8 to 256 characters, from a line of stdin',
@@ -32,7 +33,7 @@ const PASSWORD_STDIN = [
 export function userCommand(): OperatorCommand {
   const user = new OperatorCommand('user')
     .description(
-      'users of the scheduling product: create, list, update, set-password, disable, enable, delete',
+      'users of the scheduling product: create, import, list, update, set-password, disable, enable, delete',
     )
     .examples('user create --help');
 
@@ -52,6 +53,8 @@ export function userCommand(): OperatorCommand {
         '      --time-zone Europe/London --password-stdin < password-file',
     )
     .action(create);
+
+  user.addCommand(userImportCommand());
 
   user
     .command('list')

@@ -1,6 +1,7 @@
 import { DuplicateUserError, type User } from '#database/user/user.js';
 import type { Disabling, UserAccount, UserFilter } from '#database/user/user-account.store.js';
 import { InputError, quoted } from '../command-line/input.js';
+import { printable } from '../command-line/output.js';
 import { invocation } from '../command-line/operator-command.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
@@ -117,11 +118,16 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
   });
 }
 
-/** Finds a user by email address or user name. @throws InputError for an unknown user */
-export async function findUser({ users }: Stores, login: string): Promise<User> {
-  const found = await users.findByLogin(login);
+/** Finds a user by what an operator types. @throws InputError for an unknown user, and if several match */
+export async function findUser({ accounts }: Stores, login: string): Promise<User> {
+  const [found, ...others] = await accounts.matching(login);
   if (!found) throw unknownUser(login);
-  return found.user;
+  if (others.length === 0) return found;
+  const names = [found, ...others].map(
+    ({ id, email, issuer, externalId }) =>
+      `id:${id} (${printable(issuer === null ? email : `${email}, ${externalId} of ${issuer}`)})`,
+  );
+  throw new InputError([`${quoted(login)} fits several users: name one of ${names.join(', ')}`]);
 }
 
 function unknownUser(login: string): InputError {

@@ -40,6 +40,24 @@ export function violatedConstraint(error: unknown): string | undefined {
   return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;
 }
 
+const CHECK_VIOLATION = '23514';
+/** SQLSTATE class of values that a type does not have. */
+const DATA_EXCEPTION = /^22/;
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  users_email_unique: 'another user has the same email',
+  users_username_unique: 'another user has the same username',
+  users_identity_unique: 'another user has the same issuer and external_id',
+};
+
+/** Why PostgreSQL refused the values of a row; null if the statement failed for another reason. */
+export function refusedRow(error: unknown): string | null {
+  const { code = '', constraint = '' } = (error as DatabaseError).driverError ?? {};
+  if (code === UNIQUE_VIOLATION) return REFUSALS[constraint] ?? `it violates ${constraint}`;
+  if (code === CHECK_VIOLATION) return `it violates ${constraint}`;
+  return DATA_EXCEPTION.test(code) ? 'the database does not accept one of its values' : null;
+}
+
 /** The error of a failed connection: says which server, why and what to do; never the password. */
 export function databaseUnavailable(databaseUrl: string, cause: unknown): DependencyUnavailableError {
   const remedy =

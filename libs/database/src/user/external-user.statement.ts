@@ -37,15 +37,27 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
   ['external_id', 'coalesce(i.external_id, u.external_id)'],
   ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
+  // A hash that is stored may be newer than the product's: made at a login, or set by the operator.
+  [
+    'password_hash',
+    `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'
+       THEN coalesce(i.line ->> 'password_hash', u.password_hash) ELSE u.password_hash END`,
+  ],
 ];
 
 /**
- * Creates or updates users by their identities: one statement, atomic for each user. $1 is a JSON array of objects with the columns
- * above, `issuer`, `external_id`, `updated_at`, and `link`: whether an unknown identity is given to the user without one who has
- * the same e-mail. Each identity occurs once.
+ * Creates or updates users by their identities, or by e-mail where there is none: one statement, atomic for each user.
+ * $1 is a JSON array of objects with the columns above, and
  *
- * Answers for each element with its index `at`, the user's `id`, and the outcome. No id: another statement has created or linked
- * the user meanwhile, and this one has to be repeated.
+ * - `issuer` and `external_id`: both or none, each pair once
+ * - `updated_at`: an older one than the stored changes nothing
+ * - `link`: whether an unknown identity is given to the user without one who has the same e-mail
+ * - `password_hash`, and `replace_password`: whether it replaces one that is stored
+ * - `disabled`: whether a new user is disabled; says nothing of a known one
+ *
+ * Answers for each element with its index `at`, the user's `id`, the outcome, whether the user was disabled before, and whether
+ * they have another password, which was not replaced. No id:
+ * another statement has created or linked the user meanwhile, and this one has to be repeated.
  */
 export const BRING_UP_TO_DATE = `
   WITH input AS MATERIALIZED (
@@ -53,35 +65,50 @@ export const BRING_UP_TO_DATE = `
            (line ->> 'updated_at')::timestamptz AS updated_at
     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS element (line, ordinality)
   ), identified AS (
-    SELECT i.at, u.id FROM input i JOIN users u ON u.issuer = i.issuer AND u.external_id = i.external_id
+    SELECT i.at, u.id FROM input i JOIN users u ON u.issuer = i.issuer AND u.external_id = i.external_id AND u.issuer IS NOT NULL
   ), linked AS (
     SELECT i.at, u.id FROM input i JOIN users u ON u.issuer IS NULL AND lower(u.email) = lower(i.line ->> 'email')
     WHERE i.line -> 'link' = 'true' AND NOT EXISTS (SELECT FROM identified WHERE identified.at = i.at)
+  ), named AS (
+    SELECT i.at, u.id FROM input i JOIN users u ON lower(u.email) = lower(i.line ->> 'email')
+    WHERE i.issuer IS NULL AND (u.password_hash IS NOT NULL OR u.issuer IS NULL)
   ), known AS (
-    SELECT at, id, false AS is_new FROM identified UNION ALL SELECT at, id, true FROM linked
+    SELECT at, id, false AS is_new FROM identified
+    UNION ALL SELECT at, id, true FROM linked
+    UNION ALL SELECT at, id, false FROM named
   ), changed AS (
     UPDATE users u SET ${CHANGES.map(([column, value]) => `${column} = ${value}`).join(', ')}
     FROM known JOIN input i USING (at)
     WHERE u.id = known.id
-      AND CASE WHEN known.is_new THEN u.issuer IS NULL ELSE u.external_id = i.external_id END
+      AND CASE WHEN known.is_new THEN u.issuer IS NULL ELSE coalesce(u.external_id = i.external_id, i.external_id IS NULL) END
       AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
       AND (${CHANGES.map(([column]) => `u.${column}`).join(', ')})
         IS DISTINCT FROM (${CHANGES.map(([, value]) => value).join(', ')})
     RETURNING i.at
   ), created AS (
-    INSERT INTO users (issuer, external_id, external_updated_at, ${COLUMNS.map(({ name }) => name).join(', ')})
-    SELECT i.issuer, i.external_id, i.updated_at, ${COLUMNS.map((column) =>
-      column.initially === undefined ? given(column) : `coalesce(${given(column)}, ${column.initially})`,
-    ).join(', ')}
-    FROM input i WHERE NOT EXISTS (SELECT FROM known WHERE known.at = i.at)
+    INSERT INTO users (issuer, external_id, external_updated_at, password_hash, disabled_at, ${COLUMNS.map(({ name }) => name).join(', ')})
+    SELECT i.issuer, i.external_id, i.updated_at, i.line ->> 'password_hash',
+           CASE WHEN i.line -> 'disabled' = 'true' THEN now() END, ${COLUMNS.map((column) =>
+             column.initially === undefined
+               ? given(column)
+               : `coalesce(${given(column)}, ${column.initially})`,
+           ).join(', ')}
+    FROM input i
+    WHERE NOT EXISTS (SELECT FROM known WHERE known.at = i.at)
     ON CONFLICT (issuer, external_id) WHERE issuer IS NOT NULL DO NOTHING
-    RETURNING id, issuer, external_id
+    RETURNING id, issuer, external_id, email
   )
   SELECT i.at,
-         CASE WHEN known.is_new AND changed.at IS NULL THEN NULL ELSE coalesce(known.id, created.id) END AS id,
-         CASE WHEN created.id IS NOT NULL THEN 'created' WHEN changed.at IS NOT NULL THEN 'updated' ELSE 'kept' END AS outcome
+         CASE WHEN known.is_new AND changed.at IS NULL THEN NULL ELSE coalesce(known.id, identity.id, login.id) END AS id,
+         CASE WHEN coalesce(identity.id, login.id) IS NOT NULL THEN 'created' WHEN changed.at IS NOT NULL THEN 'updated'
+              WHEN i.updated_at < u.external_updated_at THEN 'stale' ELSE 'kept'
+         END AS outcome,
+         u.disabled_at IS NOT NULL AS "wasDisabled",
+         coalesce(u.password_hash <> i.line ->> 'password_hash' AND i.line -> 'replace_password' = 'false', false) AS "keptPassword"
   FROM input i
     LEFT JOIN known USING (at)
+    LEFT JOIN users u ON u.id = known.id
     LEFT JOIN changed USING (at)
-    LEFT JOIN created ON created.issuer = i.issuer AND created.external_id = i.external_id
+    LEFT JOIN created identity ON identity.issuer = i.issuer AND identity.external_id = i.external_id
+    LEFT JOIN created login ON i.issuer IS NULL AND login.issuer IS NULL AND login.email = i.line ->> 'email'
   ORDER BY i.at`;

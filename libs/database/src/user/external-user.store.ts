@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { violatedConstraint } from '../connection/errors.js';
+import { refusedRow, violatedConstraint } from '../connection/errors.js';
 import { BRING_UP_TO_DATE } from './external-user.statement.js';
 import { DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
@@ -15,12 +15,44 @@ export interface KnownUser {
    * e-mail: otherwise anybody could claim another user's account.
    */
   readonly linkByEmail: boolean;
-  /** When the issuer last changed the profile; if it is older than the stored one, nothing changes. Null if unknown. */
-  readonly updatedAt?: Date | null;
+  /**
+   * When the issuer last changed the profile; if it is older than the stored one, nothing changes. Null if unknown. Text
+   * (RFC 3339) may have microseconds.
+   */
+  readonly updatedAt?: Date | string | null;
 }
+
+/** A user whom the product brings. */
+export interface BroughtUser extends Omit<KnownUser, 'identity'> {
+  /** Null: the user is known by e-mail. */
+  readonly identity: Identity | null;
+  /** One that `passwordHashProblem` accepts. */
+  readonly passwordHash?: string | undefined;
+  /** Whether the hash replaces one that is stored. */
+  readonly replacePassword: boolean;
+  /** Whether a new user is disabled; says nothing of a known one. */
+  readonly disabled: boolean;
+}
+
+/** `kept`: nothing was new. `stale`: a newer change was applied before. */
+type Outcome = 'created' | 'updated' | 'kept' | 'stale';
+
+export interface BringResult {
+  readonly id: number;
+  readonly outcome: Outcome;
+  /** Whether the user was disabled before, and still is. */
+  readonly wasDisabled: boolean;
+  /** Whether the user has another password than the one given. */
+  readonly keptPassword: boolean;
+}
+
+type Row = Omit<BringResult, 'id'> & { readonly id: number | null };
 
 /** Of any number of concurrent changes, each repetition sees at least one. */
 const ATTEMPTS = 5;
+
+/** Undoes the transaction of a trial. */
+class Undo extends Error {}
 
 /** The users whom an identity provider or the product knows. */
 @Injectable()
@@ -37,42 +69,84 @@ export class ExternalUserStore {
    *
    * @throws InvalidEmailError; DuplicateUserError if the user also has a password, and the new e-mail or username is another one's
    */
-  async bringUpToDate(known: KnownUser): Promise<User> {
-    const line = JSON.stringify([lineOf(known)]);
+  async bringUpToDate({ profile, ...known }: KnownUser): Promise<User> {
+    const acceptable = {
+      ...known,
+      profile: acceptableProfile(profile),
+      replacePassword: false,
+      disabled: false,
+    };
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const id = await this.apply(line);
-      const found = id === null ? null : await this.users.findOneBy({ id });
+      const { id } = await this.bring(acceptable);
+      const found = await this.users.findOneBy({ id });
       if (found) return toUser(found);
     }
-    throw new Error('the user was changed concurrently again and again');
+    throw new Error(CONTENDED);
   }
 
-  /** @returns the user's id; null to try again */
-  private async apply(lines: string): Promise<number | null> {
-    try {
-      const [row] = await this.dataSource.query<{ id: number | null }[]>(BRING_UP_TO_DATE, [lines]);
-      return row?.id ?? null;
-    } catch (error) {
-      const constraint = violatedConstraint(error);
-      // Another statement has given the identity to another user after this one began.
-      if (constraint === 'users_identity_unique') return null;
-      if (constraint === 'users_email_unique') throw new DuplicateUserError(['email']);
-      if (constraint === 'users_username_unique') throw new DuplicateUserError(['username']);
-      throw error;
+  /**
+   * Creates or updates one user.
+   *
+   * @throws DuplicateUserError
+   */
+  async bring(user: BroughtUser): Promise<BringResult> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        const [row] = await this.bringAll([user]);
+        if (row) return row;
+      } catch (error) {
+        const constraint = violatedConstraint(error);
+        if (constraint === 'users_email_unique') throw new DuplicateUserError(['email']);
+        if (constraint === 'users_username_unique') throw new DuplicateUserError(['username']);
+        // Another statement has given the identity to another user after this one began.
+        if (constraint !== 'users_identity_unique') throw error;
+      }
     }
+    throw new Error(CONTENDED);
+  }
+
+  /**
+   * Creates or updates many users by one statement.
+   *
+   * @param trial whether to change nothing
+   * @returns the results in order; null where the user was changed concurrently and the call has to be repeated
+   * @throws QueryFailedError if the tables refuse one of them; then nothing was changed
+   */
+  async bringAll(users: readonly BroughtUser[], trial = false): Promise<(BringResult | null)[]> {
+    const lines = JSON.stringify(users.map(lineOf));
+    let rows: Row[] = [];
+    if (trial)
+      await this.dataSource
+        .transaction(async (manager) => {
+          rows = await manager.query<Row[]>(BRING_UP_TO_DATE, [lines]);
+          throw new Undo();
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Undo)) throw error;
+        });
+    else rows = await this.dataSource.query<Row[]>(BRING_UP_TO_DATE, [lines]);
+    return rows.map(({ id, ...row }) => (id === null ? null : { ...row, id }));
+  }
+
+  /** Why the tables refused a user; null if the statement failed for another reason, and may succeed later. */
+  refusal(error: unknown): string | null {
+    return refusedRow(error);
   }
 }
 
-function lineOf({ identity, profile, linkByEmail, updatedAt = null }: KnownUser): Record<string, unknown> {
+const CONTENDED = 'the user was changed concurrently again and again';
+
+function lineOf(user: BroughtUser): Record<string, unknown> {
+  const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled } = user;
   const { avatarUrl, timeFormat, weekStart, timeZone, defaultScheduleId, organizationId, locale, ...same } =
-    acceptableProfile(profile);
+    profile;
   // JSON leaves out what is undefined.
   return {
     ...same,
-    issuer: identity.issuer,
-    external_id: identity.externalId,
+    issuer: identity?.issuer,
+    external_id: identity?.externalId,
     link: linkByEmail,
-    updated_at: updatedAt,
+    updated_at: updatedAt ?? undefined,
     avatar_url: avatarUrl,
     time_format: timeFormat,
     week_start: weekStart,
@@ -80,5 +154,8 @@ function lineOf({ identity, profile, linkByEmail, updatedAt = null }: KnownUser)
     default_schedule_id: defaultScheduleId,
     organization_id: organizationId,
     locale: typeof locale === 'string' ? localeOf(locale) : locale,
+    password_hash: passwordHash,
+    replace_password: replacePassword,
+    disabled,
   };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { type User, USER_FIELDS } from './user.js';
 import { revokeGrants } from '../grant/grant-record.statements.js';
 
 /** A user as the operator sees them. */
@@ -45,6 +46,20 @@ export class UserAccountStore {
        WHERE ($1::integer IS NULL OR id > $1) AND ($2 = '' OR strpos(lower(concat_ws(E'\\n', email, username, name)), lower($2)) > 0)
        ORDER BY id LIMIT $3`,
       [after ?? null, search, limit],
+    );
+  }
+
+  /**
+   * Finds the users whom an operator may mean: by email or username in any letter case, by external id, or by id as `id:1`.
+   * Users without a password may share an email.
+   */
+  async matching(login: string): Promise<User[]> {
+    if (login.includes('\0')) return [];
+    return this.dataSource.query<User[]>(
+      `SELECT ${USER_FIELDS} FROM users
+       WHERE lower(email) = lower($1) OR lower(username) = lower($1) OR external_id = $1 OR 'id:' || id = $1
+       ORDER BY id LIMIT 10`,
+      [login],
     );
   }
 

@@ -1,0 +1,143 @@
+import type { Readable } from 'node:stream';
+import type { BringResult, BroughtUser, ExternalUserStore } from '#database/user/external-user.store.js';
+import { readUserRecord } from '#database/user/user-record.js';
+import { type Format, readRecords } from './read-records.js';
+
+export interface ImportOptions {
+  readonly format: Format;
+  /** Of users with an `external_id` and no `issuer`. */
+  readonly issuer: string | null;
+  readonly replacePasswords: boolean;
+  /** Whether to change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** A line that was not imported. */
+export interface BadLine {
+  readonly line: number;
+  readonly problems: readonly string[];
+}
+
+export interface ImportCounts {
+  created: number;
+  updated: number;
+  unchanged: number;
+  /** Users who have another password than the file. */
+  passwordsKept: number;
+  failed: number;
+}
+
+interface Pending {
+  readonly line: number;
+  readonly user: BroughtUser;
+}
+
+/** Users of one statement: more make it no faster. */
+const BATCH = 1000;
+const ATTEMPTS = 5;
+
+/** Imports a file of users in batches, each of which is stored at once. Memory does not depend on the size of the file. */
+export class UserImport {
+  readonly counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, passwordsKept: 0, failed: 0 };
+  private batch: Pending[] = [];
+  private keys = new Set<string>();
+
+  constructor(
+    private readonly users: ExternalUserStore,
+    private readonly options: ImportOptions,
+    private readonly report: (bad: BadLine) => void,
+  ) {}
+
+  /** The last line that is imported; every line before it is, too, or was reported. */
+  lastLine = 0;
+
+  async run(input: Readable): Promise<void> {
+    // One batch is stored while the next one is read.
+    let storing: Promise<void> = Promise.resolve();
+    const flush = async (): Promise<void> => {
+      await storing;
+      const batch = this.batch;
+      [this.batch, this.keys] = [[], new Set()];
+      storing = this.store(batch);
+      // A failure is thrown by the next await.
+      storing.catch(() => undefined);
+    };
+    const now = Date.now();
+    for await (const record of readRecords(input, this.options.format)) {
+      const { line } = record;
+      if ('problem' in record) {
+        this.refuse(line, [record.problem]);
+        continue;
+      }
+      const read = readUserRecord(record.record, this.options.issuer, now);
+      if ('problems' in read) {
+        this.refuse(line, read.problems);
+        continue;
+      }
+      // A user who occurs twice is changed twice, in the order of the file.
+      const key = keyOf(read.user);
+      if (this.batch.length === BATCH || this.keys.has(key)) await flush();
+      this.keys.add(key);
+      this.batch.push({ line, user: { ...read.user, replacePassword: this.options.replacePasswords } });
+    }
+    await flush();
+    await storing;
+  }
+
+  private async store(batch: readonly Pending[]): Promise<void> {
+    await this.storeAll(batch);
+    this.lastLine = batch.at(-1)?.line ?? this.lastLine;
+  }
+
+  /** Halves a batch with a user whom the tables refuse, until that user is alone. */
+  private async storeAll(batch: readonly Pending[], attempt = 1): Promise<void> {
+    const [first] = batch;
+    if (first === undefined) return;
+    let results: (BringResult | null)[];
+    try {
+      results = await this.users.bringAll(
+        batch.map(({ user }) => user),
+        this.options.dryRun,
+      );
+    } catch (error) {
+      const refusal = this.users.refusal(error);
+      if (refusal === null) throw error;
+      if (batch.length === 1) return this.refuse(first.line, [refusal]);
+      const half = batch.length >> 1;
+      await this.storeAll(batch.slice(0, half));
+      return this.storeAll(batch.slice(half));
+    }
+    const contended = batch.filter((pending, at) => !this.count(pending, results[at] ?? null));
+    if (contended.length === 0) return;
+    if (attempt === ATTEMPTS)
+      throw new Error(`line ${contended[0]?.line}: the user was changed concurrently again and again`);
+    await this.storeAll(contended, attempt + 1);
+  }
+
+  /** @returns false if the user was changed concurrently */
+  private count({ line, user }: Pending, result: BringResult | null): boolean {
+    if (result === null) return false;
+    if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
+      // Their sessions and grants would have to end, too.
+      this.refuse(line, ['the user is enabled here: run "user disable"']);
+    else {
+      this.counts[
+        result.outcome === 'created' || result.outcome === 'updated' ? result.outcome : 'unchanged'
+      ] += 1;
+      if (result.keptPassword) this.counts.passwordsKept += 1;
+    }
+    return true;
+  }
+
+  private refuse(line: number, problems: readonly string[]): void {
+    this.counts.failed += 1;
+    this.report({ line, problems });
+  }
+}
+
+/** What the user is found by; two lines with one key are not stored by one statement. */
+function keyOf({ identity, profile }: BroughtUser): string {
+  return identity === null
+    ? profile.email.toLowerCase()
+    : JSON.stringify([identity.issuer, identity.externalId]);
+}

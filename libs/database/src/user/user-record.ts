@@ -1,0 +1,127 @@
+import type { BroughtUser } from './external-user.store.js';
+import { passwordHashProblem } from './password-hash.js';
+import { invalidFields, type UserProfile } from './user-profile.js';
+
+/** The fields of a profile as the product writes them. */
+const PROFILE = {
+  email: 'email',
+  username: 'username',
+  name: 'name',
+  avatar_url: 'avatarUrl',
+  bio: 'bio',
+  time_format: 'timeFormat',
+  week_start: 'weekStart',
+  time_zone: 'timeZone',
+  default_schedule_id: 'defaultScheduleId',
+  organization_id: 'organizationId',
+  locale: 'locale',
+} as const satisfies Record<string, keyof UserProfile>;
+
+/** What a value must be, for error messages. */
+const RULES: Readonly<Record<keyof UserProfile, string>> = {
+  email: 'an email address of at most 254 characters',
+  username: '1 to 254 characters, none of them a control character',
+  name: '1 to 100 characters, none of them a control character',
+  avatarUrl: 'a URL of at most 2000 characters, or null',
+  bio: 'at most 2000 characters, or null',
+  timeFormat: '12 or 24',
+  weekStart: 'an English name of a day, like Monday',
+  timeZone: 'an IANA name, like Europe/Berlin',
+  defaultScheduleId: 'a 32-bit integer, or null',
+  organizationId: 'a 32-bit integer, or null',
+  locale: 'a language tag, like de, or null',
+};
+
+/** Fields of a user in a file or message of the product. */
+export const USER_FIELDS_OF_RECORDS: readonly string[] = [
+  ...Object.keys(PROFILE),
+  'issuer',
+  'external_id',
+  'updated_at',
+  'password_hash',
+  'disabled',
+];
+
+/** RFC 3339, with a time zone: without one it would mean another time on each server. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** Milliseconds that clocks may differ. A time in the future would keep later changes from being applied. */
+const CLOCK_TOLERANCE = 300_000;
+const LOGIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** An object of a file or message, of unknown types. */
+export type UserRecord = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a user as the product writes them.
+ *
+ * @param defaultIssuer of users with an `external_id` and no `issuer`
+ * @returns the user, or every problem
+ */
+export function readUserRecord(
+  record: UserRecord,
+  defaultIssuer: string | null,
+  now: number,
+): { readonly user: BroughtUser } | { readonly problems: readonly string[] } {
+  const profile = Object.fromEntries(
+    Object.entries(PROFILE).flatMap(([name, field]) => (name in record ? [[field, record[name]]] : [])),
+  ) as unknown as UserProfile;
+  const problems = [
+    ...Object.keys(record)
+      .filter((name) => !USER_FIELDS_OF_RECORDS.includes(name))
+      .map((name) => `unknown field ${JSON.stringify(name.slice(0, 100))}`),
+    ...invalidFields(profile).map((field) => `${nameOf(field)} must be ${RULES[field]}`),
+    ...identityProblems(record, defaultIssuer),
+    ...otherProblems(record, now),
+  ];
+  const { external_id: externalId, issuer = defaultIssuer, updated_at: updatedAt } = record;
+  const { password_hash: passwordHash, disabled = false } = record;
+  const { username, email } = profile;
+  const hasLogin = passwordHash !== undefined || externalId === undefined;
+  if (hasLogin && typeof username === 'string' && username !== email && !LOGIN_NAME.test(username))
+    problems.push(
+      'username must be 1 to 64 letters, digits, dots, hyphens and underscores, or the email, where users log in with a password',
+    );
+  if (problems.length > 0) return { problems };
+  return {
+    user: {
+      identity: externalId === undefined ? null : ({ issuer, externalId } as BroughtUser['identity']),
+      profile,
+      linkByEmail: false,
+      updatedAt: (updatedAt as string | undefined) ?? null,
+      passwordHash: passwordHash as string | undefined,
+      replacePassword: false,
+      disabled: disabled === true,
+    },
+  };
+}
+
+function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer: string | null): string[] {
+  const isText = (value: unknown): boolean =>
+    typeof value === 'string' && value !== '' && value.length <= 255 && !/\p{Cc}/u.test(value);
+  if (id === undefined) return issuer === undefined ? [] : ['external_id is missing beside issuer'];
+  if (issuer === undefined && defaultIssuer === null) return ['issuer is missing beside external_id'];
+  return [
+    ...(isText(id) ? [] : ['external_id must be text of 1 to 255 characters']),
+    ...(issuer === undefined || isText(issuer) ? [] : ['issuer must be text of 1 to 255 characters']),
+  ];
+}
+
+function otherProblems(
+  { updated_at: updatedAt, password_hash: hash, disabled }: UserRecord,
+  now: number,
+): string[] {
+  const problems: string[] = [];
+  const time = typeof updatedAt === 'string' && DATE_TIME.test(updatedAt) ? Date.parse(updatedAt) : NaN;
+  if (updatedAt !== undefined && Number.isNaN(time))
+    problems.push('updated_at must be a time with a time zone, like 2026-11-22T13:00:00.123456Z');
+  if (time > now + CLOCK_TOLERANCE) problems.push('updated_at must not be in the future');
+  const hashProblem = typeof hash === 'string' ? passwordHashProblem(hash) : 'it must be text';
+  if (hash !== undefined && hashProblem !== null)
+    problems.push(`password_hash is not accepted: ${hashProblem}`);
+  if (disabled !== undefined && typeof disabled !== 'boolean')
+    problems.push('disabled must be true or false');
+  return problems;
+}
+
+const nameOf = (field: keyof UserProfile): string =>
+  Object.entries(PROFILE).find(([, known]) => known === field)?.[0] ?? field;
