@@ -7,20 +7,20 @@ export interface IntrospectionOptions {
   /** `nats://[user:password@]host:port[,nats://…]`: the NATS of the token app. */
   readonly natsUrl: string;
   /** Name of the connection in the monitoring of the NATS server; `api` when absent. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** How long a request waits for the token app, in milliseconds, at most 10000; 2000 when absent. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** URL of the API's metadata (RFC 9728), which every challenge names. */
-  readonly resourceMetadata?: string;
+  readonly resourceMetadata?: string | undefined;
   /**
    * Where clients reach the API, with no slash at its end (`https://api.example.com`): what the `htu` of a DPoP proof
    * must begin with (RFC 9449). When it is absent the API accepts bearer tokens only.
    */
-  readonly resourceUrl?: string;
+  readonly resourceUrl?: string | undefined;
   /** How long after its `iat` a proof is accepted, in seconds, at most 3600; 300 when absent. */
-  readonly proofLifetime?: number;
+  readonly proofLifetime?: number | undefined;
   /** How far in the future the `iat` of a proof may be, in seconds, at most 300; 5 when absent. */
-  readonly clockSkew?: number;
+  readonly clockSkew?: number | undefined;
 }
 
 /** Options that need other providers, such as a `ConfigService`. */

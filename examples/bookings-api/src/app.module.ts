@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { IntrospectionModule } from '@scheduling-oauth/introspection';
+import { BookingsController } from './bookings.controller.js';
+import { ReadinessController } from './readiness.controller.js';
+
+@Module({
+  imports: [
+    IntrospectionModule.forRoot({
+      natsUrl: process.env['NATS_URL'] ?? 'nats://127.0.0.1:4222',
+      // Where clients reach this API, such as https://bookings.example.com. Without it tokens are accepted as Bearer only.
+      resourceUrl: process.env['API_URL'],
+    }),
+  ],
+  controllers: [BookingsController, ReadinessController],
+})
+export class AppModule {}

@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DpopKey } from '#testing/dpop-key.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
+import { Interposer } from '#testing/interposer.js';
+import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
+import { OutsideProject, packIntrospection, type Answer, type RunningProject } from './project.js';
+import { COMMONJS, FASTIFY_MAIN, TYPES } from './projects.js';
+
+const PACKAGE = '@scheduling-oauth/introspection';
+const TOKEN_PATH = '/api/auth/oauth/token';
+const API_URL = 'https://bookings.example.com';
+const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'RequireScope', 'TokenGuard'];
+/** Against a hang. It is shorter than the life of a cached token, which only a broadcast ends earlier. */
+const PATIENCE_MS = 20_000;
+
+let tokenApp: TokenProcess;
+let network: Interposer;
+let key: DpopKey;
+let bookingsApi: OutsideProject;
+let commonJs: OutsideProject;
+
+beforeAll(async () => {
+  const [tarball] = await Promise.all([
+    packIntrospection(),
+    (async () => {
+      tokenApp = await startTokenProcess();
+      network = await Interposer.to(tokenApp.natsUrl);
+      key = await DpopKey.generate();
+    })(),
+  ]);
+  // One after the other: both fill npm's cache.
+  bookingsApi = await OutsideProject.from('examples/bookings-api', tarball, {
+    '@nestjs/platform-fastify': '^12.5.0',
+  });
+  commonJs = await OutsideProject.from(COMMONJS, tarball);
+  await bookingsApi.write({ 'fastify.js': FASTIFY_MAIN });
+  expect(await bookingsApi.compile()).toBe('');
+  const options = [
+    '--module',
+    'nodenext',
+    '--outDir',
+    'dist',
+    '--rootDir',
+    'src',
+    '--skipLibCheck',
+    '--types',
+    'node',
+  ];
+  const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
+  expect(await commonJs.compile(...options, ...decorators, 'src/main.ts')).toBe('');
+});
+
+afterAll(async () => {
+  await bookingsApi?.remove();
+  await commonJs?.remove();
+  network?.close();
+  await tokenApp?.close();
+});
+
+async function accessToken(scope: string, isBound = false): Promise<string> {
+  const code = await tokenApp.code(tokenApp.ours.client_id, tokenApp.userId, { scope });
+  const proof = await key.proof('POST', `https://base.example.com${TOKEN_PATH}`);
+  const answer = await fetch(tokenApp.url + TOKEN_PATH, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(isBound && { DPoP: proof }) },
+    body: JSON.stringify({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      ...tokenApp.ours,
+    }),
+  });
+  return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+async function revoke(token: string): Promise<void> {
+  const answer = await fetch(`${tokenApp.url}/api/auth/oauth/revoke`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token, ...tokenApp.ours }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+describe.each([
+  ['Express, NestJS 12, an ES module', () => bookingsApi, ['dist/main.js']],
+  ['Fastify, NestJS 12, an ES module', () => bookingsApi, ['fastify.js']],
+  ['Express, NestJS 11, CommonJS', () => commonJs, ['dist/main.js']],
+  // As Jest and bundlers load it.
+  [
+    'Express, NestJS 11, CommonJS that cannot require ES modules',
+    () => commonJs,
+    ['--no-experimental-require-module', 'dist/main.js'],
+  ],
+] as const)('a project outside the repository with the package on %s', (_name, project, program) => {
+  let service: RunningProject;
+
+  beforeAll(async () => {
+    service = await project().start(program, { NATS_URL: network.url, API_URL });
+  });
+
+  afterAll(() => service?.stop());
+
+  const get = (authorization?: string, proof?: string): Promise<Answer> =>
+    service.send('/bookings', {
+      headers: { ...(authorization && { Authorization: authorization }), ...(proof && { DPoP: proof }) },
+    });
+  const asBearer = (token: string) => get(`Bearer ${token}`);
+  const challengeOf = ({ headers }: Answer) => headers.get('www-authenticate');
+
+  /** Sends requests until one is answered with this status; the answer. */
+  async function until(status: number, send: () => Promise<Answer>): Promise<Answer> {
+    for (const end = Date.now() + PATIENCE_MS; ; await sleep(20)) {
+      const answer = await send();
+      if (answer.status === status) return answer;
+      if (Date.now() > end) throw new Error(`still ${answer.status} and not ${status}`);
+    }
+  }
+
+  it('admits a valid access token, whose user and client the handler gets', async () => {
+    const token = await accessToken('bookings:read bookings:write');
+    const added = await service.send('/bookings', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ title: 'Dentist' }),
+    });
+    expect(added.status).toBe(201);
+    const { status, body } = await asBearer(token);
+    expect(status).toBe(200);
+    expect(body).toMatchObject([{ by: tokenApp.ours.client_id }]);
+  });
+
+  // @rfc 6750 3
+  it('answers a request without a token in the form of Nest’s own errors, with a challenge', async () => {
+    const answer = await get();
+    expect([answer.status, challengeOf(answer)]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer realm="oauth", DPoP /),
+    ]);
+    expect(answer.body).toMatchObject({ statusCode: 401, message: expect.stringContaining('access token') });
+  });
+
+  // @rfc 6750 3.1
+  it('refuses a token without the required scope', async () => {
+    const answer = await asBearer(await accessToken('bookings:write'));
+    expect([answer.status, challengeOf(answer)]).toEqual([
+      403,
+      expect.stringMatching(/^Bearer realm="oauth", error="insufficient_scope", scope="bookings:read"/),
+    ]);
+    expect(answer.body).toMatchObject({ statusCode: 403 });
+  });
+
+  it('refuses a cached token when it is revoked', async () => {
+    const token = await accessToken('bookings:read');
+    expect((await asBearer(token)).status).toBe(200);
+    await revoke(token);
+    const refused = await until(401, () => asBearer(token));
+    expect(challengeOf(refused)).toMatch(/^Bearer realm="oauth", error="invalid_token"/);
+  });
+
+  // @rfc 9449 7.1
+  it('admits a bound token with a new proof of its key, and neither with a used one nor as Bearer', async () => {
+    const token = await accessToken('bookings:read', true);
+    const proof = await key.proof('GET', `${API_URL}/bookings`, { accessToken: token });
+    expect((await get(`DPoP ${token}`, proof)).status).toBe(200);
+    const again = await get(`DPoP ${token}`, proof);
+    expect([again.status, challengeOf(again)]).toEqual([
+      401,
+      expect.stringMatching(/^DPoP error="invalid_dpop_proof"/),
+    ]);
+    expect((await asBearer(token)).status).toBe(401);
+  });
+
+  it('answers 503 and lets nobody through while NATS is gone, and works again when it is back', async () => {
+    const token = await accessToken('bookings:read');
+    expect((await asBearer(token)).status).toBe(200);
+    network.down = true;
+    network.cut();
+    try {
+      const refused = await until(503, () => asBearer(token));
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.body).toMatchObject({ statusCode: 503 });
+      expect((await service.send('/readyz')).status).toBeGreaterThanOrEqual(500);
+      await revoke(token);
+    } finally {
+      network.down = false;
+    }
+    // The broadcast is lost; the cache that starts empty asks again.
+    await until(401, () => asBearer(token));
+    await until(200, () => service.send('/readyz'));
+    expect((await asBearer(await accessToken('bookings:read'))).status).toBe(200);
+  });
+});
+
+describe('the package', () => {
+  it('needs Nest from the project, once, and brings nothing else', async () => {
+    for (const project of [bookingsApi, commonJs]) {
+      expect(await project.copiesOf('@nestjs/common')).toEqual(['@nestjs/common']);
+      expect(await project.copiesOf('@nestjs/core')).toEqual(['@nestjs/core']);
+      for (const name of ['jose', 'passport', '@nestjs/passport', '@nats-io/transport-node', 'prom-client'])
+        expect([name, await project.copiesOf(name)]).toEqual([name, []]);
+    }
+  });
+
+  it('exports what the README lists, the same to import and to require', async () => {
+    const names = `console.log(JSON.stringify(Object.keys(ours).filter((name) => name !== 'module.exports').sort()))`;
+    const required = `const ours = require('${PACKAGE}'); ${names}`;
+    const imported = `import * as ours from '${PACKAGE}'; ${names}`;
+    for (const args of [
+      ['--input-type=module', '-e', imported],
+      ['--input-type=commonjs', '-e', required],
+      ['--no-experimental-require-module', '--input-type=commonjs', '-e', required],
+    ])
+      expect(JSON.parse(await commonJs.run(...args))).toEqual(EXPORTS);
+    const isOne = `import('${PACKAGE}').then(({ TokenGuard }) => console.log(TokenGuard === require('${PACKAGE}').TokenGuard))`;
+    for (const project of [bookingsApi, commonJs])
+      expect(await project.run('--input-type=commonjs', '-e', isOne)).toBe('true\n');
+  });
+
+  it.each([
+    ['nodenext', 'nodenext', 'types.mts', () => bookingsApi],
+    ['nodenext', 'nodenext', 'types.cts', () => bookingsApi],
+    ['esnext', 'bundler', 'types.ts', () => bookingsApi],
+    ['nodenext', 'nodenext', 'types.mts', () => commonJs],
+    ['node16', 'node16', 'types.cts', () => commonJs],
+    ['commonjs', 'bundler', 'types.ts', () => commonJs],
+  ] as const)('has types for module %s, resolution %s, in %s', async (module, resolution, file, project) => {
+    await project().write({ [file]: TYPES });
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--experimentalDecorators',
+    ];
+    const system = ['--module', module, '--moduleResolution', resolution, '--types', 'node'];
+    expect(await project().compile(...options, ...system, file)).toBe('');
+  });
+});

@@ -1,0 +1,141 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#testing/backing/free-port.js';
+import { type GuardedProcess, startGuarded } from '#testing/backing/guarded-process.js';
+import { runCommand } from '#testing/backing/run-command.js';
+import { lastLines } from '#testing/backing/started-service.js';
+
+const PACKAGE = '@scheduling-oauth/introspection';
+const READY_WITHIN_MS = 60_000;
+const INSTALL_WITHIN_MS = 200_000;
+
+/** As a developer's shell has it: without what jest needs. */
+const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
+
+/** Makes the package as its users get it. @returns the path of the file */
+export async function packIntrospection(): Promise<string> {
+  const packed = await runCommand('npm', ['run', '-s', 'pack:introspection'], {
+    cwd: process.cwd(),
+    env: ENV,
+  });
+  if (packed.code !== 0) throw new Error(`npm run pack:introspection failed:\n${packed.stderr}`);
+  const { version } = JSON.parse(await readFile('libs/introspection/package.json', 'utf8')) as {
+    version: string;
+  };
+  return join(process.cwd(), 'dist/packages', `scheduling-oauth-introspection-${version}.tgz`);
+}
+
+/** An answer of a service: its headers by lower-case name, and its body, parsed if it is JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** A service of a project, running. */
+export interface RunningProject {
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** A project of another team, outside the repository. */
+export class OutsideProject {
+  private constructor(readonly folder: string) {}
+
+  /** From files of their own, with the package installed from its file by npm. */
+  static async from(
+    source: string | Readonly<Record<string, string>>,
+    tarball: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<OutsideProject> {
+    const folder = await mkdtemp(join(tmpdir(), 'outside-'));
+    const project = new OutsideProject(folder);
+    if (typeof source === 'string')
+      await cp(source, folder, { recursive: true, filter: (path) => !/\/(?:node_modules|dist)$/.test(path) });
+    else await project.write(source);
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    Object.assign(manifest.dependencies, more, { [PACKAGE]: `file:${tarball}` });
+    await project.write({ 'package.json': JSON.stringify(manifest) });
+    const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline', '--loglevel=error'];
+    const installed = await runCommand('npm', ['install', ...options], {
+      cwd: folder,
+      env: ENV,
+      timeout: INSTALL_WITHIN_MS,
+    });
+    if (installed.code !== 0)
+      throw new Error(
+        `npm install failed: this test needs the npm registry, or all packages in npm's cache\n${lastLines(installed.stderr, 20)}`,
+      );
+    return project;
+  }
+
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(join(this.folder, path, '..'), { recursive: true });
+      await writeFile(join(this.folder, path), text);
+    }
+  }
+
+  /** Compiles with TypeScript. @returns what it reports, empty if nothing */
+  async compile(...options: string[]): Promise<string> {
+    const compiler = join(this.folder, 'node_modules/typescript/bin/tsc');
+    const { stdout, stderr, code } = await runCommand(process.execPath, [compiler, ...options], {
+      cwd: this.folder,
+      env: ENV,
+    });
+    return code === 0 ? '' : stdout + stderr || `exit code ${code}`;
+  }
+
+  /** Runs a program to its end. @returns what it prints */
+  async run(...args: string[]): Promise<string> {
+    const { stdout, stderr } = await runCommand(process.execPath, args, { cwd: this.folder, env: ENV });
+    return stdout + stderr;
+  }
+
+  /** The folders in node_modules that hold a package, at any depth. */
+  async copiesOf(name: string): Promise<string[]> {
+    const paths = await readdir(join(this.folder, 'node_modules'), { recursive: true });
+    return paths.filter((path) => path === name || path.endsWith(`node_modules/${name}`));
+  }
+
+  /** Starts its service, and resolves when it answers. */
+  async start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<RunningProject> {
+    const port = await freePort();
+    let output = '';
+    const service: GuardedProcess = startGuarded({
+      name: 'the service',
+      command: process.execPath,
+      args,
+      cwd: this.folder,
+      env: { ...ENV, PORT: String(port), ...env },
+      logFile: join(this.folder, 'log'),
+      onOutput: (text) => (output += text),
+      signal: 'SIGTERM',
+      grace: 10_000,
+    });
+    let ended = '';
+    void service.ended.then((how) => (ended = how));
+    const send = async (path: string, init?: RequestInit): Promise<Answer> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      const text = await answer.text();
+      const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    };
+    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(50)) {
+      if ((await send('/readyz').catch(() => undefined))?.status === 200) break;
+      if (ended !== '' || Date.now() > end) {
+        await service.stop();
+        throw new Error(`the service was not ready (${ended}):\n${output}`);
+      }
+    }
+    return { send, stop: () => service.stop() };
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

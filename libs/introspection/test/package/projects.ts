@@ -1,0 +1,116 @@
+/** The bookings API on Fastify. */
+export const FASTIFY_MAIN = `
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { AppModule } from './dist/app.module.js';
+
+const app = await NestFactory.create(AppModule, new FastifyAdapter());
+app.enableShutdownHooks();
+await app.listen(process.env.PORT, '127.0.0.1');
+`;
+
+/** A CommonJS project on the oldest NestJS that the package supports; its options come from another provider. */
+export const COMMONJS: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({
+    name: 'commonjs',
+    private: true,
+    dependencies: {
+      '@nestjs/common': '11.0.0',
+      '@nestjs/core': '11.0.0',
+      '@nestjs/platform-express': '11.0.0',
+      'reflect-metadata': '^0.2.2',
+      rxjs: '^7.8.2',
+    },
+    devDependencies: { '@types/node': '^20.19.0', typescript: '^7.0.2' },
+  }),
+  'src/main.ts': `
+import { Controller, Get, Injectable, Module, Post, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CurrentToken, IntrospectionModule, Introspector, RequireScope, TokenGuard, type TokenInfo } from '@scheduling-oauth/introspection';
+
+@Injectable()
+class Settings {
+  readonly natsUrl = process.env['NATS_URL'] ?? '';
+  readonly apiUrl = process.env['API_URL'];
+}
+
+@Module({ providers: [Settings], exports: [Settings] })
+class SettingsModule {}
+
+@Controller('bookings')
+@UseGuards(TokenGuard)
+class BookingsController {
+  @Get()
+  @RequireScope('bookings:read')
+  list(@CurrentToken() { userId, clientId }: TokenInfo) {
+    return [{ userId, by: clientId }];
+  }
+
+  @Post()
+  @RequireScope('bookings:write')
+  add() {
+    return {};
+  }
+}
+
+@Controller('readyz')
+class ReadinessController {
+  constructor(private readonly introspector: Introspector) {}
+
+  @Get()
+  async ready() {
+    await this.introspector.ping();
+    return {};
+  }
+}
+
+@Module({
+  imports: [
+    IntrospectionModule.forRootAsync({
+      imports: [SettingsModule],
+      inject: [Settings],
+      useFactory: async ({ natsUrl, apiUrl }: Settings) => ({ natsUrl, resourceUrl: apiUrl }),
+    }),
+  ],
+  controllers: [BookingsController, ReadinessController],
+})
+class AppModule {}
+
+async function bootstrap() {
+  const app = await NestFactory.create(AppModule);
+  app.enableShutdownHooks();
+  await app.listen(process.env['PORT'] ?? 3005, '127.0.0.1');
+}
+
+void bootstrap();
+`,
+};
+
+/** Uses the whole of the package's types. */
+export const TYPES = `
+import { Module, UseGuards } from '@nestjs/common';
+import {
+  CurrentToken, IntrospectionModule, Introspector, RequireScope, TokenGuard,
+  type IntrospectionAsyncOptions, type IntrospectionOptions, type TokenInfo,
+} from '@scheduling-oauth/introspection';
+
+@UseGuards(TokenGuard)
+export class Controller {
+  constructor(readonly introspector: Introspector) {}
+
+  @RequireScope('a', 'b')
+  handler(@CurrentToken() token: TokenInfo): readonly string[] {
+    // @ts-expect-error a token cannot be changed
+    token.userId = 1;
+    return token.scopes;
+  }
+}
+
+export const options: IntrospectionOptions = { natsUrl: 'nats://localhost', timeoutMs: 100 };
+export const asynchronous: IntrospectionAsyncOptions = { useFactory: async () => options };
+// @ts-expect-error natsUrl is required
+IntrospectionModule.forRoot({});
+
+@Module({ imports: [IntrospectionModule.forRoot(options), IntrospectionModule.forRootAsync(asynchronous)] })
+export class AppModule {}
+`;
