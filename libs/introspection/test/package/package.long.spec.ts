@@ -158,7 +158,7 @@ describe.each([
     expect(challengeOf(refused)).toMatch(/^Bearer realm="oauth", error="invalid_token"/);
   });
 
-  // @rfc 9449 7.1
+  // @rfc 9449 7
   it('admits a bound token with a new proof of its key, and neither with a used one nor as Bearer', async () => {
     const token = await accessToken('bookings:read', true);
     const proof = await key.proof('GET', `${API_URL}/bookings`, { accessToken: token });
