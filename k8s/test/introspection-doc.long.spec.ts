@@ -139,10 +139,10 @@ describe('the deployment of a service in docs/introspection.md', () => {
   it('matches the manifests of resource', async () => {
     const doc = await text('docs/introspection.md');
     const deployment = await text('k8s/base/resource/deployment.yaml');
-    for (const said of ['args: [dist/apps/NAME.cjs]', 'app.kubernetes.io/name: NAME']) {
-      expect(doc).toContain(said.replace('NAME', 'bookings'));
-      expect(deployment).toContain(said.replace('NAME', 'resource'));
-    }
+    expect(doc).toContain('args: [dist/main.js]');
+    expect(deployment).toContain('args: [dist/apps/resource.cjs]');
+    expect(doc).toContain('app.kubernetes.io/name: bookings');
+    expect(deployment).toContain('app.kubernetes.io/name: resource');
     expect(deployment).toContain("reaches-nats: 'true'");
     expect(doc).toContain("`reaches-nats: 'true'`");
     expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
@@ -156,17 +156,17 @@ describe('the deployment of a service in docs/introspection.md', () => {
     expect(lists).toHaveLength(2);
   });
 
-  it('matches the compose service of resource, under another name', async () => {
+  it('matches the compose service of resource, under another name and with an image of its own', async () => {
     const [, block = ''] = /```yaml\n(bookings:.*?)```/s.exec(await text('docs/introspection.md')) ?? [];
-    const { bookings } = parse(block.replace('*app', '{}'), { merge: true }) as { bookings: object };
+    const { bookings } = parse(block) as { bookings: object };
     const compose = await text('docker-compose.yml');
     const { resource, setup } = (
       parse(compose, { merge: true }) as { services: Record<'resource' | 'setup', Record<string, unknown>> }
     ).services;
-    const named = JSON.parse(JSON.stringify(bookings).replaceAll('bookings', 'resource')) as Record<
-      string,
-      unknown
-    >;
+    const renamed = JSON.stringify(bookings)
+      .replaceAll('bookings', 'resource')
+      .replace('dist/main.js', 'dist/apps/resource.cjs');
+    const named = JSON.parse(renamed) as Record<string, unknown>;
     for (const key of ['command', 'networks', 'volumes', 'depends_on'])
       expect(named[key]).toEqual(resource[key]);
     expect(setup['volumes']).toContain('settings-resource:/settings/resource');

@@ -48,7 +48,7 @@ beforeAll(async () => {
   ];
   const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
   expect(await commonJs.compile(...options, ...decorators, 'src/main.ts')).toBe('');
-});
+}, 600_000);
 
 afterAll(async () => {
   await bookingsApi?.remove();

@@ -60,7 +60,14 @@ export class OutsideProject {
     };
     Object.assign(manifest.dependencies, more, { [PACKAGE]: `file:${tarball}` });
     await project.write({ 'package.json': JSON.stringify(manifest) });
-    const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline', '--loglevel=error'];
+    const options = [
+      '--no-audit',
+      '--no-fund',
+      '--no-package-lock',
+      '--prefer-offline',
+      '--fetch-retries=1',
+      '--loglevel=error',
+    ];
     const installed = await runCommand('npm', ['install', ...options], {
       cwd: folder,
       env: ENV,
