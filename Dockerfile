@@ -21,7 +21,8 @@ WORKDIR /app
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /opt/yarn* \
   && printf '#!/bin/sh\nexec node /app/dist/apps/operator.cjs "$@"\n' >/usr/local/bin/operator \
   && chmod 755 /usr/local/bin/operator
-COPY package.json ./
+# The default of SCOPES_FILE.
+COPY package.json scopes.yaml ./
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # A number, so that Kubernetes can verify that the user is not root.

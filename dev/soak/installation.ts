@@ -194,6 +194,7 @@ export class Installation {
       clients.create({
         name: 'Calendar Connect',
         type,
+        scopes: ['profile:read'],
         redirectUris: [REDIRECT_URI],
         ...(confidential && { secretHash: hash }),
       }),

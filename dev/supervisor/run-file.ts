@@ -26,6 +26,7 @@ export async function writeRunFile(
     },
     user: { email: account.email, password: account.password },
     database_url: services.databaseUrl,
+    scopes_file: settings.scopesFile,
     database_schema: settings.schema,
     redis_url: services.redisUrl,
     nats_url: services.natsUrl,

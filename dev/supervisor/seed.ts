@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
+import { parseScopes } from '#oauth/scope-file.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -21,6 +23,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         clientId: account.clientId,
         name: 'Calendar Connect',
         type: 'confidential',
+        scopes: parseScopes(readFileSync(settings.scopesFile), { apiUrl: '', apis: null }).defaults,
         redirectUris: [settings.redirectUri],
         secretHash: createHash('sha256').update(account.clientSecret).digest(),
       });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { StartError } from './start.error.js';
 
@@ -16,6 +17,8 @@ export interface Settings {
   directory: string;
   /** DATABASE_SCHEMA. */
   schema: string;
+  /** SCOPES_FILE, else the one of the repository. */
+  scopesFile: string;
   /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
@@ -60,6 +63,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
   return {
     directory: resolve(env['LOCAL_DIR'] || '.local'),
     schema,
+    scopesFile: resolve(env['SCOPES_FILE'] || DEFAULT_SCOPES_FILE),
     seed: args.includes(SEED),
     ports,
     authUrl: at(ports.AUTHORIZE_PORT),

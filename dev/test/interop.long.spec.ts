@@ -25,7 +25,7 @@ beforeAll(async () => {
     const redirectUri = 'com.example.pocket:/callback';
     const { clientId } = await stores
       .get(ClientStore)
-      .create({ name: 'Pocket', type: 'public', redirectUris: [redirectUri] });
+      .create({ name: 'Pocket', type: 'public', scopes: ['profile:read'], redirectUris: [redirectUri] });
     pocket = { client_id: clientId, redirect_uri: redirectUri };
   });
 });

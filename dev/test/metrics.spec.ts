@@ -1,4 +1,5 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDatabase } from '#testing/admin-client.js';
@@ -91,6 +92,14 @@ describe('/metrics on the internal port', () => {
     const name = 'http_server_request_duration_seconds_count';
     expect(await value('resource', name, { ...labels, http_response_status_code: '200' })).toBe(3);
     expect(await value('resource', name, { ...labels, http_response_status_code: '401' })).toBe(3);
+  });
+
+  it('has the digest of the file of scopes, which must be the same in every process', async () => {
+    const sha256 = createHash('sha256')
+      .update(await readFile('scopes.yaml'))
+      .digest('hex');
+    for (const app of ['authorize', 'token', 'resource'] as const)
+      expect(await value(app, 'oauth_configuration_file_info', { variable: 'SCOPES_FILE', sha256 })).toBe(1);
   });
 
   it('has operations of Redis, PostgreSQL and NATS', async () => {

@@ -141,6 +141,7 @@ export async function register(
     return stores.get(ClientStore).create({
       name: 'Calendar Connect',
       type: 'confidential',
+      scopes: ['profile:read'],
       redirectUris: [redirectUri],
       secretHash: hash,
     });

@@ -62,7 +62,8 @@ describe('docker-compose.yml', () => {
 
   it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
     const { environment = {}, command = [], volumes: mounts } = service(app);
-    expect(mounts).toEqual([`settings-${app}:/settings:ro`]);
+    // Where SCOPES_FILE is looked for: the image's working directory.
+    expect(mounts).toEqual([`settings-${app}:/settings:ro`, './scopes.yaml:/app/scopes.yaml:ro']);
     const files = command.flatMap((word) => /^--env-file=\/settings\/(.*)$/.exec(word)?.[1] ?? []);
     const texts = await Promise.all(files.map((file) => readFile(join(settings.folder, app, file), 'utf8')));
     const secrets = texts

@@ -116,6 +116,32 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 });
 
+describe.each(OVERLAYS)('the %s overlay with the component for a product', (overlay) => {
+  it('gives every process that reads the scopes the same file', async () => {
+    const path = `overlays/${overlay}`;
+    const manifests = await render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/product\n'));
+    });
+    expect(await problemsOf(manifests)).toEqual([]);
+    const readers = workloads(manifests).filter(({ name }) =>
+      ['authorize', 'token', 'resource', 'operator'].includes(name),
+    );
+    expect(readers).toHaveLength(4);
+    const files = readers.map((workload) => {
+      const container = containersOf(workload).find(({ name }) => name === workload.name);
+      const variable = container?.env?.find(({ name }) => name === 'SCOPES_FILE')?.value ?? '';
+      const mount = container?.volumeMounts?.find(({ mountPath }) => variable.startsWith(`${mountPath}/`));
+      const volumes = workload.template.spec?.volumes ?? [];
+      const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name ?? '';
+      return one(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
+    });
+    // The repository's own, until somebody edits the copy.
+    expect(new Set(files)).toEqual(new Set([await readFile('scopes.yaml', 'utf8')]));
+  });
+});
+
 describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
   it('sets DATABASE_SCHEMA for every process with a database, and for no other', async () => {
     const path = `overlays/${overlay}`;

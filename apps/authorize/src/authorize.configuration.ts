@@ -1,4 +1,5 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import {
   AddressVariable,
@@ -48,6 +49,9 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable()
   OTHER_API_URLS = '';
+
+  /** File of the scopes, relative to the working directory; the same in every process. */
+  SCOPES_FILE = DEFAULT_SCOPES_FILE;
 
   @DatabaseUrlVariable()
   DATABASE_URL: string;

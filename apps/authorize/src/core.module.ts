@@ -3,6 +3,10 @@ import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { parseScopes } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
@@ -14,6 +18,10 @@ import { UiOptions } from './ui/page.responder.js';
 export class CoreModule {
   static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
     const { AUTH_URL, PRODUCT_NAME, dependencyTimeoutMs: timeoutMs } = configuration;
+    const { API_URL: apiUrl, apis } = configuration;
+    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
+      parseScopes(file, { apiUrl, apis }),
+    );
     const stores = [
       DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
@@ -46,12 +54,13 @@ export class CoreModule {
     const providers = [
       { provide: AuthorizeConfiguration, useValue: configuration },
       { provide: UiOptions, useValue: uiOptions },
+      { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: CLOCK, useValue: Date.now },
     ];
     return {
       module: CoreModule,
       global: true,
-      imports: [...stores, grants],
+      imports: [...stores, grants, ConfigurationFilesModule.forRoot([scopes])],
       providers,
       exports: [...stores, grants, ...providers],
     };

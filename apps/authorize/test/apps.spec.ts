@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#oauth/scope.js';
+import { SCOPES } from '#testing/scopes.js';
 import type { User } from '#database/user/user.js';
 import { PASSWORD } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';
@@ -127,7 +127,7 @@ describe('the list of connected applications', () => {
       { length: 31 },
       (_, at) => `App ${String(at).padStart(2, '0')} ${'n'.repeat(90)}`,
     );
-    const scopes = [...SCOPES.keys()];
+    const scopes = SCOPES.names;
     for (const name of names) await allow(app, many, await app.client({ name, scopes }));
     const pageOf = (page: string) => many.get(`/auth/apps?page=${page}&ui_locales=ar`);
     const [first, second, third] = await Promise.all(['1', '2', '3'].map(pageOf));

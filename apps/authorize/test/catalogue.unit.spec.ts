@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { type Locale, LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#oauth/scope.js';
 import { ERROR_KINDS } from '../src/ui/errors/error-kind.js';
 import { CATALOGUE, type MessageId } from '../src/ui/i18n/translator.js';
 
@@ -13,7 +12,6 @@ const cases = IDS.flatMap((id) => LOCALES.map((locale) => [id, locale] as const)
 /** What the placeholders of composed ids can be. */
 const remedies = Object.values(ERROR_KINDS);
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
-  'scope.${scope}': [...SCOPES.keys()],
   'error.${kind}.title': Object.keys(ERROR_KINDS),
   'error.${kind}.what': Object.keys(ERROR_KINDS),
   'error.party.${party}': remedies.map(({ party }) => party),

@@ -1,7 +1,7 @@
 import { KeyRing } from '#grants/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#oauth/scope.js';
+import { SCOPES } from '#testing/scopes.js';
 import { storedGrant } from '#testing/stored-grant.js';
 import { SCRIPT, SCRIPT_PATH } from '../src/ui/script.controller.js';
 import {
@@ -95,7 +95,7 @@ describe('the consent page', () => {
   });
 
   it.each(LOCALES)('is smaller than 30 KB with its logo and all resources: %s', async (ui_locales) => {
-    const scopes = [...SCOPES.keys()];
+    const scopes = SCOPES.names;
     const { clientId, logo } = await app.client({
       name: '予'.repeat(100),
       scopes,

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type ArgumentsHost, Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
+import { SCOPES } from '#testing/scopes.js';
 import type { AuthorizationResponse } from '../src/authorize/authorization-response.service.js';
 import type { CookieDiagnosis } from '../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../src/ui/errors/error-kind.js';
@@ -165,7 +166,7 @@ it('a page that fails to render closes its connection and not the process', asyn
   } as unknown as PageResponder;
   const nobody = {} as AuthorizationResponse;
   const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
-  const language = new LanguageService({ productName: '', secure: false, loginTargets: [] });
+  const language = new LanguageService({ productName: '', secure: false, loginTargets: [] }, SCOPES);
   const filter = new ErrorFilter(language, broken, nobody, silent);
   let ended = false;
   const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };

@@ -1,13 +1,14 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { PATIENT_MS } from '#testing/patience.js';
+import { SCOPES } from '#testing/scopes.js';
 import { Translator } from '../src/ui/i18n/translator.js';
 import { html } from '../src/ui/html.js';
 import { authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
-const textOf = (scope: string) => html`${new Translator('en').scope(scope)}`.text;
+const textOf = (scope: string) => html`${new Translator('en', 'en', SCOPES).scope(scope)}`.text;
 
 const { app, user } = useAuthorizeApp();
 

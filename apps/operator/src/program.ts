@@ -4,6 +4,7 @@ import { OperatorCommand } from './command-line/operator-command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
+import { scopeCommand } from './scope/scope.command.js';
 import { userCommand } from './user/user.command.js';
 
 const SETTINGS = `\
@@ -14,7 +15,8 @@ Settings, which no command needs while "npm start" runs in this folder:
                    resource-server revoke, user disable, user delete, grant revoke
   AUTH_URL         client create, client handover
   BASE_URL         client create, client handover, resource-server create
-  API_URL          client handover`;
+  API_URL          client handover
+  SCOPES_FILE      client create, client update, scope list; scopes.yaml in the working directory if not set`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {
@@ -36,6 +38,7 @@ function program(): OperatorCommand {
       'client create --help',
     )
     .addCommand(clientCommand())
+    .addCommand(scopeCommand())
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())
     .addCommand(grantCommand())

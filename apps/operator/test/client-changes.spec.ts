@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
@@ -59,6 +62,40 @@ describe('operator client create --scope', () => {
     expectRefused(unknown, /--scope "admin" is unknown: the scopes are profile:read .*bookings:write/);
     expectRefused(empty, /--scope is empty/);
     expect(await bench.counts()).toEqual(before);
+  });
+});
+
+describe('operator scope list', () => {
+  const list = (...args: string[]) => bench.run(['scope', 'list', ...args]);
+
+  it('lists the scopes of the file with its SHA-256, which services report too', async () => {
+    const listed = jsonOf(await list('--json')) as { file: string; sha256: string; scopes: object[] };
+    const bytes = await readFile(listed.file);
+    expect(listed.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(listed.scopes[0]).toMatchObject({ name: 'profile:read', default: true, resource: null });
+    expect((await list()).stdout).toMatch(/^bookings:write +no +API_URL +Make, move and cancel bookings/m);
+  });
+
+  it('checks the file that SCOPES_FILE names, and client create follows it', async () => {
+    const file = join(bench.localDir, 'notes.yaml');
+    const env = { ...bench.env, SCOPES_FILE: file };
+    await writeFile(file, 'scopes: [{ name: notes, default: true, text: { en: Read notes } }]');
+    const listed = await bench.run(['scope', 'list'], env);
+    expect(listed.stdout).toMatch(/^notes +yes +API_URL +Read notes$/m);
+    expect(listed.stderr).toMatch(
+      /^warning: the consent page shows English .*: notes \(de, fr, es, pt, ja, ar\)/,
+    );
+    const given = ['client', 'create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
+    const { client_id } = jsonOf(await bench.run(given, env)) as { client_id: string };
+    expect((await show(client_id))['scopes']).toEqual(['notes']);
+    const refused = await bench.run([...given, '--scope', 'profile:read'], env);
+    expectRefused(refused, /--scope "profile:read" is unknown: the scopes are notes/);
+    await writeFile(file, 'scopes: [{ name: notes, text: {} }, { name: a b }]');
+    const wrong = await bench.run(['scope', 'list'], env);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/notes: it has no English text[^]*scope 2: its name/),
+    ]);
   });
 });
 

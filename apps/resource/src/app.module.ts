@@ -4,6 +4,10 @@ import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
+import { parseScopes } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './metadata/metadata.controller.js';
@@ -15,10 +19,16 @@ import { ResourceConfiguration } from './resource.configuration.js';
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
+    const { API_URL: apiUrl } = configuration;
+    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
+      // The origins of other APIs are unknown here; authorize and token check them.
+      parseScopes(file, { apiUrl, apis: null }),
+    );
     return {
       module: AppModule,
       global: true,
       imports: [
+        ConfigurationFilesModule.forRoot([scopes]),
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
           name: 'resource',
@@ -33,9 +43,10 @@ export class AppModule {
       ],
       providers: [
         { provide: ResourceConfiguration, useValue: configuration },
+        { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: APP_FILTER, useClass: ResourceErrorFilter },
       ],
-      exports: [ResourceConfiguration],
+      exports: [ResourceConfiguration, ScopeCatalogue],
     };
   }
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import { NumberVariable, OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
 
@@ -10,6 +11,8 @@ export class ResourceConfiguration extends ServiceConfiguration {
   @OriginVariable() BASE_URL: string;
   /** {api_url}: origin of this app. */
   @OriginVariable() API_URL: string;
+  /** File of the scopes, relative to the working directory; the same in every process. */
+  SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   /** How long after its creation a DPoP proof is accepted, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;

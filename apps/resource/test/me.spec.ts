@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import type { TestClient } from '#testing/fixture.js';
+import { SCOPES } from '#testing/scopes.js';
 import { refusedByPreflight } from '#testing/preflight.js';
 import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
@@ -267,7 +268,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
       resource: 'https://api.example.com',
       resource_name: 'Scheduling API',
       authorization_servers: ['https://base.example.com'],
-      scopes_supported: ['profile:read'],
+      scopes_supported: SCOPES.names,
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     });
@@ -284,7 +285,12 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     };
     const answer = await of('https://api.example.com/v2/me');
     const whole = await request(app.server).get(path);
-    expect(answer.body).toEqual({ ...whole.body, resource: 'https://api.example.com/v2/me' });
+    expect(answer.body).toEqual({
+      ...whole.body,
+      resource: 'https://api.example.com/v2/me',
+      // What this address requires: clients may ask the user for everything that is listed.
+      scopes_supported: ['profile:read'],
+    });
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect((await of('https://api.example.com/v2/you')).status).toBe(404);
   });

@@ -3,6 +3,10 @@ import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
+import { parseScopes } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { NatsModule } from '#platform/nats/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
@@ -24,6 +28,10 @@ const TRANSITIONS = [
 export class CoreModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
+    const { API_URL: apiUrl, apis } = configuration;
+    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
+      parseScopes(file, { apiUrl, apis }),
+    );
     const connections = [
       DatabaseModule.forRoot({
         databaseUrl: DATABASE_URL,
@@ -43,6 +51,7 @@ export class CoreModule {
       global: true,
       imports: [
         ...connections,
+        ConfigurationFilesModule.forRoot([scopes]),
         GrantsModule.forRoot({
           imports: connections,
           tokenKeys: configuration.TOKEN_KEYS,
@@ -51,8 +60,11 @@ export class CoreModule {
           transitions: TRANSITIONS,
         }),
       ],
-      providers: [{ provide: TokenConfiguration, useValue: configuration }],
-      exports: [TokenConfiguration, GrantsModule, DatabaseModule, RedisModule, NatsModule],
+      providers: [
+        { provide: TokenConfiguration, useValue: configuration },
+        { provide: ScopeCatalogue, useValue: scopes.value },
+      ],
+      exports: [TokenConfiguration, ScopeCatalogue, GrantsModule, DatabaseModule, RedisModule, NatsModule],
     };
   }
 }

@@ -13,6 +13,7 @@ import {
 } from '#platform/configuration/variables.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 
 const YEAR = 366 * 24 * 60 * 60;
@@ -29,6 +30,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable({ optional: true }) API_URL = '';
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
+  /** File of the scopes, relative to the working directory; the same in every process. */
+  SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;

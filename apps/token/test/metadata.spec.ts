@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { refusedByPreflight } from '#testing/preflight.js';
+import { SCOPES } from '#testing/scopes.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
@@ -41,7 +42,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
     const metadata = answer.body as Record<string, unknown>;
     expect(metadata).toMatchObject({
       response_types_supported: ['code'],
-      scopes_supported: expect.arrayContaining(['profile:read']),
+      scopes_supported: SCOPES.names,
     });
     for (const name of ['issuer', 'authorization_endpoint', 'token_endpoint']) {
       const { protocol, search, hash } = new URL(String(metadata[name]));

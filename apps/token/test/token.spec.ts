@@ -134,6 +134,7 @@ describe('POST /api/auth/oauth/token', () => {
       clientId: late.client_id,
       name: 'Late',
       type: 'confidential',
+      scopes: ['profile:read'],
       redirectUris: [REDIRECT_URI],
       secretHash: hash,
     });

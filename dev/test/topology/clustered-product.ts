@@ -82,6 +82,7 @@ async function register(databaseUrl: string): Promise<Pick<Installation, 'client
   const { clientId } = await database.get(ClientStore).create({
     name: 'Calendar Connect',
     type: 'confidential',
+    scopes: ['profile:read'],
     redirectUris: [redirectUri],
     secretHash: hash,
   });

@@ -37,6 +37,7 @@ describe('ClientRegistrationStore', () => {
       await clients.create({
         name: 'Calendar',
         type: 'confidential',
+        scopes: ['profile:read'],
         redirectUris: [CALLBACK],
         secretHash: generateClientSecret().hash,
       })
@@ -133,7 +134,13 @@ describe('ClientRegistrationStore', () => {
     const secrets = new ClientSecretStore(database.dataSource);
     expect(await secrets.add(clientId, generateClientSecret().hash)).toEqual({ outcome: 'unknown_client' });
     expect(await registrations.update(clientId, (current) => current)).toBeNull();
-    const again = clients.create({ name: 'B', type: 'public', redirectUris: [CALLBACK], clientId });
+    const again = clients.create({
+      name: 'B',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: [CALLBACK],
+      clientId,
+    });
     await expect(again).rejects.toThrow('already registered');
     expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
   });

@@ -21,8 +21,15 @@ describe('ClientSecretStore', () => {
   afterAll(() => database.close());
 
   const confidential = async (hash = newHash()) =>
-    (await clients.create({ name: 'Calendar', type: 'confidential', redirectUris, secretHash: hash }))
-      .clientId;
+    (
+      await clients.create({
+        name: 'Calendar',
+        type: 'confidential',
+        scopes: ['profile:read'],
+        redirectUris,
+        secretHash: hash,
+      })
+    ).clientId;
   const usedOn = async (clientId: string) => {
     const listed = await secrets.list(clientId);
     return 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
@@ -77,7 +84,12 @@ describe('ClientSecretStore', () => {
   });
 
   it('refuses unknown clients, and public clients, which have no secrets', async () => {
-    const { clientId } = await clients.create({ name: 'Phone', type: 'public', redirectUris });
+    const { clientId } = await clients.create({
+      name: 'Phone',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris,
+    });
     for (const work of [
       (id: string) => secrets.list(id),
       (id: string) => secrets.add(id, newHash()),

@@ -16,7 +16,13 @@ describe('ClientStore', () => {
   afterAll(() => database.close());
 
   const confidential = (hash = generateClientSecret().hash) =>
-    clients.create({ name: 'Calendar', type: 'confidential', redirectUris: REDIRECT_URIS, secretHash: hash });
+    clients.create({
+      name: 'Calendar',
+      type: 'confidential',
+      scopes: ['profile:read'],
+      redirectUris: REDIRECT_URIS,
+      secretHash: hash,
+    });
   const count = async (table: string) =>
     (await database.dataSource.query<{ n: number }[]>(`SELECT count(*)::int AS n FROM ${table}`))[0]?.n;
 
@@ -29,10 +35,16 @@ describe('ClientStore', () => {
   });
 
   it('requires pushed authorization requests only of clients registered with that requirement', async () => {
-    const plain = await clients.create({ name: 'Plain', type: 'public', redirectUris: REDIRECT_URIS });
+    const plain = await clients.create({
+      name: 'Plain',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: REDIRECT_URIS,
+    });
     const strict = await clients.create({
       name: 'Strict',
       type: 'public',
+      scopes: ['profile:read'],
       redirectUris: REDIRECT_URIS,
       requirePar: true,
     });
@@ -62,6 +74,7 @@ describe('ClientStore', () => {
     const created = await clients.create({
       name: 'Phone',
       type: 'public',
+      scopes: ['profile:read'],
       redirectUris: ['com.example.app:/cb'],
     });
     expect(await clients.find(created.clientId)).toMatchObject({ type: 'public', secrets: [] });
@@ -69,6 +82,7 @@ describe('ClientStore', () => {
       clients.create({
         name: 'P',
         type: 'public',
+        scopes: ['profile:read'],
         redirectUris: REDIRECT_URIS,
         secretHash: Buffer.alloc(32),
       }),
@@ -84,7 +98,13 @@ describe('ClientStore', () => {
   // @rfc 6749 2.2
   it('refuses an identifier that is taken', async () => {
     const { clientId } = await confidential();
-    const again = clients.create({ name: 'B', type: 'confidential', redirectUris: REDIRECT_URIS, clientId });
+    const again = clients.create({
+      name: 'B',
+      type: 'confidential',
+      scopes: ['profile:read'],
+      redirectUris: REDIRECT_URIS,
+      clientId,
+    });
     await expect(again).rejects.toThrow(DuplicateClientError);
     await expect(again).rejects.toThrow(clientId);
     expect(await clients.find(clientId)).toMatchObject({ name: 'Calendar' });

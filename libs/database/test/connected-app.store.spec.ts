@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
-import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import { type ConnectedApp, ConnectedAppStore } from '#database/grant/connected-app.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';
 import { people } from './people.js';
@@ -35,12 +35,13 @@ describe('ConnectedAppStore', () => {
       logo: createHash('sha256').update(image).digest('hex'),
       firstParty: true,
       clientType: 'public',
-      scopes: ['profile:read', 'schedules:read', 'bookings:read'],
+      scopes: ['bookings:read', 'profile:read', 'schedules:read'],
       since: (await grants.find(first))!.createdAt,
       lastUsedOn: '2030-01-02',
     };
-    expect(await apps.list(userId)).toEqual([shown]);
-    expect(await apps.find(userId, clientId)).toEqual(shown);
+    const inOrder = (app: ConnectedApp | null) => app && { ...app, scopes: app.scopes.toSorted() };
+    expect((await apps.list(userId)).map(inOrder)).toEqual([shown]);
+    expect(inOrder(await apps.find(userId, clientId))).toEqual(shown);
   });
 
   it('leaves out revoked and expired grants, other users’ grants, and deleted clients', async () => {

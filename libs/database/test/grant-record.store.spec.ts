@@ -31,6 +31,7 @@ describe('GrantRecordStore', () => {
     ({ clientId } = await clients.create({
       name: 'A',
       type: 'public',
+      scopes: ['profile:read'],
       redirectUris: ['https://a.example/cb'],
     }));
   });

@@ -23,7 +23,15 @@ export function people(dataSource: DataSource) {
 
     async client(of: Partial<NewClient> = {}): Promise<string> {
       const redirectUris = ['https://app.example/callback'];
-      return (await clients.create({ name: 'Calendar', type: 'public', redirectUris, ...of })).clientId;
+      return (
+        await clients.create({
+          name: 'Calendar',
+          type: 'public',
+          scopes: ['profile:read'],
+          redirectUris,
+          ...of,
+        })
+      ).clientId;
     },
 
     async grant(

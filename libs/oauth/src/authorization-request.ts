@@ -3,7 +3,7 @@ import { OAuthError } from './oauth-error.js';
 import { LIMITS, type Parameters, readParameter } from './parameters.js';
 import { isChallenge } from './pkce.js';
 import { isRegistered } from './redirect-uri.js';
-import { DEFAULT_SCOPE, SCOPES, scopeTokens } from './scope.js';
+import { type ScopeCatalogue, scopeTokens } from './scope.js';
 
 /** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order in which the metadata lists them. */
 export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
@@ -58,17 +58,22 @@ export class RedirectableError extends OAuthError {
  * 3. the state, so that every later error carries it;
  * 4. the values, the ones that decide what the others mean first.
  *
- * @param options pushRequired: refuse the request, because it should have been pushed; apis: origins that the
- * `resource` parameter may name
+ * @param options scopes: those that exist; pushRequired: refuse the request, because it should have been pushed; apis:
+ * origins that the `resource` parameter may name
  * @throws OAuthError; a RedirectableError from the second check on
  */
 export function checkAuthorizationRequest(
   parameters: Parameters,
   client: OAuthClient,
   {
+    scopes,
     pushRequired = false,
     apis = [],
-  }: { readonly pushRequired?: boolean; readonly apis?: readonly string[] } = {},
+  }: {
+    readonly scopes: ScopeCatalogue;
+    readonly pushRequired?: boolean;
+    readonly apis?: readonly string[];
+  },
 ): AuthorizationRequest {
   const redirectUri = checkRedirectUri(parameters, client);
   try {
@@ -78,7 +83,7 @@ export function checkAuthorizationRequest(
     checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
-    const scope = checkScope(parameters, client);
+    const scope = checkScope(parameters, client, scopes);
     checkResource(parameters['resource'], apis);
     const prompt = checkPrompt(parameters);
     const loginHint = readParameter(parameters, 'login_hint') ?? null;
@@ -208,20 +213,31 @@ function checkDpopKey(parameters: Parameters): string | null {
 
 /**
  * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request
- * using a pre-defined default value or fail". The default is profile:read, or everything that the client is registered
- * for where that is not among it.
+ * using a pre-defined default value or fail". The default is what the catalogue says, or everything that the client is
+ * registered for where nothing of that is among it. A scope that is no longer declared cannot be requested.
  *
  * @returns space-separated scope tokens, each once, in the order of the request
  */
-function checkScope(parameters: Parameters, { scopes: registered }: OAuthClient): string {
+function checkScope(
+  parameters: Parameters,
+  { scopes: registered }: OAuthClient,
+  catalogue: ScopeCatalogue,
+): string {
   const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
-  if (requested.length === 0)
-    return registered.includes(DEFAULT_SCOPE) ? DEFAULT_SCOPE : registered.join(' ');
   const detail = { check: 'scope', registered, requested };
-  if (!requested.every((token) => SCOPES.has(token)))
-    throw OAuthError.invalidScope(`the scopes are: ${[...SCOPES.keys()].join(' ')}`, { detail });
-  if (!requested.every((token) => registered.includes(token)))
-    throw OAuthError.invalidScope(`this application may ask for: ${registered.join(' ')}`, { detail });
+  const available = registered.filter((token) => catalogue.has(token));
+  if (available.length === 0)
+    throw OAuthError.invalidScope('no scope that this application is registered for exists any more', {
+      detail,
+    });
+  if (requested.length === 0) {
+    const defaults = catalogue.defaults.filter((token) => available.includes(token));
+    return (defaults.length > 0 ? defaults : available).join(' ');
+  }
+  if (!requested.every((token) => catalogue.has(token)))
+    throw OAuthError.invalidScope(`the scopes are: ${catalogue.names.join(' ')}`, { detail });
+  if (!requested.every((token) => available.includes(token)))
+    throw OAuthError.invalidScope(`this application may ask for: ${available.join(' ')}`, { detail });
   return requested.join(' ');
 }
 

@@ -1,22 +1,53 @@
+import type { Locale } from './locale.js';
 import { OAuthError } from './oauth-error.js';
 
-/**
- * The scopes that an application can request, each with its English description. To add one, also add the message
- * `scope.<name>` to apps/authorize/src/ui/i18n/consent.messages.ts, and a row to docs/api.md.
- */
-export const SCOPES: ReadonlyMap<string, string> = new Map([
-  [
-    'profile:read',
-    'See your profile: your name, user name, e-mail address, picture, time zone and calendar preferences',
-  ],
-  ['schedules:read', 'See your schedules: when you can be booked'],
-  ['schedules:write', 'Change your schedules: add, edit and delete the times when you can be booked'],
-  ['bookings:read', 'See your bookings: when, with whom and what about'],
-  ['bookings:write', 'Make, move and cancel bookings in your name'],
-]);
+/** A scope of the product, as its file declares it. */
+export interface Scope {
+  readonly name: string;
+  /** English, for operators and developers. */
+  readonly description: string;
+  /** What it lets an application do, for the user who is asked. */
+  readonly texts: Readonly<Partial<Record<Locale, string>> & { en: string }>;
+  /** Origin of the API that understands it; empty if no API is configured. */
+  readonly resource: string;
+  /** Whether a request that names no scope gets it. */
+  readonly isDefault: boolean;
+}
 
-/** The scope of a client that registers for none, and of a request that names none. */
-export const DEFAULT_SCOPE = 'profile:read';
+/** The scopes that applications can request, in the order in which pages and commands list them. */
+export class ScopeCatalogue {
+  /** Every name. */
+  readonly names: readonly string[];
+  /** What a request without `scope` gets, and a client that registers for none. */
+  readonly defaults: readonly string[];
+  private readonly byName: ReadonlyMap<string, Scope>;
+
+  constructor(readonly scopes: readonly Scope[]) {
+    this.names = scopes.map(({ name }) => name);
+    this.defaults = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+    this.byName = new Map(scopes.map((scope) => [scope.name, scope]));
+  }
+
+  /** The scope; null for one that is not declared, such as one of an old grant. */
+  find(name: string): Scope | null {
+    return this.byName.get(name) ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name);
+  }
+
+  /** The names of the scopes that an API understands. @param resource its origin */
+  ofResource(resource: string): string[] {
+    return this.scopes.filter((scope) => scope.resource === resource).map(({ name }) => name);
+  }
+
+  /** The same names in the order of the catalogue; those that are not declared come last. */
+  inOrder(names: readonly string[]): string[] {
+    const declared = this.names.filter((name) => names.includes(name));
+    return [...declared, ...names.filter((name) => !this.has(name))];
+  }
+}
 
 /**
  * The scope tokens of a list, each once, in its order, whether they exist or not. RFC 6749 3.3 separates them by single
@@ -27,7 +58,7 @@ export function scopeTokens(list: string): string[] {
 }
 
 /** RFC 6749 3.3 `scope-token`. */
-const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /**
  * The scope of a refresh request. RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by

@@ -2,6 +2,7 @@ import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/aut
 import type { OAuthClient } from '#oauth/client.js';
 import { parseQuery } from '#oauth/parameters.js';
 import { DpopKey } from '#testing/dpop-key.js';
+import { SCOPES } from '#testing/scopes.js';
 
 const client: OAuthClient = {
   clientId: 'sc_a',
@@ -12,7 +13,8 @@ const client: OAuthClient = {
 
 function check(query: string): AuthorizationRequest {
   const redirectUri = encodeURIComponent('https://app.example.com/callback');
-  return checkAuthorizationRequest(parseQuery(`redirect_uri=${redirectUri}&state=s&${query}`), client);
+  const parameters = parseQuery(`redirect_uri=${redirectUri}&state=s&${query}`);
+  return checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
 }
 
 describe('scope (RFC 6749 3.3)', () => {

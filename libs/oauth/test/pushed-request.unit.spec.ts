@@ -7,9 +7,9 @@ import {
 import type { OAuthClient } from '#oauth/client.js';
 import { LIMITS, type Parameters } from '#oauth/parameters.js';
 import { readPushedParameters, writePushedParameters } from '#oauth/pushed-request.js';
-import { SCOPES } from '#oauth/scope.js';
+import { SCOPES } from '#testing/scopes.js';
 
-const scopes = [...SCOPES.keys()];
+const scopes = SCOPES.names;
 const redirectUri = 'https://app.example.com/callback?tenant=7';
 const client: OAuthClient = { clientId: 'sc_a', type: 'public', redirectUris: [redirectUri], scopes };
 
@@ -41,7 +41,7 @@ const body = fc.record(
 );
 
 const checked = (parameters: Parameters): AuthorizationRequest =>
-  checkAuthorizationRequest(parameters, client, { apis: [] });
+  checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
 
 describe('pushed parameters', () => {
   it('are read back with the same meaning, and stored without credentials or unknown parameters', () => {

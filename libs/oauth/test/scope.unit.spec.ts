@@ -1,14 +1,54 @@
-import { DEFAULT_SCOPE, SCOPES, scopeTokens } from '#oauth/scope.js';
+import { LOCALES } from '#oauth/locale.js';
+import { type Scope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { SCOPES } from '#testing/scopes.js';
 
-describe('scopes', () => {
-  it('are RFC 6749 3.3 scope tokens, each with a text for the consent page', () => {
-    for (const [scope, words] of SCOPES) {
-      expect(scope).toMatch(/^[a-z]+:[a-z]+$/);
-      expect(words).toMatch(/^[A-Z].{10,}$/);
+describe('the scopes of this repository', () => {
+  it.each(LOCALES)('have a text in %s, in its script and not copied from English', (locale) => {
+    const script =
+      { ja: /\p{Script=Han}/u, ar: /\p{Script=Arabic}/u }[locale as string] ?? /\p{Script=Latin}/u;
+    for (const { name, texts } of SCOPES.scopes) {
+      expect([name, texts[locale]]).toEqual([name, expect.stringMatching(script)]);
+      if (locale !== 'en') expect(texts[locale]).not.toBe(texts.en);
     }
-    expect([...SCOPES.keys()]).toContain(DEFAULT_SCOPE);
+  });
+});
+
+describe('the catalogue', () => {
+  const scope = (name: string, more: Partial<Scope> = {}): Scope => ({
+    name,
+    description: name,
+    texts: { en: name },
+    resource: 'https://api.example.com',
+    isDefault: false,
+    ...more,
+  });
+  const catalogue = new ScopeCatalogue([
+    scope('b', { isDefault: true }),
+    scope('a', { resource: 'https://files.example.com' }),
+    scope('c'),
+  ]);
+
+  it('lists its scopes in their order, those that are not declared last', () => {
+    expect(catalogue.inOrder(['gone', 'c', 'a', 'b'])).toEqual(['b', 'a', 'c', 'gone']);
+    expect(catalogue.inOrder(['a', 'b'])).toEqual(['b', 'a']);
   });
 
+  it('knows which API understands a scope, and which are the default', () => {
+    expect(catalogue.ofResource('https://api.example.com')).toEqual(['b', 'c']);
+    expect(catalogue.ofResource('https://files.example.com')).toEqual(['a']);
+    expect(catalogue.ofResource('https://other.example.com')).toEqual([]);
+    expect(catalogue.defaults).toEqual(['b']);
+  });
+
+  it('does not take a property of every object for a scope', () => {
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      expect(catalogue.has(name)).toBe(false);
+      expect(catalogue.find(name)).toBeNull();
+    }
+  });
+});
+
+describe('a list of scopes', () => {
   it.each([
     ['a b', ['a', 'b']],
     ['b a b', ['b', 'a']],
@@ -17,7 +57,7 @@ describe('scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('are read from %j in order, each once: %j', (list, tokens) => {
+  ])('is read from %j in order, each once: %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });

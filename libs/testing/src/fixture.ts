@@ -67,6 +67,7 @@ export async function openFixture(
       const registration = {
         name: 'Calendar Connect',
         type: 'confidential',
+        scopes: ['profile:read'],
         redirectUris: [REDIRECT_URI],
       } as const;
       const { clientId } = await clients.create({ ...registration, secretHash: hash });
@@ -77,6 +78,7 @@ export async function openFixture(
       const { clientId } = await clients.create({
         name: 'Pocket Calendar',
         type: 'public',
+        scopes: ['profile:read'],
         redirectUris: [redirectUri],
       });
       return { client_id: clientId };

@@ -3,6 +3,7 @@ import { AuthorizationContextStore } from '#database/client/authorization-contex
 import type { Client } from '#database/client/client.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { requestedScopes, type ValidatedRequest } from '../consent/interaction.js';
@@ -19,6 +20,7 @@ export class AuthorizationRequestService {
     private readonly contexts: AuthorizationContextStore,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
+    private readonly scopes: ScopeCatalogue,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.apis = configuration.apis;
@@ -63,18 +65,19 @@ export class AuthorizationRequestService {
     client: Client,
     loggedIn: boolean,
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
+    const { scopes, apis } = this;
     const requestUri = readParameter(parameters, 'request_uri');
     if (requestUri === undefined) {
       const pushRequired = client.requirePar || this.configuration.REQUIRE_PAR === 'true';
       return {
-        request: checkAuthorizationRequest(parameters, client, { pushRequired, apis: this.apis }),
+        request: checkAuthorizationRequest(parameters, client, { scopes, pushRequired, apis }),
         pushedId: null,
       };
     }
     // RFC 9101 6.3, to which RFC 9126 4 refers: parameters beside client_id and request_uri are ignored. The checks run
     // again, because the registration may have changed since the push.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
-    return { request: checkAuthorizationRequest(pushed, client), pushedId: id };
+    return { request: checkAuthorizationRequest(pushed, client, { scopes }), pushedId: id };
   }
 }
 

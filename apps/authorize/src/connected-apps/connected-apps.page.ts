@@ -96,7 +96,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
       </div>
     </div>
     <ul>
-      ${scopes.map((scope) => html`<li>${translator.scope(scope)}</li>`)}
+      ${translator.scopes(scopes).map((text) => html`<li>${text}</li>`)}
     </ul>
     <p class="quiet">
       ${translator.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: translator.date(app.since, user.timeZone) })}

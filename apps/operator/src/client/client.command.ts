@@ -1,6 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { SCOPES } from '#oauth/scope.js';
+import { readScopes } from '../scope/read-scopes.js';
 import { clientSecretCommand } from '../client-secret/client-secret.command.js';
 import { InputError, validated } from '../command-line/input.js';
 import { collect, collectScopes, invocation, OperatorCommand } from '../command-line/operator-command.js';
@@ -22,7 +22,7 @@ import {
   HandoverSettings,
   RegistrationSettings,
 } from '../settings/settings.js';
-import { ClientChangesDto, NewClientDto, redirectUriHints } from './client.dto.js';
+import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
 import { deleteClient, findClient, registerClient, updateClient } from './client.service.js';
 import { handoverText } from './handover.js';
 import { readLogo } from './read-logo.js';
@@ -39,7 +39,7 @@ export function clientCommand(): OperatorCommand {
     .option('--redirect-uri <uri>', 'where users return to; repeat it for more than one', collect)
     .option(
       '--scope <scopes>',
-      'what it may request, separated by spaces (default: profile:read)',
+      'what it may request, separated by spaces (default: the default scopes)',
       collectScopes,
     )
     .option(
@@ -59,10 +59,7 @@ export function clientCommand(): OperatorCommand {
       `\
 A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback.
 It is compared character by character, except for the port of a public client's localhost, 127.0.0.1 or [::1]. The
-secret is shown only once.
-
-Scopes:
-${[...SCOPES].map(([scope, meaning]) => `  ${scope.padEnd(16)} ${meaning}`).join('\n')}`,
+secret is shown only once. The command "scope list" shows the scopes.`,
     )
     .examples(
       'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
@@ -162,9 +159,18 @@ function collectScopesOrNone(value: string, previous: readonly string[] = []): r
   return value === 'none' ? previous : collectScopes(value, previous);
 }
 
-async function create({ json, logo: file, ...options }: JsonOption & { logo?: string }): Promise<void> {
+async function create({
+  json,
+  logo: file,
+  scope,
+  ...options
+}: JsonOption & { logo?: string; scope?: string[] }): Promise<void> {
   const { logo, problems } = await readLogo(file);
-  const input = validated(NewClientDto, options, problems);
+  const { value: catalogue } = readScopes();
+  const input = validated(NewClientDto, { ...options, scope: scope ?? [...catalogue.defaults] }, [
+    ...scopeProblems(scope ?? [], catalogue),
+    ...problems,
+  ]);
   const settings = readSettings(RegistrationSettings);
   const { clientId, secret } = await registerClient(settings, input, logo);
   const { AUTH_URL, BASE_URL, NATS_URL } = settings;
@@ -245,7 +251,11 @@ async function update(
 ): Promise<void> {
   const removeLogo = options.logo === 'none';
   const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
-  const changes = validated(ClientChangesDto, options, problems);
+  const { scope = [] } = options;
+  const changes = validated(ClientChangesDto, options, [
+    ...(scope.length > 0 ? scopeProblems(scope, readScopes().value) : []),
+    ...problems,
+  ]);
   const settings = readSettings(ChangeSettings);
   const updated = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
   const described = describe(updated);

@@ -1,6 +1,6 @@
 import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
-import { DEFAULT_SCOPE, SCOPES } from '#oauth/scope.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
 import { quoted, Rule } from '../command-line/input.js';
 
 export const MAX_REDIRECT_URIS = 20;
@@ -27,10 +27,11 @@ export class NewClientDto {
   })
   redirectUri: string[] = [];
 
+  /** The default ones if absent; `scopeProblems` checks them. */
   @Rule(({ scope }: NewClientDto) =>
-    scope.length === 0 ? ['--scope is empty: leave it out for profile:read'] : scopeProblems(scope),
+    scope.length === 0 ? ['--scope is empty: leave it out for the default scopes'] : [],
   )
-  scope: string[] = [DEFAULT_SCOPE];
+  scope: string[];
 
   @Rule(({ scope, optionalScope }: NewClientDto) => optionalScopeProblems(optionalScope, scope))
   optionalScope: string[] = [];
@@ -45,7 +46,7 @@ export class ClientChangesDto {
 
   @Rule(({ scope }: ClientChangesDto) => {
     if (scope === undefined) return [];
-    return scope.length === 0 ? ['--scope is empty: give at least one'] : scopeProblems(scope);
+    return scope.length === 0 ? ['--scope is empty: give at least one'] : [];
   })
   scope?: string[];
 
@@ -112,11 +113,10 @@ export function optionalScopeProblems(optional: readonly string[], scopes: reado
     .map((scope) => `--optional-scope ${quoted(scope)} is not among its scopes: give it by --scope as well`);
 }
 
-function scopeProblems(scopes: readonly string[]): string[] {
-  const known = [...SCOPES.keys()].join(' ');
+export function scopeProblems(scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
-    .filter((scope) => !SCOPES.has(scope))
-    .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${known}`);
+    .filter((scope) => !catalogue.has(scope))
+    .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
 }
 
 function booleanProblems(flag: string, value: string | undefined): string[] {

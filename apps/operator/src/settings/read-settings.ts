@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 
 /** Variables, and the fields of run.json that hold their values. */
@@ -10,6 +11,7 @@ const FIELDS = {
   BASE_URL: 'base_url',
   API_URL: 'api_url',
   NATS_URL: 'nats_url',
+  SCOPES_FILE: 'scopes_file',
 } as const;
 
 /**
@@ -32,6 +34,13 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
   // The schema belongs to the database.
   const { DATABASE_SCHEMA: _, ...rest } = withoutEmpty(env);
   return loadConfiguration(shape, { ...running, ...rest });
+}
+
+/** The file of the scopes: the one of the environment, else the one of a running `npm start`, else the default. */
+export function scopesFile(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.SCOPES_FILE) return env.SCOPES_FILE;
+  const running = env.DATABASE_URL || env.NODE_ENV === 'production' ? null : runningProduct(runFile(env));
+  return running?.['SCOPES_FILE'] ?? DEFAULT_SCOPES_FILE;
 }
 
 /** The file that `npm start` writes while it runs, and removes at its end; LOCAL_DIR moves the folder. */

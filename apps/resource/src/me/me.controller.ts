@@ -6,10 +6,13 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { type Profile, ProfileService } from './profile.service.js';
 
+/** The scope that `/v2/me` requires. */
+export const ME_SCOPE = 'profile:read';
+
 /** `GET /v2/me`: shows that an access token works, and the profile of its user (docs/specification.md). */
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
-@RequireScope('profile:read')
+@RequireScope(ME_SCOPE)
 export class MeController {
   constructor(
     private readonly profiles: ProfileService,

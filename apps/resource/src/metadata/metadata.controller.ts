@@ -1,6 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { ME_SCOPE } from '../me/me.controller.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
 /** Path of the metadata of `/v2/me`: the well-known part stands between host and path (RFC 9728 3.1). */
@@ -9,27 +11,30 @@ export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.
 /** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
 @Controller()
 export class MetadataController {
-  constructor(private readonly configuration: ResourceConfiguration) {}
+  constructor(
+    private readonly configuration: ResourceConfiguration,
+    private readonly scopes: ScopeCatalogue,
+  ) {}
 
   @Get(ENDPOINTS.protectedResourceMetadata)
   ofApi(): object {
-    return this.metadata(this.configuration.API_URL);
+    return this.metadata(this.configuration.API_URL, this.scopes.ofResource(this.configuration.API_URL));
   }
 
   /** For clients that derive the address from the URL that they call, and accept metadata of that URL only (3.3). */
   @Get(ME_METADATA_PATH)
   ofMe(): object {
-    return this.metadata(this.configuration.API_URL + ENDPOINTS.me);
+    return this.metadata(this.configuration.API_URL + ENDPOINTS.me, [ME_SCOPE]);
   }
 
   /** @param resource the identifier from which the client derived the address of this document (3.3) */
-  private metadata(resource: string): object {
+  private metadata(resource: string, scopes: readonly string[]): object {
     return {
       resource,
       resource_name: 'Scheduling API',
       authorization_servers: [this.configuration.BASE_URL],
-      // The scopes that this API checks; the authorization server has more.
-      scopes_supported: ['profile:read'],
+      // RFC 9728 3.2: "Parameters with zero values MUST be omitted from the response."
+      ...(scopes.length > 0 && { scopes_supported: scopes }),
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     };

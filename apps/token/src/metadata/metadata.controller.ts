@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#oauth/scope.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
@@ -12,7 +12,10 @@ const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 /** RFC 8414, RFC 9207 3. The issuer is {base_url}. */
 @Controller(ENDPOINTS.authorizationServerMetadata)
 export class MetadataController {
-  constructor(private readonly configuration: TokenConfiguration) {}
+  constructor(
+    private readonly configuration: TokenConfiguration,
+    private readonly scopes: ScopeCatalogue,
+  ) {}
 
   @Get()
   metadata(): object {
@@ -32,7 +35,7 @@ export class MetadataController {
       token_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       revocation_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION, 'none'],
       introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
-      scopes_supported: [...SCOPES.keys()],
+      scopes_supported: this.scopes.names,
       ui_locales_supported: LOCALES,
       // Initiating User Registration via OpenID Connect 1.0, 3
       prompt_values_supported: PROMPTS,

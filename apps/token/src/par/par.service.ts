@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { type Parameters, readParameter } from '#oauth/parameters.js';
 import { writePushedParameters, generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { type PushLimit, type PushRefusal, PushedRequestStore } from '#grants/pushed-request.store.js';
 import type { Client } from '#database/client/client.js';
 import { KeyRing } from '#grants/key-ring.js';
@@ -45,6 +46,7 @@ export class ParService {
   constructor(
     private readonly store: PushedRequestStore,
     private readonly configuration: TokenConfiguration,
+    private readonly scopes: ScopeCatalogue,
     keys: KeyRing,
   ) {
     this.key = keys.throttleKey;
@@ -64,7 +66,8 @@ export class ParService {
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
         detail: { check: 'request_uri' },
       });
-    const request = checkAuthorizationRequest(parameters, client, { apis: this.configuration.apis });
+    const { scopes } = this;
+    const request = checkAuthorizationRequest(parameters, client, { scopes, apis: this.configuration.apis });
     const requestUri = generateRequestUri();
     const id = pushedRequestId(requestUri);
     if (id === null) throw new Error('generateRequestUri returned a URI that pushedRequestId rejects');

@@ -5,7 +5,6 @@ import { generateClientId, type ClientType, isClientId } from '#oauth/client.js'
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from './client.js';
-import { DEFAULT_SCOPE } from '#oauth/scope.js';
 import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewClient {
@@ -13,8 +12,8 @@ export interface NewClient {
   type: ClientType;
   /** Validated by `registrationProblem`. */
   redirectUris: readonly string[];
-  /** The scopes that it may request; profile:read if absent. */
-  scopes?: readonly string[];
+  /** The scopes that it may request. */
+  scopes: readonly string[];
   /** The scopes that users may decline; none if absent. */
   optionalScopes?: readonly string[];
   /** SHA-256 of the client secret; public clients have none (RFC 6749 2.1). */
@@ -58,7 +57,7 @@ export class ClientStore {
     name,
     type,
     redirectUris,
-    scopes = [DEFAULT_SCOPE],
+    scopes,
     optionalScopes = [],
     secretHash,
     requirePar = false,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type ClientType, isClientId } from '#oauth/client.js';
-import { SCOPES, scopeTokens } from '#oauth/scope.js';
+import { scopeTokens } from '#oauth/scope.js';
 import { decisions, liveOfDecision } from './decision.statements.js';
 
 /** An application that a user has connected: all live grants of one client together. */
@@ -12,7 +12,7 @@ export interface ConnectedApp {
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
-  /** The union of the grants' scopes, in the order in which the consent page lists them. */
+  /** The union of the grants' scopes. */
   readonly scopes: readonly string[];
   /** When the oldest grant was created. */
   readonly since: Date;
@@ -33,10 +33,6 @@ const NEWEST = 100;
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
 /** `more`: whether there are more grants than were read. */
 type FewRow = { readonly more: boolean } & (Row | { readonly clientId: null });
-
-/** The order of the consent page. */
-const ORDER = [...SCOPES.keys()];
-const asOnConsent = (one: string, other: string): number => ORDER.indexOf(one) - ORDER.indexOf(other);
 
 const FIELDS = `c.client_id AS "clientId", c.name, l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType"`;
 const BY_CLIENT = `
@@ -112,6 +108,6 @@ export class ConnectedAppStore {
     const rows = found[0]?.more
       ? await this.dataSource.query<Row[]>(many, [...whose])
       : found.flatMap(({ more: _more, ...row }) => (row.clientId === null ? [] : [row]));
-    return rows.map(({ scope, ...app }) => ({ ...app, scopes: scopeTokens(scope).toSorted(asOnConsent) }));
+    return rows.map(({ scope, ...app }) => ({ ...app, scopes: scopeTokens(scope) }));
   }
 }

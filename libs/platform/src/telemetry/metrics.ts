@@ -17,6 +17,10 @@ export class Metrics {
     return this.once(name, () => new Counter({ name, help, labelNames, registers: [this.registry] }));
   }
 
+  gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return this.once(name, () => new Gauge({ name, help, labelNames, registers: [this.registry] }));
+  }
+
   histogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
     const options = { name, help, labelNames, buckets: DURATION_BUCKETS, registers: [this.registry] };
     return this.once(name, () => new Histogram(options));

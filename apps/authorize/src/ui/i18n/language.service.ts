@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { match } from '@formatjs/intl-localematcher';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import Negotiator from 'negotiator';
 import { LIMITS } from '#oauth/parameters.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
+import { untranslated } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';
 
@@ -23,8 +25,16 @@ export interface LanguageContext {
 export class LanguageService {
   private readonly cookie: LanguageCookie;
 
-  constructor({ secure }: UiOptions) {
+  constructor(
+    { secure }: UiOptions,
+    private readonly scopes: ScopeCatalogue,
+  ) {
     this.cookie = new LanguageCookie(secure);
+    const missing = untranslated(scopes);
+    if (missing.length > 0)
+      new Logger(LanguageService.name).warn(
+        `scopes are shown in English where a text is missing: ${missing.join(', ')}`,
+      );
   }
 
   translatorFor({ headers, query = '', uiLocales, user }: LanguageContext): Translator {
@@ -36,7 +46,7 @@ export class LanguageService {
       remembered: user ? null : this.cookie.read(headers.cookie),
       acceptLanguage,
     });
-    return new Translator(locale, dateLocale(locale, acceptLanguage));
+    return new Translator(locale, dateLocale(locale, acceptLanguage), this.scopes);
   }
 
   /** The Set-Cookie headers that make the browser remember a user's setting, or forget another user's. */

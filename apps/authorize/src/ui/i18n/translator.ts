@@ -1,6 +1,7 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import type { Locale } from '#oauth/locale.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { type Fragment, html, type Html, isolated } from '../html.js';
 import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
@@ -33,12 +34,16 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 /** Bounded: regions times time zones are too many to keep. */
 const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
 
+/** For pages that show no scope. */
+const NO_SCOPES = new ScopeCatalogue([]);
+
 /** Formats the messages in one language. */
 export class Translator {
   /** @param dateLocale the language with the reader’s region, for dates */
   constructor(
     readonly locale: Locale,
     private readonly dateLocale: string = locale,
+    private readonly catalogue: ScopeCatalogue = NO_SCOPES,
   ) {}
 
   get direction(): 'ltr' | 'rtl' {
@@ -78,10 +83,20 @@ export class Translator {
     return format.format(date);
   }
 
-  /** What a scope lets an application do. A scope without a message, in an old grant, is shown by its name. */
-  scope(scope: string): Fragment {
-    const id = `scope.${scope}`;
-    return id in CATALOGUE ? this.text(id as MessageId) : html`<code>${scope}</code>`;
+  /**
+   * What scopes let an application do, in the order of the catalogue. One without a text in this language is shown in
+   * English, which screen readers must know (WCAG 2.2, 3.1.2); one that is no longer declared, by its name.
+   */
+  scopes(names: readonly string[]): Fragment[] {
+    return this.catalogue.inOrder(names).map((name) => this.scope(name));
+  }
+
+  /** The same of one. */
+  scope(name: string): Fragment {
+    const scope = this.catalogue.find(name);
+    if (!scope) return html`<code>${name}</code>`;
+    const text = scope.texts[this.locale];
+    return text ?? html`<span lang="en" dir="ltr">${scope.texts.en}</span>`;
   }
 
   private format(id: MessageId): IntlMessageFormat {

@@ -1,0 +1,134 @@
+import { parseDocument } from 'yaml';
+import { type Locale, LOCALES } from './locale.js';
+import { type Scope, SCOPE_TOKEN, ScopeCatalogue } from './scope.js';
+
+/** In the working directory, as the repository and the image have it. */
+export const DEFAULT_SCOPES_FILE = 'scopes.yaml';
+
+/** The file does not declare scopes that a process can use. */
+export class ScopeFileError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ScopeFileError';
+  }
+}
+
+/** The APIs that a scope may belong to. */
+export interface KnownApis {
+  /** Origin of the API of a scope that names none. */
+  readonly apiUrl: string;
+  /** Every origin that a scope may name; null if the process knows them not, and another one checks. */
+  readonly apis: readonly string[] | null;
+}
+
+const FIELDS = ['name', 'default', 'resource', 'description', 'text'];
+/** A client is registered for at most as many (`clients.scopes`). */
+const MAX_SCOPES = 100;
+const MAX_NAME = 100;
+const MAX_TEXT = 300;
+
+/**
+ * Reads the file of the scopes, in YAML.
+ *
+ * @throws ScopeFileError that lists every problem
+ */
+export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCatalogue {
+  const document = parseDocument(file.toString(), { prettyErrors: true });
+  if (document.errors.length > 0)
+    throw new ScopeFileError(document.errors.map(({ message }) => message.split('\n', 1)[0] ?? ''));
+  const content: unknown = document.toJS();
+  const entries = isMap(content) && Object.keys(content).length === 1 ? content['scopes'] : undefined;
+  if (!Array.isArray(entries) || entries.length === 0 || entries.length > MAX_SCOPES)
+    throw new ScopeFileError([
+      `it must hold a list of 1 to ${MAX_SCOPES} scopes under "scopes", and nothing else`,
+    ]);
+  const read = entries.map((entry: unknown, index) => readScope(entry, index, apiUrl, apis));
+  const scopes = read.flatMap(({ scope }) => scope ?? []);
+  const catalogue = new ScopeCatalogue(scopes);
+  const problems = read.flatMap((one) => one.problems);
+  const twice = catalogue.names.filter((name, index) => catalogue.names.indexOf(name) < index);
+  problems.push(...new Set(twice.map((name) => `${name}: it is declared more than once`)));
+  // RFC 6749 3.3: without `scope` the server uses "a pre-defined default value".
+  if (problems.length === 0 && catalogue.defaults.length === 0)
+    problems.push('no scope is the default: give at least one "default: true"');
+  if (problems.length > 0) throw new ScopeFileError(problems);
+  return catalogue;
+}
+
+/** The languages that lack a text, by scope: the consent page shows English there. */
+export function untranslated({ scopes }: ScopeCatalogue): string[] {
+  return scopes.flatMap(({ name, texts }) => {
+    const missing = LOCALES.filter((locale) => texts[locale] === undefined);
+    return missing.length === 0 ? [] : [`${name} (${missing.join(', ')})`];
+  });
+}
+
+function readScope(
+  entry: unknown,
+  index: number,
+  apiUrl: string,
+  apis: readonly string[] | null,
+): { scope?: Scope; problems: string[] } {
+  if (!isMap(entry)) return { problems: [`scope ${index + 1}: it must be a map with a name and a text`] };
+  const { name, default: isDefault = false, resource = null, description = null, text } = entry;
+  if (!isScopeName(name))
+    return {
+      problems: [
+        `scope ${index + 1}: its name must be 1 to ${MAX_NAME} printable ASCII characters without space, comma, " and \\ (RFC 6749 3.3)`,
+      ],
+    };
+  const problems = Object.keys(entry)
+    .filter((field) => !FIELDS.includes(field))
+    .map((field) => `it has an unknown field "${field}": the fields are ${FIELDS.join(', ')}`);
+  if (typeof isDefault !== 'boolean') problems.push('"default" must be true or false');
+  if (resource !== null) problems.push(...resourceProblems(resource, apis));
+  if (description !== null && !isText(description)) problems.push(`"description" must be ${TEXT_RULE}`);
+  problems.push(...textProblems(text));
+  if (problems.length > 0) return { problems: problems.map((problem) => `${name}: ${problem}`) };
+  const texts = text as Scope['texts'];
+  return {
+    scope: {
+      name,
+      texts,
+      description: (description as string | null) ?? texts.en,
+      resource: (resource as string | null) ?? apiUrl,
+      isDefault: isDefault === true,
+    },
+    problems: [],
+  };
+}
+
+/** A scope-token (RFC 6749 3.3). No comma, because requests may separate scopes by commas. */
+function isScopeName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= MAX_NAME && SCOPE_TOKEN.test(name) && !name.includes(',');
+}
+
+function resourceProblems(resource: unknown, apis: readonly string[] | null): string[] {
+  if (typeof resource !== 'string' || !URL.canParse(resource) || new URL(resource).origin !== resource)
+    return ['"resource" must be an origin with no path and no slash at its end'];
+  if (apis === null || apis.includes(resource)) return [];
+  return [`its resource ${resource} is neither API_URL nor one of OTHER_API_URLS`];
+}
+
+const TEXT_RULE = `one line of 1 to ${MAX_TEXT} characters`;
+
+function isText(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= MAX_TEXT && /\S/.test(text) && !/\p{Cc}/u.test(text);
+}
+
+function textProblems(text: unknown): string[] {
+  if (!isMap(text)) return ['"text" must be a map from languages to texts'];
+  const known: readonly string[] = LOCALES;
+  const problems = Object.entries(text).flatMap(([language, value]) => {
+    if (!known.includes(language))
+      return [`it has a text in the unknown language "${language}": the languages are ${known.join(', ')}`];
+    return isText(value) ? [] : [`its text in ${language} must be ${TEXT_RULE}`];
+  });
+  const english: Locale = 'en';
+  if (!(english in text)) problems.push('it has no English text: give "en"');
+  return problems;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ConfigurationError } from './load-configuration.js';
+
+/** A file that a variable names, as the process read it at its start. */
+export interface ConfigurationFile<T> {
+  readonly variable: string;
+  readonly path: string;
+  /** SHA-256 of its bytes, in hexadecimal. */
+  readonly digest: string;
+  readonly value: T;
+}
+
+/** More than any of them needs. */
+const MAX_BYTES = 256 * 1024;
+
+/**
+ * Reads a file once, at start.
+ *
+ * @param path relative to the working directory
+ * @param parse may throw an error whose `problems` lists everything that is wrong
+ * @throws ConfigurationError that lists every problem
+ */
+export function readConfigurationFile<T>(
+  variable: string,
+  path: string,
+  parse: (content: Buffer) => T,
+): ConfigurationFile<T> {
+  const name = resolve(path);
+  try {
+    const content = readFileSync(name);
+    if (content.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} KiB`);
+    const digest = createHash('sha256').update(content).digest('hex');
+    return { variable, path: name, digest, value: parse(content) };
+  } catch (error) {
+    const { message, problems = [message] } = error as Error & { problems?: readonly string[] };
+    throw new ConfigurationError(problems.map((problem) => `${variable} ${name}: ${problem}`));
+  }
+}
