@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { parseForm } from '#oauth/parameters.js';
 import type { Service } from '#platform/bootstrap/service.js';
@@ -12,6 +12,7 @@ import { HandOverLoginModule } from './hand-over-login/hand-over-login.module.js
 import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
+import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
 import { PAGE_HEADERS } from './ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
@@ -26,7 +27,7 @@ export class AppModule {
         CoreModule.forRoot(configuration),
         UiModule,
         SessionModule,
-        configuration.LOGIN_URL === '' ? LoginModule : HandOverLoginModule,
+        loginModule(configuration),
         AuthorizeModule,
         AccountModule,
         ConnectedAppsModule,
@@ -35,6 +36,12 @@ export class AppModule {
       providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
     };
   }
+}
+
+/** Exactly one way to log in: at an OpenID provider, by the product's hand-over, or here by password. */
+function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type {
+  if (LOGIN_ISSUER !== '') return OidcLoginModule;
+  return LOGIN_URL === '' ? LoginModule : HandOverLoginModule;
 }
 
 /** The authorize app as a process runs it. */

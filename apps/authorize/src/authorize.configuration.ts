@@ -21,6 +21,7 @@ import {
 } from '#platform/configuration/variables.js';
 import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import { ClaimsVariable, ScopeVariable } from './oidc-login/variables.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {
@@ -101,6 +102,14 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   @TogetherWith('LOGIN_ISSUER')
   LOGIN_CLIENT_SECRET = '';
+
+  /** What is asked of the provider (OpenID Connect Core 5.4). */
+  @ScopeVariable('openid')
+  LOGIN_SCOPE = 'openid profile email';
+
+  /** Which claims become which fields of a user, where they are not the standard ones: `field=claim`, comma-separated. */
+  @ClaimsVariable()
+  LOGIN_CLAIMS = '';
 
   /** The product's login page, for a login by hand-over; its origin is the issuer of these users' identities. */
   @AddressVariable()

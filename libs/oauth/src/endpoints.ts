@@ -8,6 +8,7 @@ export const ENDPOINTS = {
   login: '/auth/login',
   loginCallback: '/auth/login/callback',
   loginKeys: '/auth/login/jwks.json',
+  backChannelLogout: '/auth/login/back-channel-logout',
   logout: '/auth/logout',
   logoutEverywhere: '/auth/logout-everywhere',
   account: '/auth/',

@@ -55,6 +55,7 @@ export class ExternalLoginService {
     const { location, details } = await this.provider.start({
       state,
       application: request?.client.name ?? null,
+      query,
       prompt,
       maxAge: request?.maxAge ?? null,
       loginHint: request?.loginHint ?? null,
@@ -69,8 +70,7 @@ export class ExternalLoginService {
   /**
    * Consumes the transaction with which a browser returns: once, and only in the browser that began it.
    *
-   * @returns the open transaction, or one that was used before: by the back button, or by a second click. Its browser
-   * then continues at `afterLogin`, as a logged-in user or with a new login.
+   * @returns the open transaction, or one that was used before, by the back button or a second click: `resume` it
    * @throws ExternalLoginError if it has expired, or another browser began it
    */
   async consume(
@@ -89,11 +89,16 @@ export class ExternalLoginService {
     return consumed;
   }
 
+  /** Continues where the login leads, as the user who is logged in by now, or with a new login. */
+  resume(query: string): Onward {
+    return { location: afterLogin(query), cookies: [] };
+  }
+
   /**
-   * Begins the session of a user whom the provider has authenticated; two Redis commands.
+   * Begins the session of a user whom the provider has authenticated; a few Redis commands.
    *
    * @param query of the transaction
-   * @throws ExternalLoginError if the user is disabled
+   * @throws ExternalLoginError if the user is disabled, or has logged out at the provider meanwhile
    */
   async finish(
     cookieHeader: string | undefined,
@@ -104,6 +109,10 @@ export class ExternalLoginService {
     if (user.disabled)
       throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
         detail: { user_id: user.id },
+      });
+    if (await this.sessions.isEnded(external))
+      throw new ExternalLoginError('login_answer', 'the session at the login has ended', query, {
+        detail: { failed: 'sid' },
       });
     const cookie = await this.sessions.begin(cookieHeader, user, query, external);
     const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];

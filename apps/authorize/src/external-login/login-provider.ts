@@ -6,6 +6,8 @@ export interface LoginStart {
   readonly state: string;
   /** Name of the application that the user continues to; null if there is none. */
   readonly application: string | null;
+  /** Of the authorization request or page that the login is for; an error's page starts again with it. */
+  readonly query: string;
   readonly prompt: readonly ('login' | 'select_account')[];
   /** Seconds since the user last authenticated; null for any time. */
   readonly maxAge: number | null;
@@ -23,7 +25,7 @@ export interface StartedLogin {
 
 /** The product's own login, to which this service sends its users. A way of logging in implements it. */
 export abstract class LoginProvider {
-  /** @throws ExternalLoginError or DependencyUnavailableError if the provider cannot be asked */
+  /** @throws ExternalLoginError if the provider cannot be asked */
   abstract start(login: LoginStart): Promise<StartedLogin>;
 
   /**

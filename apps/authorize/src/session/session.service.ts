@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { seal } from './sealed.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
 /** The browser that sent a request. */
@@ -21,6 +22,9 @@ export interface CurrentAccount {
 
 /** How long after a login it counts as made for its authorization request, in milliseconds: enough to read a consent page. */
 const FRESH_LOGIN_MS = 10 * 60_000;
+
+/** Longest ID token that a session keeps, in characters. */
+const MAX_ID_TOKEN = 4_096;
 
 /**
  * The session cookie: 256 random bits. Before the login nothing is stored for it, and it only keys the CSRF tokens. The
@@ -72,13 +76,16 @@ export class SessionService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Finds the session of a Cookie header; at most one Redis command. */
+  /** Finds the session of a Cookie header; one Redis command, two after a login by a provider that names its sessions. */
   async findVisitor(cookieHeader: string | undefined): Promise<Visitor> {
     const cookie = this.cookies.read(cookieHeader);
     const session = cookie === null ? null : await this.sessions.use(cookie);
     const { SESSION_LIFETIME } = this.configuration;
-    const expired = session !== null && this.clock() - session.authTime > SESSION_LIFETIME * 1000;
-    return { cookie, session: expired ? null : session };
+    const over =
+      session !== null &&
+      (this.clock() - session.authTime > SESSION_LIFETIME * 1000 ||
+        (session.external !== undefined && (await this.isEnded(session.external))));
+    return { cookie, session: over ? null : session };
   }
 
   /**
@@ -102,22 +109,21 @@ export class SessionService {
    *
    * @param query of the authorization request that the login was for
    * @param external of the product's own login
-   * @param cookie value of the new cookie
-   * @returns it
+   * @returns the value of the new cookie
    */
   async begin(
     cookieHeader: string | undefined,
     user: Pick<User, 'id' | 'sessionGeneration'>,
     query: string,
-    external?: ExternalSession,
-    cookie = this.cookies.generate(),
+    external: ExternalSession | null = null,
   ): Promise<string> {
+    const cookie = this.cookies.generate();
     const session = {
       userId: user.id,
       generation: user.sessionGeneration,
       authTime: this.clock(),
       loginFor: digestOf(query),
-      ...(external && { external }),
+      ...(external && { external: sealed(external, cookie) }),
     };
     await Promise.all([this.sessions.create(cookie, session), this.end(this.cookies.read(cookieHeader))]);
     return cookie;
@@ -138,6 +144,19 @@ export class SessionService {
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
+  /**
+   * Ends the session that belongs to a session of the product's own login, and any that will (a login may be under way), for as
+   * long as a session can live.
+   */
+  async endExternal(sid: string): Promise<void> {
+    await this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
+  }
+
+  /** Whether the session of the product's own login has ended. */
+  async isEnded({ sid }: ExternalSession): Promise<boolean> {
+    return sid !== undefined && this.sessions.isEnded(sid);
+  }
+
   async end(cookie: string | null): Promise<void> {
     if (cookie !== null) await this.sessions.delete(cookie);
   }
@@ -152,6 +171,12 @@ export function isCurrent(
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
 ): boolean {
   return session.userId === user.id && session.generation === user.sessionGeneration && !user.disabled;
+}
+
+/** Without an ID token that is too long for the address of a log-out. */
+function sealed({ idToken, ...rest }: ExternalSession, cookie: string): ExternalSession {
+  if (idToken === undefined || idToken.length > MAX_ID_TOKEN) return rest;
+  return { ...rest, idToken: seal(idToken, cookie) };
 }
 
 function digestOf(query: string): string {

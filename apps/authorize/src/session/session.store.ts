@@ -18,13 +18,13 @@ export interface Session {
   readonly external?: ExternalSession;
 }
 
-/** What a session remembers of the product's own login. */
+/** What a session remembers of a login by the product's own login. */
 export interface ExternalSession {
   /** When the user gave the password or another proof there, milliseconds since the epoch; absent if that is not known. */
   readonly authTime?: number;
   /** The session there (`sid`, OpenID Connect Back-Channel Logout 1.0 2.1). */
   readonly sid?: string;
-  /** The ID token, for a log-out there; encrypted under the cookie, of which Redis has the digest only. */
+  /** The ID token, for a log-out there. In Redis it is encrypted under the cookie (sealed.ts). */
   readonly idToken?: string;
 }
 
@@ -69,6 +69,15 @@ export class SessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
   }
 
+  /** @param lifetime seconds */
+  async endExternal(sid: string, lifetime: number): Promise<void> {
+    await replyTo(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
+  }
+
+  async isEnded(sid: string): Promise<boolean> {
+    return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
+  }
+
   /** Deletes a session, if it exists. */
   async delete(cookie: string): Promise<void> {
     await replyTo(this.redis.del(keyOf(cookie)));
@@ -77,4 +86,8 @@ export class SessionStore {
 
 function keyOf(cookie: string): string {
   return `session:${createHash('sha256').update(cookie).digest('base64url')}`;
+}
+
+function endedKeyOf(sid: string): string {
+  return `ended:${createHash('sha256').update(sid).digest('base64url')}`;
 }

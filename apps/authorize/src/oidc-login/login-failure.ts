@@ -1,0 +1,101 @@
+import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
+import { ProviderUnavailableError } from './provider-fetch.js';
+
+/** An answer of the provider that a check of ours refuses. */
+export class InvalidAnswerError extends Error {
+  constructor(
+    readonly failed: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'InvalidAnswerError';
+  }
+}
+
+/** Why a login failed: the page that it gets, and the detail for the log. */
+interface LoginFailure {
+  readonly check: LoginCheck;
+  readonly description: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+const ERROR_CODE = /^[a-z_]{1,50}$/;
+
+/** @param query of the authorization request that the login is for */
+export function externalLoginError(error: unknown, query: string): unknown {
+  const failure = loginFailure(error);
+  return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;
+}
+
+/**
+ * Names what failed. Reads only codes and names of claims out of openid-client's errors: their messages and causes may hold
+ * tokens and claims, and must not reach a log.
+ */
+function loginFailure(error: unknown): LoginFailure | null {
+  const chain = chainOf(error);
+  if (chain.some((one) => one instanceof ProviderUnavailableError)) return unavailable('no answer');
+  const [first] = chain;
+  if (first === undefined) return null;
+  if (first instanceof InvalidAnswerError) return invalid(first.failed, first.message);
+  const answered = first.name === 'AuthorizationResponseError' || first.name === 'ResponseBodyError';
+  if (answered) return providerError(first.name, textOf(first, 'error'));
+  const code = textOf(first, 'code');
+  if (code === null && first.name !== 'ClientError') return null;
+  const cause = chain.map((one) => objectOf(one.cause)).find((one) => one !== null);
+  const claim = [cause?.['claim'], cause?.['attribute'], cause?.['parameter']].find(isName);
+  return invalid(claim ?? code ?? 'response', reasonOf(chain));
+}
+
+function invalid(failed: string, reason: string): LoginFailure {
+  const description = 'the answer of the OpenID provider is not valid';
+  return { check: 'login_answer', description, detail: { failed, reason } };
+}
+
+/** OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1 and 5.2. */
+function providerError(name: string, error: string | null): LoginFailure {
+  const code = error !== null && ERROR_CODE.test(error) ? error : 'malformed';
+  if (name === 'AuthorizationResponseError') {
+    if (code === 'access_denied')
+      return { check: 'login_cancelled', description: 'the login was cancelled', detail: {} };
+    if (code === 'server_error' || code === 'temporarily_unavailable') return unavailable(code);
+  }
+  return {
+    check: 'login_answer',
+    description: 'the OpenID provider refused the login',
+    detail: {
+      failed: name === 'ResponseBodyError' ? 'token_request' : 'authorization',
+      provider_error: code,
+    },
+  };
+}
+
+function unavailable(failed: string): LoginFailure {
+  const description = 'the OpenID provider does not answer: try again in a moment';
+  return { check: 'login_unavailable', description, detail: { failed } };
+}
+
+/** The innermost message of openid-client's libraries, which is written without values. One of the JSON parser may quote a token. */
+function reasonOf(chain: readonly Error[]): string {
+  return chain.findLast((one) => textOf(one, 'code')?.startsWith('OAUTH_'))?.message ?? '';
+}
+
+function chainOf(error: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one);
+  return chain;
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !(value instanceof Error)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && ERROR_CODE.test(value);
+}
+
+function textOf(error: Error, property: string): string | null {
+  const value: unknown = (error as unknown as Record<string, unknown>)[property];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,27 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { rawQuery } from '../addresses.js';
+import { PageResponder } from '../ui/page.responder.js';
+import { OidcLoginService } from './oidc-login.service.js';
+
+/** The redirect URI at the provider (OpenID Connect Core 3.1.2.5). */
+@Controller(ENDPOINTS.loginCallback)
+export class OidcLoginController {
+  constructor(
+    private readonly login: OidcLoginService,
+    private readonly pages: PageResponder,
+  ) {}
+
+  @Get()
+  async finish(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { location, cookies, userId } = await this.login.finish(headers.cookie, rawQuery(url));
+    addLogContext(
+      raw,
+      userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
+    );
+    reply.header('Set-Cookie', cookies);
+    this.pages.seeOther(reply, location);
+  }
+}

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { AuthorizeModule } from '../authorize/authorize.module.js';
+import { ExternalLoginController } from '../external-login/external-login.controller.js';
+import { ExternalLoginService } from '../external-login/external-login.service.js';
+import { ExternalLogoutController } from '../external-login/external-logout.controller.js';
+import { LoginCookie } from '../external-login/login-cookie.js';
+import { LoginProvider } from '../external-login/login-provider.js';
+import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
+import { SessionModule } from '../session/session.module.js';
+import { UiModule } from '../ui/ui.module.js';
+import { OidcLoginController } from './oidc-login.controller.js';
+import { OidcLoginService } from './oidc-login.service.js';
+import { OpenIdProvider } from './openid-provider.service.js';
+
+/** The login by an OpenID provider, and logging out there. */
+@Module({
+  imports: [AuthorizeModule, SessionModule, UiModule],
+  controllers: [ExternalLoginController, ExternalLogoutController, OidcLoginController],
+  providers: [
+    ExternalLoginService,
+    LoginCookie,
+    LoginTransactionStore,
+    OidcLoginService,
+    OpenIdProvider,
+    { provide: LoginProvider, useExisting: OpenIdProvider },
+  ],
+})
+export class OidcLoginModule {}

@@ -1,0 +1,204 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { type LoginProvider, type LoginStart, type StartedLogin } from '../external-login/login-provider.js';
+import type { LoginTransaction } from '../external-login/login-transaction.store.js';
+import { unseal } from '../session/sealed.js';
+import type { Session } from '../session/session.store.js';
+import { externalLoginError, InvalidAnswerError } from './login-failure.js';
+import { providerFetch } from './provider-fetch.js';
+
+/** What the provider says of a user who has logged in. */
+export interface Authenticated {
+  readonly claims: IDToken;
+  /** Null if the provider has no userinfo endpoint. */
+  readonly userInfo: UserInfoResponse | null;
+  readonly idToken: string;
+}
+
+/**
+ * Milliseconds after which the metadata is read again before a browser is sent to the provider. Short, so that the user of a
+ * provider that is down gets our page instead of the browser's.
+ */
+const FRESH_MS = 15_000;
+
+// Loaded with the first login: a process that has no provider never evaluates it.
+const openid = () => import('openid-client');
+
+/** The OpenID provider where users log in (OpenID Connect Core 1.0, Discovery 1.0, RP-Initiated Logout 1.0). */
+@Injectable()
+export class OpenIdProvider implements LoginProvider {
+  private readonly logger = new Logger(OpenIdProvider.name);
+  private readonly callback: string;
+  private current: { readonly config: Configuration; readonly metadata: string; checkedAt: number } | null =
+    null;
+  private pending: Promise<Configuration> | null = null;
+
+  constructor(private readonly configuration: AuthorizeConfiguration) {
+    this.callback = configuration.AUTH_URL + ENDPOINTS.loginCallback;
+  }
+
+  /** The authorization request: code flow with PKCE, state and nonce (OpenID Connect Core 3.1.2.1, RFC 7636, RFC 9700 2.1.1). */
+  async start(login: LoginStart): Promise<StartedLogin> {
+    try {
+      return await this.authorizationRequest(login);
+    } catch (error) {
+      throw externalLoginError(error, login.query);
+    }
+  }
+
+  private async authorizationRequest(login: LoginStart): Promise<StartedLogin> {
+    const { state, prompt, maxAge, loginHint, uiLocales } = login;
+    const config = await this.reachable();
+    const client = await openid();
+    const verifier = client.randomPKCECodeVerifier();
+    const nonce = client.randomNonce();
+    const wanted = prompt.map((value) => supportedPrompt(value, config.serverMetadata()));
+    const location = client.buildAuthorizationUrl(config, {
+      redirect_uri: this.callback,
+      scope: this.configuration.LOGIN_SCOPE,
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(wanted.length > 0 && { prompt: [...new Set(wanted)].join(' ') }),
+      ...(maxAge !== null && { max_age: String(maxAge) }),
+      ...(loginHint !== null && { login_hint: loginHint }),
+      ...(uiLocales !== null && { ui_locales: uiLocales }),
+    });
+    const details = {
+      verifier,
+      nonce,
+      ...(maxAge !== null && { maxAge: String(maxAge) }),
+      ...(prompt.includes('login') && { reauthenticate: 'yes' }),
+    };
+    return { location: location.href, details };
+  }
+
+  /**
+   * Validates the authorization response, exchanges the code, and validates the ID token with its signature (OpenID Connect Core
+   * 3.1.2.7, 3.1.3.7; RFC 9207 2.4); then reads userinfo, whose `sub` must be the ID token's (5.3.2).
+   *
+   * @param query of the callback
+   * @param state that the transaction belongs to
+   * @throws ExternalLoginError
+   */
+  async authenticate(query: string, state: string, transaction: LoginTransaction): Promise<Authenticated> {
+    try {
+      return await this.exchange(query, state, transaction);
+    } catch (error) {
+      throw externalLoginError(error, transaction.query);
+    }
+  }
+
+  private async exchange(
+    query: string,
+    state: string,
+    { details, startedAt }: LoginTransaction,
+  ): Promise<Authenticated> {
+    const config = await this.known();
+    const client = await openid();
+    const { verifier = '', nonce = '', maxAge, reauthenticate } = details;
+    const tokens = await client.authorizationCodeGrant(config, new URL(`${this.callback}?${query}`), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+      ...(maxAge !== undefined && { maxAge: Number(maxAge) }),
+    });
+    const claims = tokens.claims();
+    if (!claims || tokens.id_token === undefined) throw new Error('the ID token is missing');
+    if (reauthenticate !== undefined) this.checkReauthentication(claims, startedAt);
+    const { userinfo_endpoint: endpoint } = config.serverMetadata();
+    const userInfo =
+      endpoint === undefined ? null : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+    return { claims, userInfo, idToken: tokens.id_token };
+  }
+
+  /** With prompt=login, "the Authorization Server SHOULD prompt the End-User for reauthentication" (3.1.2.1): checked if it says when. */
+  private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
+    if (authTime === undefined) return;
+    if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
+    throw new InvalidAnswerError('auth_time', 'the user did not log in again');
+  }
+
+  /** RP-Initiated Logout 1.0 2. The provider must know our address of the log-out as a post_logout_redirect_uri. */
+  async logoutAddress(cookie: string, { external }: Session): Promise<string | null> {
+    if (!external) return null;
+    try {
+      const config = await this.reachable();
+      if (config.serverMetadata().end_session_endpoint === undefined) return null;
+      const hint = external.idToken === undefined ? null : unseal(external.idToken, cookie);
+      const client = await openid();
+      return client.buildEndSessionUrl(config, {
+        post_logout_redirect_uri: this.configuration.AUTH_URL + ENDPOINTS.logout,
+        ...(hint !== null && { id_token_hint: hint }),
+      }).href;
+    } catch (error) {
+      this.logger.warn(`log-out here only: ${error instanceof Error ? error.message : String(error)}`);
+      return null;
+    }
+  }
+
+  /** The provider's metadata, however old. */
+  async metadata(): Promise<ServerMetadata> {
+    return (await this.known()).serverMetadata();
+  }
+
+  private async known(): Promise<Configuration> {
+    return this.current?.config ?? this.discover();
+  }
+
+  /** @throws ProviderUnavailableError if the provider has not answered lately and does not answer now */
+  private async reachable(): Promise<Configuration> {
+    const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
+    return fresh && this.current ? this.current.config : this.discover();
+  }
+
+  /** Concurrent logins share one request. A failure is not remembered: the next login tries again. */
+  private discover(): Promise<Configuration> {
+    this.pending ??= this.readMetadata().finally(() => (this.pending = null));
+    return this.pending;
+  }
+
+  private async readMetadata(): Promise<Configuration> {
+    const { LOGIN_ISSUER, LOGIN_CLIENT_ID, LOGIN_CLIENT_SECRET, CLOCK_SKEW } = this.configuration;
+    const client = await openid();
+    const config = await client.discovery(
+      new URL(LOGIN_ISSUER),
+      LOGIN_CLIENT_ID,
+      { [client.clockTolerance]: CLOCK_SKEW },
+      // The provider says which it accepts; Discovery 3: "If omitted, the default is client_secret_basic".
+      (server, ...request) => {
+        const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server;
+        const authenticate = methods.includes('client_secret_basic')
+          ? client.ClientSecretBasic(LOGIN_CLIENT_SECRET)
+          : client.ClientSecretPost(LOGIN_CLIENT_SECRET);
+        return authenticate(server, ...request);
+      },
+      {
+        [client.customFetch]: providerFetch,
+        // The signature is checked although TLS vouches for the token endpoint: a proxy may end TLS before it.
+        execute: [
+          client.enableNonRepudiationChecks,
+          ...(LOGIN_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : []),
+        ],
+      },
+    );
+    const { issuer } = config.serverMetadata();
+    // Discovery 4.3: it "MUST be identical". openid-client ignores a slash at the end; users are stored under the issuer.
+    if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
+    const metadata = JSON.stringify(config.serverMetadata());
+    // Keeps the keys that the old object has cached.
+    const kept = this.current?.metadata === metadata ? this.current.config : config;
+    this.current = { config: kept, metadata, checkedAt: Date.now() };
+    return kept;
+  }
+}
+
+/** A provider without account selection asks for the login instead. */
+function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
+  const known = Array.isArray(supported) ? (supported as unknown[]) : null;
+  return known === null || known.includes(prompt) ? prompt : 'login';
+}

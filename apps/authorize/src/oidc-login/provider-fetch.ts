@@ -1,0 +1,75 @@
+/** The provider did not answer in time, failed, or answered more than any honest provider does. */
+export class ProviderUnavailableError extends Error {
+  constructor(reason: string, cause?: unknown) {
+    super(`the OpenID provider is unavailable: ${reason}`, { cause });
+    this.name = 'ProviderUnavailableError';
+  }
+}
+
+/** Time for one answer of the provider, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** Bytes; keys and metadata of large providers have some 20 KB. */
+const MAX_BODY = 512 * 1024;
+
+/** What openid-client and jose ask `fetch` for. */
+interface ProviderRequest {
+  readonly method?: string;
+  readonly headers?: Headers | Record<string, string>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * `fetch` with a limit of time and size for the whole answer.
+ *
+ * @throws ProviderUnavailableError also for status 429 and 5xx: a later attempt may succeed
+ */
+export async function providerFetch(
+  url: string,
+  { method = 'GET', headers = {}, body: sent, signal: given }: ProviderRequest = {},
+): Promise<Response> {
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = given ? AbortSignal.any([limit, given]) : limit;
+  try {
+    // Redirects are not followed: they would send the client secret elsewhere.
+    const response = await fetch(url, {
+      method,
+      headers,
+      body: (sent ?? null) as BodyInit | null,
+      redirect: 'manual',
+      signal,
+    });
+    if (response.status === 429 || response.status >= 500) {
+      await response.body?.cancel();
+      throw new ProviderUnavailableError(`status ${response.status}`);
+    }
+    const body = await readBounded(response);
+    const { status } = response;
+    return new Response(status === 204 || status === 304 ? null : body, {
+      status,
+      headers: response.headers,
+    });
+  } catch (error) {
+    if (error instanceof ProviderUnavailableError) throw error;
+    throw new ProviderUnavailableError(reasonOf(error));
+  }
+}
+
+async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += part.byteLength;
+    if (length > MAX_BODY) throw new ProviderUnavailableError(`an answer of more than ${MAX_BODY} bytes`);
+    parts.push(part);
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+/** "fetch failed" hides the reason in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+}
