@@ -197,8 +197,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 }
 
-/** A provider without account selection asks for the login instead. */
+/** Providers refuse a value that they do not know. Each knows `login`, whose page lets the user choose the account too. */
 function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
-  const known = Array.isArray(supported) ? (supported as unknown[]) : null;
-  return known === null || known.includes(prompt) ? prompt : 'login';
+  return Array.isArray(supported) && supported.includes(prompt) ? prompt : 'login';
 }

@@ -61,8 +61,21 @@ export function measureDependencies(metrics: Metrics, readiness: Readiness): voi
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Checks that refuse a login: a wrong password, or too many attempts. */
-const LOGIN_CHECKS = new Set(['user', 'password', 'disabled', 'login_throttle', 'password_gate']);
+/** Checks that refuse a login: a wrong password, too many attempts, or an answer of the product's own login. */
+const LOGIN_CHECKS = new Set([
+  'user',
+  'password',
+  'disabled',
+  'login_throttle',
+  'password_gate',
+  'login_transaction',
+  'login_cancelled',
+  'login_answer',
+  'login_disabled',
+  'login_unavailable',
+]);
+/** Where users log in, or return from the product's own login. */
+const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);
 
 /**
  * Measures every request by its route template, never by its path: clients can make up paths. Names follow OpenTelemetry's
@@ -92,7 +105,7 @@ export function measureRequests(fastify: Pick<FastifyInstance, 'addHook'>, metri
     const error = errorOf(request, reply);
     if (error !== undefined) refused.inc({ http_route, error });
     const { check, counter } = logContext(request.raw);
-    if (http_route === '/auth/login' && typeof check === 'string' && LOGIN_CHECKS.has(check))
+    if (LOGIN_ROUTES.has(http_route) && typeof check === 'string' && LOGIN_CHECKS.has(check))
       logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
     done();
   });
