@@ -123,7 +123,7 @@ describe('login', () => {
   it('finishes in each of several tabs, in any order', async () => {
     const tabs = [page, await context.newPage(), await context.newPage()];
     for (const [index, tab] of tabs.entries()) await tab.goto(address({ state: `tab${index}` }));
-    for (const tab of tabs.reverse()) await logInAtProvider(tab);
+    for (const tab of tabs.toReversed()) await logInAtProvider(tab);
     for (const tab of tabs) await tab.goto(address({ state: `tab${tabs.indexOf(tab)}` }));
     for (const [index, tab] of tabs.entries()) {
       await allow(tab);

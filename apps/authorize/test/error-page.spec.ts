@@ -31,6 +31,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
   ['scope', { scope: 'nope' }],
   ['resource', { resource: 'https://nobody.example.com' }],
   ['prompt', { prompt: 'nope' }],
+  ['max_age', { max_age: '-1' }],
 ];
 
 /** Checks whose failure the form itself tells, or tests of their own cover. */
@@ -39,6 +40,8 @@ const ELSEWHERE = {
   'throttle.spec.ts': ['login_throttle'],
   'gone-user.spec.ts': ['disabled'],
   'par.spec.ts': ['pushed'],
+  'oidc-login.spec.ts': ['login_answer', 'login_cancelled', 'login_unavailable'],
+  'back-channel-logout.spec.ts': ['logout_token'],
 };
 
 const text = (id: MessageId) => CATALOGUE[id].en;
@@ -110,6 +113,12 @@ it('these tests show every kind of error, except those that need a cookie diagno
     'cookie_host',
     'cookie_http',
     'cookie_https',
+    // Of logins by the product's own login: oidc-login.spec.ts, chromium-oidc.spec.ts.
+    'login_outdated',
+    'login_cancelled',
+    'login_refused',
+    'login_disabled',
+    'login_unavailable',
   ]);
 });
 

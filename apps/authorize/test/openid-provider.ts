@@ -70,7 +70,8 @@ export async function startOpenIdProvider(port: number, authUrl: string) {
       return grant;
     },
   });
-  const server = createServer(provider.callback());
+  const handle = provider.callback();
+  const server = createServer((request, response) => void handle(request, response));
   const listen = async () => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -8,6 +8,9 @@ import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
+import { BackChannelLogoutController } from './back-channel-logout.controller.js';
+import { BackChannelLogoutService } from './back-channel-logout.service.js';
+import { LogoutTokenStore } from './logout-token.store.js';
 import { OidcLoginController } from './oidc-login.controller.js';
 import { OidcLoginService } from './oidc-login.service.js';
 import { OpenIdProvider } from './openid-provider.service.js';
@@ -15,11 +18,18 @@ import { OpenIdProvider } from './openid-provider.service.js';
 /** The login by an OpenID provider, and logging out there. */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
-  controllers: [ExternalLoginController, ExternalLogoutController, OidcLoginController],
+  controllers: [
+    ExternalLoginController,
+    ExternalLogoutController,
+    OidcLoginController,
+    BackChannelLogoutController,
+  ],
   providers: [
+    BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
+    LogoutTokenStore,
     OidcLoginService,
     OpenIdProvider,
     { provide: LoginProvider, useExisting: OpenIdProvider },

@@ -34,7 +34,8 @@ export class PageResponder {
 
   page(reply: FastifyReply, status: number, page: Page): void {
     const { loginTargets, productName } = this.options;
-    const targets = [...new Set([...(page.formTargets ?? []), ...loginTargets])];
+    const own = page.formTargets ?? [];
+    const targets = [...own, ...loginTargets.filter((target) => !own.includes(target))];
     void reply
       .status(status)
       .header('Content-Security-Policy', contentSecurityPolicy({ ...page, formTargets: targets }))

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import { createHash } from 'node:crypto';
-import { DuplicateUserError, type UniqueUserField, type User, USER_FIELDS } from './user.js';
+import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { violatedConstraint } from '../connection/errors.js';
 
@@ -131,6 +131,16 @@ export class UserStore {
     const [row] = rows;
     if (!row) throw new Error(`there is no user ${id}`);
     return row.generation;
+  }
+
+  /** Ends every session of the user of an identity. @returns the user's id; null if there is no such user */
+  async endSessionsOf({ issuer, externalId }: Identity): Promise<number | null> {
+    const [rows] = await this.users.query<[{ id: number }[], number]>(
+      `UPDATE users SET session_generation = session_generation + 1 WHERE issuer = $1 AND external_id = $2
+       RETURNING id`,
+      [issuer, externalId],
+    );
+    return rows[0]?.id ?? null;
   }
 
   /** PostgreSQL reports the first violated index only; the operator should see every problem at once. */

@@ -1,0 +1,35 @@
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
+import type { FormFields } from '../session/csrf.guard.js';
+import { BackChannelLogoutService } from './back-channel-logout.service.js';
+
+/** The provider's server calls it, not a browser: it needs no cookie and answers JSON. */
+@Controller(ENDPOINTS.backChannelLogout)
+export class BackChannelLogoutController {
+  constructor(private readonly logout: BackChannelLogoutService) {}
+
+  /** OpenID Connect Back-Channel Logout 1.0 2.5, 2.8. */
+  @Post()
+  async receive(
+    @Req() { raw }: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Body() fields: FormFields = {},
+  ): Promise<void> {
+    try {
+      addLogContext(raw, await this.logout.logout(fields['logout_token']));
+      void reply.status(200).send();
+    } catch (thrown) {
+      const error = OAuthError.from(thrown);
+      addErrorToLog(raw, error);
+      const { code, status, description, headers } = error;
+      // 2.8: 400 "and the response body MAY" hold error and error_description of RFC 6749 5.2.
+      void reply
+        .status(status)
+        .headers(headers)
+        .send({ error: code, error_description: description, error_reference: referenceOf(raw) });
+    }
+  }
+}

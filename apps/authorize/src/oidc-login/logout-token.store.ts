@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { RedisClient } from '#platform/redis/redis-client.js';
+import { replyTo } from '#platform/redis/redis-commands.js';
+import { REDIS } from '#platform/redis/redis.connection.js';
+
+/** The logout tokens that were carried out, by their `jti`. */
+@Injectable()
+export class LogoutTokenStore {
+  constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
+
+  async isKnown(jti: string): Promise<boolean> {
+    return (await replyTo(this.redis.exists(keyOf(jti)))) === 1;
+  }
+
+  /** @param lifetime seconds */
+  async remember(jti: string, lifetime: number): Promise<void> {
+    await replyTo(this.redis.set(keyOf(jti), '1', 'EX', lifetime));
+  }
+}
+
+function keyOf(jti: string): string {
+  return `logout:${createHash('sha256').update(jti).digest('base64url')}`;
+}
