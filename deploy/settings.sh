@@ -12,7 +12,7 @@ if [ -e "$folder/ingress/tls.crt" ]; then
 fi
 command -v openssl >/dev/null || { echo 'settings.sh: openssl is not on this machine: install it' >&2 && exit 1; }
 
-for process in authorize token resource operator migrate postgres redis nats ingress; do
+for process in authorize token resource operator product migrate postgres redis nats ingress; do
   mkdir -p "$folder/$process"
 done
 cd "$folder"
@@ -48,9 +48,9 @@ for process in authorize token; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: a user per process; nats.conf has its permissions.
+# NATS: a user per process, and one for your product; nats.conf has its permissions.
 : >nats/passwords.conf
-for process in authorize token resource operator; do
+for process in authorize token resource operator product; do
   secret=$(password)
   echo "${process}_password: \"$secret\"" >>nats/passwords.conf
   echo "NATS_URL=nats://$process:$secret@nats:4222" >$process/nats.env

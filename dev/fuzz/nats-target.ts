@@ -135,6 +135,23 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     data: async ({ confidential }) => ({ client_id: confidential.id }),
     isExpected: ({ applied }) => typeof applied === 'number',
   },
+  userUpsert: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      email: 'fuzz@example.com',
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'created',
+  },
+  userDisable: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'unknown',
+  },
   grantRevoked: { data: async (actor) => ({ grant_id: actor.newSecret('state') }) },
   clientChanged: { data: async ({ confidential }) => ({ client_id: confidential.id }) },
   userChanged: { data: async ({ user }) => ({ user_id: user.id }) },

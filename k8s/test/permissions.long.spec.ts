@@ -125,9 +125,11 @@ describe('a development installation', () => {
   describe('has in NATS', () => {
     const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
+    const { userUpsert, userDisable } = SUBJECTS;
     const ELSEWHERE = [
       '_INBOX.resource.1',
       '_INBOX.operator.1',
+      '_INBOX.product.1',
       '_INBOX.1',
       '$JS.API.INFO',
       '$SYS.REQ.SERVER.PING',
@@ -137,8 +139,16 @@ describe('a development installation', () => {
     const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
       authorize: { publish: [grantRevoked], subscribe: [] },
       token: {
-        publish: [grantRevoked, ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.'))],
-        subscribe: [introspect, consumeProof, profile, applyRevocations, ...BROADCASTS],
+        publish: [grantRevoked, userChanged, ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.'))],
+        subscribe: [
+          introspect,
+          consumeProof,
+          profile,
+          applyRevocations,
+          userUpsert,
+          userDisable,
+          ...BROADCASTS,
+        ],
       },
       resource: {
         publish: [introspect, consumeProof, profile],
@@ -148,6 +158,7 @@ describe('a development installation', () => {
         publish: [clientChanged, userChanged, applyRevocations],
         subscribe: ['_INBOX.operator.1'],
       },
+      product: { publish: [userUpsert, userDisable], subscribe: ['_INBOX.product.1'] },
     };
     const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
 
@@ -170,14 +181,7 @@ describe('a development installation', () => {
 
     it('a user for the token app that answers to inboxes only, whatever reply subject a request names', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
-      const wanted = [
-        clientChanged,
-        userChanged,
-        applyRevocations,
-        introspect,
-        'oauth.other',
-        '$JS.API.INFO',
-      ];
+      const wanted = [clientChanged, applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
       answerer.nats.subscribe(introspect, {
         queue: 'token',
         callback: (_error, ask) => void ask.respond('yes'),

@@ -14,7 +14,7 @@ import { startNats } from './nats.js';
 import { serverFile } from './server-files.js';
 import { ownSettings, ROOT } from './settings.js';
 
-export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'migrate';
+export type Process = 'authorize' | 'token' | 'resource' | 'operator' | 'product' | 'migrate';
 
 /** The servers of a development installation, with its users and what they may do. */
 export interface Servers {

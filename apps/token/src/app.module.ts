@@ -13,6 +13,7 @@ import { MetadataModule } from './metadata/metadata.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';
+import { UserModule } from './user/user.module.js';
 import { TokenModule } from './token/token.module.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
@@ -29,6 +30,7 @@ export class AppModule {
         IntrospectionModule,
         ParModule,
         MetadataModule,
+        UserModule,
       ],
       providers: [{ provide: APP_FILTER, useClass: OAuthErrorFilter }],
     };

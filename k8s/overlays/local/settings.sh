@@ -32,7 +32,7 @@ secret() {
   secret database-owner Opaque migrate/database.env
   secret redis Opaque token/redis.env
   secret token-keys Opaque token/token-keys.env
-  for process in authorize token resource operator; do
+  for process in authorize token resource operator product; do
     secret nats-$process Opaque $process/nats.env
   done
   secret postgres-server Opaque postgres/superuser-password postgres/roles.sql

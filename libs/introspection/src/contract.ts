@@ -17,6 +17,10 @@ export const SUBJECTS = {
   profile: 'oauth.user.profile',
   /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
   applyRevocations: 'oauth.grant.apply_revocations',
+  /** Request of the product: a user as docs/users.md describes; reply {@link UserUpsertReply}. */
+  userUpsert: 'oauth.user.upsert',
+  /** Request of the product: the identity and `updated_at`; reply {@link UserDisableReply}. */
+  userDisable: 'oauth.user.disable',
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
   /** Broadcast {@link ClientChanged}. */
@@ -93,8 +97,28 @@ export interface ClientChanged {
   readonly client_id: string;
 }
 
-interface UserChanged {
+export interface UserChanged {
   readonly user_id: number;
+}
+
+export interface UserUpsertReply {
+  /**
+   * `stale`: a newer change was applied before. `invalid`: the message is wrong. `conflict`: another user has the email or
+   * username as a login name.
+   */
+  readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
+  readonly user_id?: number;
+  /** Whether the user is disabled. */
+  readonly disabled?: boolean;
+  readonly problems?: readonly string[];
+}
+
+export interface UserDisableReply {
+  /** `unchanged`: disabled before. `stale`: a newer change was applied before. `unknown`: there is no such user. */
+  readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
+  readonly user_id?: number;
+  readonly revoked_grants?: number;
+  readonly problems?: readonly string[];
 }
 
 /** Tags of cached values, which broadcasts make stale. */
@@ -134,6 +158,9 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     (proof === undefined || (isObject(proof) && isProof(proof))),
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
+  // Their replies name every problem.
+  [SUBJECTS.userUpsert]: () => true,
+  [SUBJECTS.userDisable]: () => true,
   [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
 };

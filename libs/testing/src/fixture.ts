@@ -17,6 +17,7 @@ import { GrantStore } from '#grants/grant.store.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Isolated } from './isolate.js';
 import { PATIENT_MS } from './patience.js';
@@ -41,7 +42,11 @@ export async function openFixture(
     stores.get(UserStore),
     stores.get(GrantRecordStore),
   ];
-  const database = new pg.Pool({ connectionString: services.databaseUrl, max: 1 });
+  const database = new pg.Pool({
+    connectionString: services.databaseUrl,
+    max: 1,
+    options: `-c search_path=${DEFAULT_SCHEMA}`,
+  });
   // Its end does not wait for PostgreSQL's, and the database may be dropped in between.
   database.on('error', () => undefined);
   const redis = new Redis(services.redisUrl);

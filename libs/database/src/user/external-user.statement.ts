@@ -37,6 +37,12 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
   ['external_id', 'coalesce(i.external_id, u.external_id)'],
   ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
+  ['disabled_at', `CASE WHEN i.line -> 'enable' = 'true' THEN NULL ELSE u.disabled_at END`],
+  // As UserAccountStore.enable: sessions from before stay invalid, however the user was disabled.
+  [
+    'session_generation',
+    `u.session_generation + CASE WHEN i.line -> 'enable' = 'true' AND u.disabled_at IS NOT NULL THEN 1 ELSE 0 END`,
+  ],
   // A hash that is stored may be newer than the product's: made at a login, or set by the operator.
   [
     'password_hash',
@@ -54,6 +60,7 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
  * - `link`: whether an unknown identity is given to the user without one who has the same e-mail
  * - `password_hash`, and `replace_password`: whether it replaces one that is stored
  * - `disabled`: whether a new user is disabled; says nothing of a known one
+ * - `enable`: whether a known user is enabled
  *
  * Answers for each element with its index `at`, the user's `id`, the outcome, whether the user was disabled before, and whether
  * they have another password, which was not replaced. No id:
@@ -84,7 +91,7 @@ export const BRING_UP_TO_DATE = `
       AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
       AND (${CHANGES.map(([column]) => `u.${column}`).join(', ')})
         IS DISTINCT FROM (${CHANGES.map(([, value]) => value).join(', ')})
-    RETURNING i.at
+    RETURNING i.at, u.disabled_at
   ), created AS (
     INSERT INTO users (issuer, external_id, external_updated_at, password_hash, disabled_at, ${COLUMNS.map(({ name }) => name).join(', ')})
     SELECT i.issuer, i.external_id, i.updated_at, i.line ->> 'password_hash',
@@ -104,6 +111,9 @@ export const BRING_UP_TO_DATE = `
               WHEN i.updated_at < u.external_updated_at THEN 'stale' ELSE 'kept'
          END AS outcome,
          u.disabled_at IS NOT NULL AS "wasDisabled",
+         CASE WHEN coalesce(identity.id, login.id) IS NOT NULL THEN i.line -> 'disabled' = 'true'
+              WHEN changed.at IS NOT NULL THEN changed.disabled_at IS NOT NULL ELSE u.disabled_at IS NOT NULL
+         END AS disabled,
          coalesce(u.password_hash <> i.line ->> 'password_hash' AND i.line -> 'replace_password' = 'false', false) AS "keptPassword"
   FROM input i
     LEFT JOIN known USING (at)

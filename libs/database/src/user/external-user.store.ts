@@ -32,6 +32,8 @@ export interface BroughtUser extends Omit<KnownUser, 'identity'> {
   readonly replacePassword: boolean;
   /** Whether a new user is disabled; says nothing of a known one. */
   readonly disabled: boolean;
+  /** Whether a known user who is disabled may log in again. */
+  readonly enable: boolean;
 }
 
 /** `kept`: nothing was new. `stale`: a newer change was applied before. */
@@ -40,8 +42,9 @@ type Outcome = 'created' | 'updated' | 'kept' | 'stale';
 export interface BringResult {
   readonly id: number;
   readonly outcome: Outcome;
-  /** Whether the user was disabled before, and still is. */
   readonly wasDisabled: boolean;
+  /** Whether the user is disabled now. */
+  readonly disabled: boolean;
   /** Whether the user has another password than the one given. */
   readonly keptPassword: boolean;
 }
@@ -75,6 +78,7 @@ export class ExternalUserStore {
       profile: acceptableProfile(profile),
       replacePassword: false,
       disabled: false,
+      enable: false,
     };
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { id } = await this.bring(acceptable);
@@ -137,7 +141,7 @@ export class ExternalUserStore {
 const CONTENDED = 'the user was changed concurrently again and again';
 
 function lineOf(user: BroughtUser): Record<string, unknown> {
-  const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled } = user;
+  const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled, enable } = user;
   const { avatarUrl, timeFormat, weekStart, timeZone, defaultScheduleId, organizationId, locale, ...same } =
     profile;
   // JSON leaves out what is undefined.
@@ -157,5 +161,6 @@ function lineOf(user: BroughtUser): Record<string, unknown> {
     password_hash: passwordHash,
     replace_password: replacePassword,
     disabled,
+    enable,
   };
 }

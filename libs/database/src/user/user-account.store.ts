@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { type User, USER_FIELDS } from './user.js';
+import { type Identity, type User, USER_FIELDS } from './user.js';
 import { revokeGrants } from '../grant/grant-record.statements.js';
 
 /** A user as the operator sees them. */
@@ -20,6 +20,16 @@ export interface Disabling {
   readonly first: boolean;
   readonly revokedGrants: number;
 }
+
+/** Result of `disableIdentity`. */
+export interface IdentityDisabling {
+  readonly id: number;
+  readonly outcome: 'disabled' | 'disabled_before' | 'stale';
+  readonly revokedGrants: number;
+}
+
+/** Whatever the server's default: statements after the lock see what its previous holder committed. */
+const LEVEL = 'READ COMMITTED';
 
 export interface UserFilter {
   /** Substring of the email, username or name, case-insensitive; empty matches everyone. */
@@ -70,13 +80,30 @@ export class UserAccountStore {
    */
   disable(id: number): Promise<Disabling | null> {
     return this.withLocked(id, async (manager, disabledAt) => {
-      const revokedGrants = await revokeEveryGrant(manager, id);
-      await manager.query(
-        `UPDATE users SET disabled_at = coalesce(disabled_at, now()), session_generation = session_generation + 1
-         WHERE id = $1`,
-        [id],
-      );
+      const revokedGrants = await disableLocked(manager, id);
       return { first: disabledAt === null, revokedGrants };
+    });
+  }
+
+  /**
+   * As `disable`, for a change of the product: does nothing if a newer one was applied before.
+   *
+   * @param updatedAt RFC 3339
+   * @returns null if there is no such user
+   */
+  disableIdentity({ issuer, externalId }: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
+    return this.dataSource.transaction(LEVEL, async (manager) => {
+      const [user] = await manager.query<{ id: number; isDisabled: boolean; isStale: boolean }[]>(
+        `SELECT id, disabled_at IS NOT NULL AS "isDisabled", coalesce(external_updated_at > $3::timestamptz, false) AS "isStale"
+         FROM users WHERE issuer = $1 AND external_id = $2 FOR UPDATE`,
+        [issuer, externalId, updatedAt],
+      );
+      if (!user) return null;
+      const { id, isDisabled, isStale } = user;
+      if (isStale) return { id, outcome: 'stale', revokedGrants: 0 };
+      const revokedGrants = await disableLocked(manager, id);
+      await manager.query('UPDATE users SET external_updated_at = $2 WHERE id = $1', [id, updatedAt]);
+      return { id, outcome: isDisabled ? 'disabled_before' : 'disabled', revokedGrants };
     });
   }
 
@@ -124,12 +151,11 @@ export class UserAccountStore {
     return changed === 1;
   }
 
-  /** READ COMMITTED, whatever the server's default: statements after the lock see what its previous holder committed. */
   private withLocked<T>(
     id: number,
     act: (manager: EntityManager, disabledAt: Date | null) => Promise<T>,
   ): Promise<T | null> {
-    return this.dataSource.transaction('READ COMMITTED', async (manager) => {
+    return this.dataSource.transaction(LEVEL, async (manager) => {
       const [user] = await manager.query<{ disabledAt: Date | null }[]>(
         'SELECT disabled_at AS "disabledAt" FROM users WHERE id = $1 FOR UPDATE',
         [id],
@@ -137,6 +163,16 @@ export class UserAccountStore {
       return user ? act(manager, user.disabledAt) : null;
     });
   }
+}
+
+/** @returns the number of grants revoked */
+async function disableLocked(manager: EntityManager, id: number): Promise<number> {
+  const revokedGrants = await revokeEveryGrant(manager, id);
+  await manager.query(
+    `UPDATE users SET disabled_at = coalesce(disabled_at, now()), session_generation = session_generation + 1 WHERE id = $1`,
+    [id],
+  );
+  return revokedGrants;
 }
 
 async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {

@@ -91,6 +91,7 @@ export function readUserRecord(
       passwordHash: passwordHash as string | undefined,
       replacePassword: false,
       disabled: disabled === true,
+      enable: false,
     },
   };
 }

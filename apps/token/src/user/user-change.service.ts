@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { ExternalUserStore } from '#database/user/external-user.store.js';
+import { DuplicateUserError, type Identity } from '#database/user/user.js';
+import { UserAccountStore } from '#database/user/user-account.store.js';
+import { readUserRecord, type UserRecord } from '#database/user/user-record.js';
+import { RevocationService } from '#grants/revocation.service.js';
+import {
+  SUBJECTS,
+  type UserChanged,
+  type UserDisableReply,
+  type UserUpsertReply,
+} from '#introspection/contract.js';
+import { NatsConnection } from '#platform/nats/nats.connection.js';
+
+const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
+
+/** Applies the changes of users that the product sends. Every change can be repeated, and an older one changes nothing. */
+@Injectable()
+export class UserChangeService {
+  constructor(
+    private readonly users: ExternalUserStore,
+    private readonly accounts: UserAccountStore,
+    private readonly grants: GrantRecordStore,
+    private readonly revocations: RevocationService,
+    private readonly nats: NatsConnection,
+  ) {}
+
+  async upsert(message: UserRecord): Promise<UserUpsertReply> {
+    const { active, link_by_email: linkByEmail = false, ...record } = message;
+    const read = readUserRecord(record, null, Date.now());
+    const problems = [
+      ...('problems' in read ? read.problems : []),
+      ...missing(record, 'issuer', 'external_id', 'updated_at'),
+      ...['password_hash', 'disabled']
+        .filter((name) => name in record)
+        .map((name) => `${name} is not accepted here`),
+      ...(active === undefined || active === true
+        ? []
+        : ['active must be true or absent: oauth.user.disable disables a user']),
+      ...(typeof linkByEmail === 'boolean' ? [] : ['link_by_email must be true or false']),
+    ];
+    if ('problems' in read || problems.length > 0) return { status: 'invalid', problems };
+    const user = { ...read.user, linkByEmail: linkByEmail === true, enable: active === true };
+    try {
+      const { id, outcome, disabled } = await this.users.bring(user);
+      await this.announce(id);
+      return { status: OUTCOMES[outcome], user_id: id, disabled };
+    } catch (error) {
+      const refusal = error instanceof DuplicateUserError ? error.message : this.users.refusal(error);
+      if (refusal === null) throw error;
+      return { status: 'conflict', problems: [refusal] };
+    }
+  }
+
+  async disable(message: UserRecord): Promise<UserDisableReply> {
+    const { issuer, external_id: externalId, updated_at: updatedAt, ...unknown } = message;
+    // The rules of these fields are those of an upsert, which also has an email.
+    const read = readUserRecord(
+      { ...unknown, issuer, external_id: externalId, updated_at: updatedAt, email: 'a@b' },
+      null,
+      Date.now(),
+    );
+    const problems = [
+      ...('problems' in read ? read.problems : []),
+      ...missing(message, 'issuer', 'external_id', 'updated_at'),
+      ...Object.keys(unknown).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
+    ];
+    if (problems.length > 0) return { status: 'invalid', problems: [...new Set(problems)] };
+    const disabled = await this.accounts.disableIdentity(
+      { issuer, externalId } as Identity,
+      updatedAt as string,
+    );
+    if (disabled === null) return { status: 'unknown' };
+    if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
+    // As the operator's command: every cache first, then the tokens. Also if the user was disabled before, because an earlier
+    // attempt may not have come this far.
+    await this.announce(disabled.id);
+    await this.revocations.apply(await this.grants.revokedOf({ userId: disabled.id }));
+    const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
+    return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
+  }
+
+  /** Evicts the user's profile and tokens from every cache, also if nothing changed: an earlier broadcast may be lost. */
+  private async announce(userId: number): Promise<void> {
+    this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
+    // Only when NATS has it is the change answered.
+    await this.nats.ping();
+  }
+}
+
+function missing(record: UserRecord, ...names: readonly string[]): string[] {
+  return names.filter((name) => record[name] === undefined).map((name) => `${name} is missing`);
+}
