@@ -1,4 +1,4 @@
-import { hash as argon2 } from '@node-rs/argon2';
+import { type Algorithm, hash as argon2, type Version } from '@node-rs/argon2';
 import { needsRehash, hashPassword, verifyPassword } from '#database/user/password.js';
 import { passwordHashProblem } from '#database/user/password-hash.js';
 
@@ -32,8 +32,8 @@ describe('a password hash of the product', () => {
     ['argon2id', 2, 1],
   ])('may be of any type and version: %s', async (_, algorithm, version) => {
     const hash = await argon2('correct horse', {
-      algorithm,
-      version,
+      algorithm: algorithm as Algorithm,
+      version: version as Version,
       memoryCost: 1024,
       timeCost: 3,
       parallelism: 4,
