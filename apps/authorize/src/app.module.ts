@@ -13,6 +13,7 @@ import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
 import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
+import { readBrand } from './ui/brand/brand.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
 import { PAGE_HEADERS } from './ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
@@ -20,11 +21,11 @@ import { UiModule } from './ui/ui.module.js';
 /** The pages that a browser sees. */
 @Module({})
 export class AppModule {
-  static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
+  static forRoot(configuration: AuthorizeConfiguration, brand = readBrand(configuration)): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        CoreModule.forRoot(configuration),
+        CoreModule.forRoot(configuration, brand),
         UiModule,
         SessionModule,
         loginModule(configuration),
@@ -46,13 +47,14 @@ function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type 
 
 /** The authorize app as a process runs it. */
 export function authorizeApp(configuration: AuthorizeConfiguration): Service<AuthorizeConfiguration> {
+  const brand = readBrand(configuration);
   return {
     name: 'authorize',
-    module: AppModule.forRoot(configuration),
+    module: AppModule.forRoot(configuration, brand),
     configuration,
     // Pages post forms only. A script of another site can send any other accepted type only after a preflight.
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
     headers: PAGE_HEADERS,
-    malformedRequest: malformedRequestPage,
+    malformedRequest: (status) => malformedRequestPage(status, brand),
   };
 }

@@ -8,7 +8,9 @@ import {
   IssuerVariable,
   DEFAULT_SCHEMA,
   KeysVariable,
+  LinkVariable,
   listOf,
+  NameVariable,
   NotWith,
   NumberVariable,
   OnlyWith,
@@ -33,7 +35,26 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   AUTH_URL: string;
 
   /** Name of the product, shown on every page. */
+  @NameVariable()
   PRODUCT_NAME = 'Scheduling';
+
+  /** SVG or PNG, relative to the working directory; shown in place of the name. */
+  LOGO_FILE = '';
+  /** The same for the dark scheme. */
+  LOGO_DARK_FILE = '';
+
+  /** Colour of buttons, links and the focus ring: `#rrggbb`. */
+  ACCENT_COLOR = '';
+  /** The same for the dark scheme; made of ACCENT_COLOR if absent. */
+  ACCENT_COLOR_DARK = '';
+
+  /** Pages of the product, linked on every page. */
+  @LinkVariable()
+  PRIVACY_URL = '';
+  @LinkVariable()
+  TERMS_URL = '';
+  @LinkVariable()
+  HELP_URL = '';
 
   /** Origins from which pages load users' pictures. Each of them learns who visits a page. */
   @OriginsVariable()

@@ -11,13 +11,14 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from './ui/page-headers.js';
+import type { Brand } from './ui/brand/brand.js';
 import { UiOptions } from './ui/page.responder.js';
 
 /** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
-  static forRoot(configuration: AuthorizeConfiguration): DynamicModule {
-    const { AUTH_URL, PRODUCT_NAME, dependencyTimeoutMs: timeoutMs } = configuration;
+  static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
+    const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const { API_URL: apiUrl, apis } = configuration;
     const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
       parseScopes(file, { apiUrl, apis }),
@@ -47,7 +48,7 @@ export class CoreModule {
     });
     const { loginSite } = configuration;
     const uiOptions: UiOptions = {
-      productName: PRODUCT_NAME,
+      brand,
       secure: AUTH_URL.startsWith('https:'),
       loginTargets: loginSite === null ? [] : formTargets(loginSite),
     };

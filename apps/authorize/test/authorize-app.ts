@@ -18,6 +18,7 @@ import { until } from '#testing/topology/until.js';
 import { authorizeApp } from '../src/app.module.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { UiOptions } from '../src/ui/page.responder.js';
 import { Browser } from './browser.js';
 
 export const BASE_URL = 'https://base.example.com';
@@ -64,6 +65,7 @@ export async function startAuthorizeApp(
 
   return {
     configuration,
+    brand: app.get(UiOptions).brand,
     services,
     redis,
     records: database.get(GrantRecordStore),

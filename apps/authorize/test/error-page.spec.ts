@@ -7,6 +7,8 @@ import { SCOPES } from '#testing/scopes.js';
 import type { AuthorizationResponse } from '../src/authorize/authorization-response.service.js';
 import type { CookieDiagnosis } from '../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../src/ui/errors/error-kind.js';
+import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
+import { readBrand } from '../src/ui/brand/brand.js';
 import { ErrorFilter } from '../src/error.filter.js';
 import { CATALOGUE, type MessageId } from '../src/ui/i18n/translator.js';
 import { LanguageService } from '../src/ui/i18n/language.service.js';
@@ -175,7 +177,10 @@ it('a page that fails to render closes its connection and not the process', asyn
   } as unknown as PageResponder;
   const nobody = {} as AuthorizationResponse;
   const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
-  const language = new LanguageService({ productName: '', secure: false, loginTargets: [] }, SCOPES);
+  const language = new LanguageService(
+    { brand: readBrand(new AuthorizeConfiguration()), secure: false, loginTargets: [] },
+    SCOPES,
+  );
   const filter = new ErrorFilter(language, broken, nobody, silent);
   let ended = false;
   const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };

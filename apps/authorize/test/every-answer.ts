@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
+import { imageAddress } from '../src/ui/brand/brand.js';
 import { SCRIPT_PATH } from '../src/ui/script.controller.js';
 
 interface Answer {
@@ -41,7 +42,7 @@ function unreadable({ url }: AuthorizeApp): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let text = '';
     const socket = connect(Number(port), hostname, () => socket.write('EHLO evil.example\r\n\r\n'));
-    socket.on('data', (bytes) => (text += bytes.toString('latin1')));
+    socket.on('data', (bytes) => (text += bytes.toString('utf8')));
     socket.on('error', reject);
     socket.on('end', () => {
       const [head = '', body] = text.split('\r\n\r\n');
@@ -98,6 +99,12 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
       const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
       return app.browser().get(`/auth/logos/${logo}`);
     },
+  ],
+  [
+    "the product's icon",
+    '/auth/brand/:name',
+    "the product's logo or icon",
+    async (app) => app.browser().get(imageAddress(app.brand.icon)),
   ],
   ['the script', SCRIPT_PATH, 'a redirect or the script', async (app) => app.browser().get(SCRIPT_PATH)],
   [

@@ -15,12 +15,15 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
     ...PKCE,
   });
 
-describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
+/** Its address changes with its content. */
+const ICON = "the product's icon";
+
+describe.each(EVERY_ANSWER)('%s', (name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
   it('has headers against storing, framing, sniffing, scripts and referrers', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
-      'cache-control': 'no-store',
+      'cache-control': name === ICON ? 'public, max-age=31536000, immutable' : 'no-store',
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
@@ -31,7 +34,8 @@ describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toMatch(/^default-src 'none'/);
     expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
-    expect(policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
+    // An SVG may style itself.
+    expect(name === ICON ? '' : policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
@@ -40,7 +44,7 @@ describe.each(EVERY_ANSWER)('%s', (_name, _route, _policy, open) => {
     const { text = '' } = await open(app);
     expect(text).not.toMatch(/<script(?! src="\/auth\/script\/)|\son\w+="|\sstyle="|javascript:/i);
     expect(text).not.toMatch(
-      /(?:src|srcset)="(?!\/auth\/)|<(?:link|iframe|object|embed|base)\b|@import|url\(/i,
+      /(?:src|srcset)="(?!\/auth\/)|<link (?!rel="icon" href="\/auth\/brand\/)|<(?:iframe|object|embed|base)\b|@import|url\(/i,
     );
     expect(Buffer.byteLength(text)).toBeLessThan(30_000);
   });

@@ -1,7 +1,12 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
-import { NumberVariable, OriginVariable, UrlsVariable } from '#platform/configuration/variables.js';
+import {
+  NameVariable,
+  NumberVariable,
+  OriginVariable,
+  UrlsVariable,
+} from '#platform/configuration/variables.js';
 
 /** Environment of the resource app. */
 export class ResourceConfiguration extends ServiceConfiguration {
@@ -11,6 +16,8 @@ export class ResourceConfiguration extends ServiceConfiguration {
   @OriginVariable() BASE_URL: string;
   /** {api_url}: origin of this app. */
   @OriginVariable() API_URL: string;
+  /** Name of the product, in the metadata (RFC 9728 2, resource_name). */
+  @NameVariable() PRODUCT_NAME = 'Scheduling';
   /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @UrlsVariable('nats', 'tls') NATS_URL: string;

@@ -17,6 +17,7 @@ export const ENDPOINTS = {
   revokeApp: '/auth/apps/revoke',
   revokeAllApps: '/auth/apps/revoke-all',
   logos: '/auth/logos',
+  brand: '/auth/brand',
   // {base_url}: the token app
   token: '/api/auth/oauth/token',
   refreshToken: '/api/auth/oauth/refreshToken',

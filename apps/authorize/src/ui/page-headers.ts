@@ -1,5 +1,3 @@
-import { STYLESHEET_SOURCE } from './stylesheet.js';
-
 /**
  * The headers of every response of this app. They replace and complete those of every service
  * (libs/platform/src/http/request-hooks.ts); a page adds its Content-Security-Policy. `docs/security.md` explains each. Some
@@ -29,15 +27,14 @@ export interface PageSources {
   readonly script?: boolean;
 }
 
-/** The Content-Security-Policy of a page. */
-export function contentSecurityPolicy({
-  formTargets = [],
-  imageOrigins = [],
-  script = false,
-}: PageSources = {}): string {
+/** The Content-Security-Policy of a page. @param styleSource of the stylesheet */
+export function contentSecurityPolicy(
+  { formTargets = [], imageOrigins = [], script = false }: PageSources,
+  styleSource: string,
+): string {
   return [
     "default-src 'none'",
-    `style-src ${STYLESHEET_SOURCE}`,
+    `style-src ${styleSource}`,
     ["img-src 'self'", ...imageOrigins].join(' '),
     ...(script ? ["script-src 'self'"] : []),
     ["form-action 'self'", ...formTargets].join(' '),

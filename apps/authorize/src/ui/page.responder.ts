@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { html, Html } from './html.js';
+import { type Brand, imageAddress } from './brand/brand.js';
+import { html, type Html } from './html.js';
 import type { Translator } from './i18n/translator.js';
 import { contentSecurityPolicy, type PageSources } from './page-headers.js';
 import { SCRIPT_PATH } from './script.controller.js';
-import { STYLESHEET } from './stylesheet.js';
 
 /** What the user interface needs of the configuration; the core module provides it. */
 export abstract class UiOptions {
-  /** Shown above every page. */
-  abstract readonly productName: string;
+  abstract readonly brand: Brand;
   /** Whether browsers use https, which makes cookies Secure. */
   abstract readonly secure: boolean;
   /**
@@ -33,15 +32,18 @@ export class PageResponder {
   constructor(private readonly options: UiOptions) {}
 
   page(reply: FastifyReply, status: number, page: Page): void {
-    const { loginTargets, productName } = this.options;
+    const { loginTargets, brand } = this.options;
     const own = page.formTargets ?? [];
     const targets = [...own, ...loginTargets.filter((target) => !own.includes(target))];
     void reply
       .status(status)
-      .header('Content-Security-Policy', contentSecurityPolicy({ ...page, formTargets: targets }))
+      .header(
+        'Content-Security-Policy',
+        contentSecurityPolicy({ ...page, formTargets: targets }, brand.styleSource),
+      )
       .header('Content-Language', page.translator.locale)
       .type('text/html; charset=utf-8')
-      .send(documentOf(page, productName));
+      .send(documentOf(page, brand));
   }
 
   /** 303: the browser follows with GET and does not send a password or decision again (RFC 9700 4.12). */
@@ -50,27 +52,50 @@ export class PageResponder {
   }
 }
 
-const style = new Html(`<style>${STYLESHEET}</style>`);
 const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
-/**
- * The page as a complete HTML document.
- *
- * @param product name of the product, shown above the page; empty for none
- */
-export function documentOf({ translator, title, content, script = false }: Page, product: string): string {
+/** The page as a complete HTML document. */
+export function documentOf({ translator, title, content, script = false }: Page, brand: Brand): string {
+  const { icon, productName, style } = brand;
   return html`<!doctype html>
     <html lang="${translator.locale}" dir="${translator.direction}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${title}${product !== '' && ` · ${product}`}</title>
+        <title>${title} · ${productName}</title>
+        <link rel="icon" href="${imageAddress(icon)}" type="${icon.mediaType}" />
         ${style} ${script && scriptElement}
       </head>
       <body>
-        ${product !== '' && html`<header class="brand">${product}</header>`}
+        <header class="brand">${logoOf(brand)}</header>
         <main>${content}</main>
+        ${links(translator, brand)}
       </body>
     </html>`.text;
+}
+
+/** Height of a logo, in pixels. */
+const LOGO_HEIGHT = 32;
+
+/** The logo, or the name as text. */
+function logoOf({ logo, productName }: Brand): Html | string {
+  if (!logo) return productName;
+  const { light, dark } = logo;
+  const width = Math.round(LOGO_HEIGHT * light.ratio);
+  return html`<picture>
+    ${dark !== light && html`<source media="(prefers-color-scheme: dark)" srcset="${imageAddress(dark)}" />`}
+    <img src="${imageAddress(light)}" alt="${productName}" width="${width}" height="${LOGO_HEIGHT}" />
+  </picture>`;
+}
+
+const LINKS = ['privacy', 'terms', 'help'] as const;
+
+/** Links to pages of the product, if there are any. */
+function links(translator: Translator, brand: Brand): Html | false {
+  const shown = LINKS.filter((name) => brand.links[name] !== null);
+  if (shown.length === 0) return false;
+  return html`<footer class="links">
+    ${shown.map((name) => html`<a class="alone" href="${brand.links[name]}">${translator.text(`brand.${name}`)}</a>`)}
+  </footer>`;
 }

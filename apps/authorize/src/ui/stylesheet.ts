@@ -1,15 +1,22 @@
-import { createHash } from 'node:crypto';
+import type { AccentColours } from './brand/accent.js';
+
+type Accents = Readonly<Record<'light' | 'dark', AccentColours>>;
+
+/** The accent's part of the colours. */
+function accentTokens({ accent, onAccent, tint, onTint }: AccentColours): string {
+  return `--accent: ${accent}; --on-accent: ${onAccent}; --accent-page: ${tint}; --on-accent-page: ${onTint};`;
+}
 
 /**
  * Colours, spacing and corner radii, in a light and a dark scheme. Text has a contrast of at least 4.5:1 with its background,
  * the border of a field 3:1 (WCAG 2.2, 1.4.3 and 1.4.11).
  */
-const DESIGN_TOKENS = `
+const designTokens = ({ light, dark }: Accents): string => `
 :root {
   color-scheme: light dark;
   --page: #f3f4f6; --card: #fff; --field: #fff; --text: #1b1f27; --quiet: #515967;
   --line: #7d8592; --edge: #d9dce2;
-  --accent: #1d4ed8; --on-accent: #fff; --accent-page: #e6ecfd;
+  ${accentTokens(light)}
   --error: #a4161a; --error-page: #fdf0f0; --good: #14532d; --good-page: #ebf7ef;
   --space-1: 0.25rem; --space-2: 0.5rem; --space-3: 0.75rem; --space-4: 1rem; --space-5: 1.5rem; --space-6: 2.5rem;
   --round-1: 0.5rem; --round-2: 0.875rem;
@@ -18,7 +25,7 @@ const DESIGN_TOKENS = `
   :root {
     --page: #14161a; --card: #1e2127; --field: #15171c; --text: #eceef2; --quiet: #aab2bf;
     --line: #7b8494; --edge: #363b45;
-    --accent: #9dbcff; --on-accent: #10131a; --accent-page: #26324d;
+    ${accentTokens(dark)}
     --error: #ffb3b0; --error-page: #3a1d1f; --good: #a7e3bb; --good-page: #17301f;
   }
 }`;
@@ -28,11 +35,13 @@ const DESIGN_TOKENS = `
  * paint waits for no second request, and during a deployment no page gets the style of another version. Sides are
  * logical (inline-start), so that one sheet serves both writing directions.
  */
-export const STYLESHEET = `${DESIGN_TOKENS}
+export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-padding-block: var(--space-4); }
 body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; grid-template: auto 1fr / minmax(0, 1fr); justify-items: center; align-items: start; gap: var(--space-4); padding: var(--space-5) var(--space-4) var(--space-6); background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 .brand { font-weight: 700; letter-spacing: 0.01em; }
+.brand img { display: block; width: auto; max-width: 100%; height: 2rem; object-fit: contain; }
+.links { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 var(--space-5); }
 main { width: 100%; max-width: 27rem; padding: clamp(1.25rem, 6vw, 2.25rem); background: var(--card); border: 1px solid var(--edge); border-radius: var(--round-2); }
 h1 { margin: 0 0 var(--space-4); font-size: 1.375rem; line-height: 1.3; text-wrap: balance; }
 h2 { margin: var(--space-5) 0 var(--space-2); font-size: 1rem; }
@@ -71,7 +80,7 @@ button:hover, .button:hover { text-decoration: underline; }
 .party { display: flex; align-items: center; gap: var(--space-3); margin: 0 0 var(--space-4); }
 .party > :last-child { min-width: 0; }
 .party p, .party h2 { margin: 0; }
-.face { flex: none; display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: var(--round-1); background: var(--accent-page); color: var(--accent); font-size: 1.25rem; font-weight: 700; object-fit: cover; overflow: hidden; }
+.face { flex: none; display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: var(--round-1); background: var(--accent-page); color: var(--on-accent-page); font-size: 1.25rem; font-weight: 700; object-fit: cover; overflow: hidden; }
 .face.person { width: 2.5rem; height: 2.5rem; border-radius: 50%; font-size: 1rem; }
 .account { margin: var(--space-5) 0; padding: var(--space-3) 0 var(--space-1); border-block: 1px solid var(--edge); }
 .account .party { margin-bottom: var(--space-1); }
@@ -86,6 +95,3 @@ code { font-family: ui-monospace, monospace; font-size: 0.9375em; direction: ltr
 code span { display: inline-block; }
 @media (forced-colors: active) { main, .face { border: 1px solid; } }
 `;
-
-/** The source expression that allows the stylesheet in the Content-Security-Policy. */
-export const STYLESHEET_SOURCE = `'sha256-${createHash('sha256').update(STYLESHEET).digest('base64')}'`;

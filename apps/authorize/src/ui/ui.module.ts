@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { BrandController } from './brand/brand.controller.js';
 import { LanguageService } from './i18n/language.service.js';
 import { PageResponder } from './page.responder.js';
 import { ScriptController } from './script.controller.js';
 
 /** Pages in the user's language. */
 @Module({
-  controllers: [ScriptController],
+  controllers: [ScriptController, BrandController],
   providers: [LanguageService, PageResponder],
   exports: [LanguageService, PageResponder],
 })

@@ -7,17 +7,13 @@ import type { AuthorizeApp } from '../authorize-app.js';
  * Opens a page that only a fault would lead to, as the app would send it. In a tab that shows one already it takes its
  * place, so that what was loaded for looking at it is loaded once.
  */
-export async function show(
-  page: Page,
-  { url, configuration }: AuthorizeApp,
-  content: Content,
-): Promise<void> {
+export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {
   const address = `${url}/auth/shown`;
-  const body = documentOf(content, configuration.PRODUCT_NAME);
+  const body = documentOf(content, brand);
   if (page.url() === address) return page.setContent(body);
   await page.route(address, (route) =>
     route.fulfill({
-      headers: { 'Content-Security-Policy': contentSecurityPolicy(content) },
+      headers: { 'Content-Security-Policy': contentSecurityPolicy(content, brand.styleSource) },
       contentType: 'text/html; charset=utf-8',
       body,
     }),

@@ -4,6 +4,7 @@ import type { Client } from '#database/client/client.js';
 import type { NewClient } from '#database/client/client.store.js';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
+import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { authorizeAddress, startAuthorizeApp } from '../authorize-app.js';
 import type { Browser } from '../browser.js';
 import { freshAddress } from '../throttle-guesser.js';
@@ -25,11 +26,14 @@ const LONG = {
   email: 'maximiliane.charlotte.friederike.wilhelmina.von@mail.hohenlohe-waldenburg-schillingsfuerst.example',
 } as const;
 
+/** Variables of the app beside those of the world. */
+export type Settings = Partial<AuthorizeConfiguration>;
+
 /** An authorize app with the same people, applications and dates every time: what pages are looked at with. */
-export async function startWorld() {
+export async function startWorld(settings: Settings = {}) {
   const port = await freePort();
   const app = await startAuthorizeApp(
-    { AUTH_URL: `http://127.0.0.1:${port}`, TRUSTED_PROXIES: 'loopback' },
+    { AUTH_URL: `http://127.0.0.1:${port}`, TRUSTED_PROXIES: 'loopback', ...settings },
     undefined,
     port,
   );

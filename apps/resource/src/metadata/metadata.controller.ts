@@ -31,7 +31,7 @@ export class MetadataController {
   private metadata(resource: string, scopes: readonly string[]): object {
     return {
       resource,
-      resource_name: 'Scheduling API',
+      resource_name: `${this.configuration.PRODUCT_NAME} API`,
       authorization_servers: [this.configuration.BASE_URL],
       // RFC 9728 3.2: "Parameters with zero values MUST be omitted from the response."
       ...(scopes.length > 0 && { scopes_supported: scopes }),

@@ -150,6 +150,33 @@ export function OriginsVariable(): PropertyDecorator {
   });
 }
 
+/** A page that others link to, or empty. In production it must be https. */
+export function LinkVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'link',
+    validator: {
+      validate: (value, argument) =>
+        value === '' ||
+        (typeof value === 'string' &&
+          isUrl(value, isInProduction(argument?.object) ? ['https'] : ['https', 'http'])),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be an https URL, such as https://www.example.com/page`,
+    },
+  });
+}
+
+/** A name that pages show. */
+export function NameVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'name',
+    validator: {
+      validate: (value) => typeof value === 'string' && /^(?!\s)[^\p{C}]{1,60}(?<!\s)$/u.test(value),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be 1 to 60 printable characters with no space at either end`,
+    },
+  });
+}
+
 /** What a variable lists, separated by commas. */
 export function listOf(value: string): string[] {
   return value

@@ -2,6 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
+import type { Brand } from '../brand/brand.js';
 import { html, type Html } from '../html.js';
 import { type MessageId, Translator } from '../i18n/translator.js';
 import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
@@ -150,7 +151,7 @@ const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /** The answer to a request that Node could not parse. Its language is unknown, so the page is in English. */
-export function malformedRequestPage(status: MalformedRequestStatus): MalformedRequestAnswer {
+export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestAnswer {
   const page: Page = {
     translator: new Translator(LOCALES[0]),
     title: 'Error: This request does not work',
@@ -165,8 +166,8 @@ export function malformedRequestPage(status: MalformedRequestStatus): MalformedR
       ...PAGE_HEADERS,
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Language': page.translator.locale,
-      'Content-Security-Policy': contentSecurityPolicy(page),
+      'Content-Security-Policy': contentSecurityPolicy(page, brand.styleSource),
     },
-    body: documentOf(page, ''),
+    body: documentOf(page, brand),
   };
 }

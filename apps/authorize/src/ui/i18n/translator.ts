@@ -5,6 +5,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { type Fragment, html, type Html, isolated } from '../html.js';
 import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
+import { BRAND_MESSAGES } from './brand.messages.js';
 import { CONSENT_MESSAGES } from './consent.messages.js';
 import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
@@ -14,6 +15,7 @@ import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
 export const CATALOGUE = {
   ...ACCOUNT_MESSAGES,
   ...APPS_MESSAGES,
+  ...BRAND_MESSAGES,
   ...CONSENT_MESSAGES,
   ...ERROR_KIND_MESSAGES,
   ...ERROR_MESSAGES,

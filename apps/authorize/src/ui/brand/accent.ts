@@ -1,0 +1,124 @@
+/** The colours that follow from the accent colour, in one of the two schemes. */
+export interface AccentColours {
+  readonly accent: string;
+  /** Text on a button. */
+  readonly onAccent: string;
+  /** Background of initials. */
+  readonly tint: string;
+  /** Text on that. */
+  readonly onTint: string;
+}
+
+/** The colours of a scheme that do not depend on the brand. The stylesheet has the same. */
+interface Scheme {
+  readonly page: string;
+  readonly card: string;
+  readonly text: string;
+  /** Towards which an accent gets more contrast. */
+  readonly opposite: string;
+}
+
+const LIGHT: Scheme = { page: '#f3f4f6', card: '#ffffff', text: '#1b1f27', opposite: '#000000' };
+const DARK: Scheme = { page: '#14161a', card: '#1e2127', text: '#eceef2', opposite: '#ffffff' };
+export const SCHEMES = { light: LIGHT, dark: DARK } as const;
+
+export const DEFAULT_ACCENTS = {
+  light: { accent: '#1d4ed8', onAccent: '#fff', tint: '#e6ecfd', onTint: '#1d4ed8' },
+  dark: { accent: '#9dbcff', onAccent: '#10131a', tint: '#26324d', onTint: '#9dbcff' },
+} as const satisfies Record<string, AccentColours>;
+
+const WHITE = '#ffffff';
+const NEARLY_BLACK = '#10131a';
+const TINT = 0.12;
+
+/** WCAG 2.2, 1.4.3: text. */
+const TEXT = 4.5;
+/** WCAG 2.2, 1.4.11: what shows where the focus is. */
+const RING = 3;
+
+/** `#rgb` or `#rrggbb` as the latter, in lower case; null for anything else. */
+export function readColour(text: string): string | null {
+  const [, three, six] = /^#(?:([\da-f]{3})|([\da-f]{6}))$/i.exec(text) ?? [];
+  if (three !== undefined) return `#${three.replaceAll(/./g, '$&$&')}`.toLowerCase();
+  return six === undefined ? null : `#${six}`.toLowerCase();
+}
+
+/** WCAG 2.2, "contrast ratio": 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** WCAG 2.2, "relative luminance". */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(colour)
+    .map((channel) => channel / 255)
+    .map((channel) => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function channels(colour: string): number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+}
+
+function mix(colour: string, other: string, share: number): string {
+  const others = channels(other);
+  const mixed = channels(colour).map((channel, at) =>
+    Math.round(channel + ((others[at] ?? 0) - channel) * share),
+  );
+  return `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** What an accent colour is used for, with the contrast that it has and needs there. */
+function uses(accent: string, { page, card }: Scheme) {
+  const onAccent = onAccentOf(accent);
+  const behind = contrast(accent, page) < contrast(accent, card) ? page : card;
+  return [
+    {
+      what: `the text of buttons (${onAccent}) on it`,
+      ratio: contrast(accent, onAccent),
+      needed: TEXT,
+      rule: '1.4.3',
+    },
+    { what: `links on the page (${behind})`, ratio: contrast(accent, behind), needed: TEXT, rule: '1.4.3' },
+    {
+      what: `the focus ring on the page (${behind})`,
+      ratio: contrast(accent, behind),
+      needed: RING,
+      rule: '1.4.11',
+    },
+  ];
+}
+
+function onAccentOf(accent: string): string {
+  return contrast(accent, WHITE) >= contrast(accent, NEARLY_BLACK) ? WHITE : NEARLY_BLACK;
+}
+
+function passes(accent: string, scheme: Scheme): boolean {
+  return uses(accent, scheme).every(({ ratio, needed }) => ratio >= needed);
+}
+
+/** The colour itself if it has enough contrast, else the first that has on the way to black or white. */
+export function nearestAccent(accent: string, scheme: Scheme): string {
+  const steps = Array.from({ length: 101 }, (_, percent) => mix(accent, scheme.opposite, percent / 100));
+  return steps.find((step) => passes(step, scheme)) ?? scheme.opposite;
+}
+
+/** Why a colour cannot be the accent of a scheme; null if it can. @param scheme by its name */
+export function accentProblem(accent: string, scheme: keyof typeof SCHEMES): string | null {
+  const failed = uses(accent, SCHEMES[scheme]).filter(({ ratio, needed }) => ratio < needed);
+  if (failed.length === 0) return null;
+  const reasons = failed.map(
+    ({ what, ratio, needed, rule }) =>
+      // Rounded down: 4.496 is not enough, and must not read as 4.5.
+      `${what} would have a contrast of ${Math.floor(ratio * 100) / 100}:1 and must have ${needed}:1 (WCAG 2.2, ${rule})`,
+  );
+  return `${accent} has too little contrast in the ${scheme} scheme: ${reasons.join('; ')}. The nearest colour that has enough is ${nearestAccent(accent, SCHEMES[scheme])}`;
+}
+
+/** @param accent one with enough contrast */
+export function accentColours(accent: string, { card, text }: Scheme): AccentColours {
+  const tint = mix(card, accent, TINT);
+  const onTint = contrast(accent, tint) >= TEXT ? accent : text;
+  return { accent, onAccent: onAccentOf(accent), tint, onTint };
+}

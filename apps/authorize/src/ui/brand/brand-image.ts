@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+
+/** An image that this service serves, under an address that changes with its content. */
+export interface BrandImage {
+  /** File name: part of its SHA-256, and its type. */
+  readonly name: string;
+  readonly mediaType: 'image/svg+xml' | 'image/png';
+  readonly content: Buffer;
+  /** Width divided by height. */
+  readonly ratio: number;
+}
+
+const MAX_KIB = 64;
+const MAX_RATIO = 12;
+const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, not wider than ${MAX_RATIO} times its height nor higher than wide`;
+
+/**
+ * Recognises an image by its content. An SVG is not checked further: pages load it as an image, in which browsers run no
+ * script and load nothing, and its own policy says the same to a browser that opens it as a document.
+ *
+ * @throws Error that says what an image must be
+ */
+export function readImage(content: Buffer): BrandImage {
+  const size = content.length > MAX_KIB * 1024 ? null : (pngSize(content) ?? svgSize(content));
+  const ratio = size ? size.width / size.height : 0;
+  if (!size || !(ratio >= 1 && ratio <= MAX_RATIO)) throw new Error(RULE);
+  return brandImage(content, size.type, ratio);
+}
+
+export function brandImage(content: Buffer, type: 'svg' | 'png', ratio: number): BrandImage {
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return {
+    name: `${digest}.${type}`,
+    mediaType: type === 'svg' ? 'image/svg+xml' : 'image/png',
+    content,
+    ratio,
+  };
+}
+
+interface Size {
+  readonly type: 'svg' | 'png';
+  readonly width: number;
+  readonly height: number;
+}
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** PNG 5.2 and 11.2.2: the signature, then the chunk IHDR, which begins with width and height. */
+function pngSize(content: Buffer): Size | null {
+  if (
+    content.length < 24 ||
+    !content.subarray(0, 8).equals(PNG) ||
+    content.toString('latin1', 12, 16) !== 'IHDR'
+  )
+    return null;
+  return { type: 'png', width: content.readUInt32BE(16), height: content.readUInt32BE(20) };
+}
+
+const SVG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^]*?-->\s*)*<svg\s([^>]*)>/;
+const VIEW_BOX = /\bviewBox\s*=\s*["']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)\s*["']/;
+
+function svgSize(content: Buffer): Size | null {
+  const [, attributes = ''] = SVG.exec(content.toString()) ?? [];
+  const [, width, height] = VIEW_BOX.exec(attributes) ?? [];
+  return width && height ? { type: 'svg', width: Number(width), height: Number(height) } : null;
+}

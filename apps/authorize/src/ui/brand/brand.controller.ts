@@ -1,0 +1,30 @@
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { UiOptions } from '../page.responder.js';
+import { imagesOf } from './brand.js';
+import type { BrandImage } from './brand-image.js';
+
+/** Serves the product's logo and icon. */
+@Controller(ENDPOINTS.brand)
+export class BrandController {
+  private readonly images: ReadonlyMap<string, BrandImage>;
+
+  constructor({ brand }: UiOptions) {
+    this.images = imagesOf(brand);
+  }
+
+  @Get(':name')
+  image(@Param('name') name: string, @Res() reply: FastifyReply): void {
+    const image = this.images.get(name);
+    if (!image) throw new OAuthError('not_found', 404, 'there is no such image');
+    void reply
+      // An SVG is a document if it is opened as one: it may style itself, and do nothing else.
+      .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+      // The address changes with the content.
+      .header('Cache-Control', 'public, max-age=31536000, immutable')
+      .type(image.mediaType)
+      .send(image.content);
+  }
+}

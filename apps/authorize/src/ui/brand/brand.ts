@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationError } from '#platform/configuration/load-configuration.js';
+import { html, Html } from '../html.js';
+import {
+  accentColours,
+  accentProblem,
+  type AccentColours,
+  DEFAULT_ACCENTS,
+  nearestAccent,
+  readColour,
+  SCHEMES,
+} from './accent.js';
+import { type BrandImage, brandImage, readImage } from './brand-image.js';
+import { stylesheetOf } from '../stylesheet.js';
+
+/** The variables of the look. An empty one means the default, or nothing. */
+export interface BrandSettings {
+  readonly PRODUCT_NAME: string;
+  readonly LOGO_FILE: string;
+  readonly LOGO_DARK_FILE: string;
+  readonly ACCENT_COLOR: string;
+  readonly ACCENT_COLOR_DARK: string;
+  readonly PRIVACY_URL: string;
+  readonly TERMS_URL: string;
+  readonly HELP_URL: string;
+}
+
+/** What pages look like: made once, at the start. */
+export interface Brand {
+  readonly productName: string;
+  /** The complete element. */
+  readonly style: Html;
+  /** The source expression that allows it in the Content-Security-Policy. */
+  readonly styleSource: string;
+  /** Null: the name is shown as text. */
+  readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
+  /** Shown in the browser's tab. */
+  readonly icon: BrandImage;
+  /** Pages of the product; null for none. */
+  readonly links: Readonly<Record<'privacy' | 'terms' | 'help', string | null>>;
+}
+
+/** @throws ConfigurationError that lists every problem */
+export function readBrand(settings: BrandSettings): Brand {
+  const problems: string[] = [];
+  const accents = readAccents(settings, problems);
+  const light = readLogo('LOGO_FILE', settings.LOGO_FILE, problems);
+  const dark = readLogo('LOGO_DARK_FILE', settings.LOGO_DARK_FILE, problems);
+  if (settings.LOGO_DARK_FILE !== '' && settings.LOGO_FILE === '')
+    problems.push('LOGO_DARK_FILE needs LOGO_FILE, for the light scheme');
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  const { PRODUCT_NAME: productName, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
+  const stylesheet = stylesheetOf(accents);
+  const logo = light && { light, dark: dark ?? light };
+  return {
+    productName,
+    style: new Html(`<style>${stylesheet}</style>`),
+    styleSource: `'sha256-${createHash('sha256').update(stylesheet).digest('base64')}'`,
+    logo,
+    // A wide logo is not legible in a tab.
+    icon: logo?.light.ratio === 1 ? logo.light : initialIcon(productName, accents.light),
+    links: { privacy: PRIVACY_URL || null, terms: TERMS_URL || null, help: HELP_URL || null },
+  };
+}
+
+/** Each image by its file name. */
+export function imagesOf({ logo, icon }: Brand): ReadonlyMap<string, BrandImage> {
+  const images = logo ? [logo.light, logo.dark, icon] : [icon];
+  return new Map(images.map((image) => [image.name, image]));
+}
+
+export function imageAddress({ name }: BrandImage): string {
+  return `${ENDPOINTS.brand}/${name}`;
+}
+
+/** Without a dark accent, the light one is made as light as the dark scheme needs it. */
+function readAccents(
+  { ACCENT_COLOR, ACCENT_COLOR_DARK }: BrandSettings,
+  problems: string[],
+): Record<'light' | 'dark', AccentColours> {
+  const light = readAccent('ACCENT_COLOR', ACCENT_COLOR, 'light', problems);
+  const given = readAccent('ACCENT_COLOR_DARK', ACCENT_COLOR_DARK, 'dark', problems);
+  const dark = given ?? (light && nearestAccent(light, SCHEMES.dark));
+  return {
+    light: light ? accentColours(light, SCHEMES.light) : DEFAULT_ACCENTS.light,
+    dark: dark ? accentColours(dark, SCHEMES.dark) : DEFAULT_ACCENTS.dark,
+  };
+}
+
+function readAccent(
+  variable: string,
+  text: string,
+  scheme: keyof typeof SCHEMES,
+  problems: string[],
+): string | null {
+  if (text === '') return null;
+  const colour = readColour(text);
+  const problem = colour === null ? 'must be a colour such as #1d4ed8' : accentProblem(colour, scheme);
+  if (problem !== null) problems.push(`${variable} ${problem}`);
+  return colour;
+}
+
+function readLogo(variable: string, path: string, problems: string[]): BrandImage | null {
+  if (path === '') return null;
+  try {
+    return readConfigurationFile(variable, path, readImage).value;
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    problems.push(...error.problems);
+    return null;
+  }
+}
+
+const graphemes = new Intl.Segmenter();
+
+/** The first letter of the name on the accent colour. */
+function initialIcon(name: string, { accent, onAccent }: AccentColours): BrandImage {
+  const [first] = graphemes.segment(name);
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+    <rect width="32" height="32" rx="7" fill="${accent}" />
+    <text
+      x="16"
+      y="23"
+      font-family="system-ui, sans-serif"
+      font-size="20"
+      font-weight="700"
+      text-anchor="middle"
+      fill="${onAccent}"
+    >
+      ${first?.segment ?? ''}
+    </text>
+  </svg>`;
+  return brandImage(Buffer.from(svg.text), 'svg', 1);
+}

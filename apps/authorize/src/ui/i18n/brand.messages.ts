@@ -1,0 +1,32 @@
+import type { Locale } from '#oauth/locale.js';
+
+/** Links to pages of the product, below every page. */
+export const BRAND_MESSAGES = {
+  'brand.privacy': {
+    en: 'Privacy',
+    de: 'Datenschutz',
+    fr: 'Confidentialité',
+    es: 'Privacidad',
+    pt: 'Privacidade',
+    ja: 'プライバシー',
+    ar: 'الخصوصية',
+  },
+  'brand.terms': {
+    en: 'Terms',
+    de: 'Nutzungsbedingungen',
+    fr: 'Conditions',
+    es: 'Condiciones',
+    pt: 'Termos',
+    ja: '利用規約',
+    ar: 'الشروط',
+  },
+  'brand.help': {
+    en: 'Help',
+    de: 'Hilfe',
+    fr: 'Aide',
+    es: 'Ayuda',
+    pt: 'Ajuda',
+    ja: 'ヘルプ',
+    ar: 'المساعدة',
+  },
+} as const satisfies Record<string, Readonly<Record<Locale, string>>>;

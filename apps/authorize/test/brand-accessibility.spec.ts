@@ -1,0 +1,33 @@
+import { describeAccessibility } from './scenes/accessibility.js';
+import { focusPath } from './scenes/focus-path.js';
+import { problemsOf } from './scenes/problems.js';
+import { SCENES } from './scenes/scenes.js';
+import { SECOND_BRAND } from './scenes/second-brand.js';
+import { dressAs } from './scenes/stage.js';
+import { openTab } from './scenes/tab.js';
+
+dressAs(SECOND_BRAND);
+
+describeAccessibility('en');
+
+it('everything fits 320 pixels, and the keyboard reaches it in order and shows the focus', async () => {
+  const found: string[] = [];
+  const tab = await openTab('en', { viewport: { width: 320, height: 480 } });
+  for (const scene of SCENES) {
+    const page = await tab.play(scene);
+    const problems = [...(await problemsOf(page)), ...(await focusPath(page))];
+    found.push(...problems.map((problem) => `${scene.name}: ${problem}`));
+  }
+  await tab.close();
+  expect(found).toEqual([]);
+});
+
+it('the logo is shown, with a size of its own before it has loaded', async () => {
+  const tab = await openTab('en', {});
+  const page = await tab.play(SCENES[0]!);
+  const logo = page.getByRole('img', { name: SECOND_BRAND.PRODUCT_NAME });
+  const shown = await logo.evaluate((image: HTMLImageElement) => [image.complete, image.naturalWidth > 0]);
+  expect(shown).toEqual([true, true]);
+  expect([await logo.getAttribute('width'), await logo.getAttribute('height')]).toEqual(['148', '32']);
+  await tab.close();
+});

@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+
+const file = (name: string) => fileURLToPath(new URL(`brand/${name}`, import.meta.url));
+
+/** Another product than the default one: what `docs/look.md` shows. */
+export const SECOND_BRAND = {
+  PRODUCT_NAME: 'Quillmark',
+  LOGO_FILE: file('logo.svg'),
+  LOGO_DARK_FILE: file('logo-dark.svg'),
+  ACCENT_COLOR: '#7a1f5c',
+  PRIVACY_URL: 'https://quillmark.example/privacy',
+  TERMS_URL: 'https://quillmark.example/terms',
+  HELP_URL: 'https://quillmark.example/help',
+} as const;
