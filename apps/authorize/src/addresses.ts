@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 /**
- * The raw query of a request, without the '?'. Node's parser lets a '#' through, and refuses everything else that a URL must
- * not contain; encoded, Location headers and pages can carry it without beginning a fragment.
+ * The raw query of a request, without the '?'. Node's parser refuses control characters, spaces and bytes beyond ASCII, but
+ * accepts '#'. It is encoded, because in a Location header or a page it would start a fragment.
  */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');

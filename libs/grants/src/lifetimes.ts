@@ -4,7 +4,7 @@ export interface Lifetimes {
   readonly accessToken: number;
   /** Sliding: each refresh starts it again. */
   readonly refreshToken: number;
-  /** For how long a rotated refresh token still gets the same answer; 0 makes refresh tokens single use. */
+  /** How long a rotated refresh token still gets the same answer; 0 makes refresh tokens single use. */
   readonly retryWindow: number;
   /** Allowed difference between the clocks of two machines. */
   readonly clockSkew: number;

@@ -69,7 +69,7 @@ class DailyUses {
   record(id: string): void {
     const day = Math.floor(Date.now() / DAY_MS);
     if (day === this.today && this.recorded.has(id)) return;
-    // What is forgotten is written again, which changes nothing.
+    // Forgotten entries are written again, which changes nothing.
     if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();
     this.today = day;
     this.recorded.add(id);

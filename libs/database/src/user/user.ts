@@ -13,7 +13,7 @@ export interface User {
   /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
-  /** Who vouches for the user, and its id for the user (OIDC Core 2 `iss` and `sub`); both null if there is no such identity. */
+  /** The issuer of the user's identity, and the issuer's id for the user (OIDC Core 2 `iss` and `sub`); null without an identity. */
   readonly issuer: string | null;
   readonly externalId: string | null;
   /** The language of the pages, one of `LOCALES`; null if none was chosen. */

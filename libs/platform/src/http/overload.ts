@@ -74,7 +74,7 @@ const HEADERS = { 'Retry-After': '1' };
 /**
  * Answers 503 when the process cannot answer in bounded time, before anything else is done for the request.
  *
- * @param body saves the way over the error filter, which costs as much as a request; without it the filter answers
+ * @param body sent directly; without it the error filter answers, which costs as much as a request
  */
 export function refuseOverload(
   fastify: Pick<FastifyInstance, 'addHook'>,

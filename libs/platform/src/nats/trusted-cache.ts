@@ -41,8 +41,8 @@ export class TrustedCache<V> {
    */
   private readonly evicted = new Map<string, number>();
   private evictions = 0;
-  /** How often any value became stale, for all that is known: every fetch in flight is repeated. */
-  private clears = 0;
+  /** Incremented when any value may have become stale: every fetch in flight is then repeated. */
+  private invalidations = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
@@ -93,10 +93,13 @@ export class TrustedCache<V> {
 
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const [clears, evictions] = [this.clears, this.evictions];
+      const [invalidations, evictions] = [this.invalidations, this.evictions];
       const value = await fetch(key, reference);
       const tags = this.options.tags(value, key);
-      if (clears === this.clears && !tags.some((tag) => (this.evicted.get(tag) ?? 0) > evictions)) {
+      if (
+        invalidations === this.invalidations &&
+        !tags.some((tag) => (this.evicted.get(tag) ?? 0) > evictions)
+      ) {
         this.store(key, value, tags);
         return value;
       }
@@ -117,16 +120,16 @@ export class TrustedCache<V> {
 
   private evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
-      // All at once: to find the oldest entry takes a Map tens of microseconds once many before it were deleted.
+      // Cleared at once: a Map takes tens of microseconds to find its oldest entry after many deletions.
       this.evicted.clear();
-      this.clears++;
+      this.invalidations++;
     }
     this.evicted.set(tag, ++this.evictions);
     for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 
   private clear(): void {
-    this.clears++;
+    this.invalidations++;
     this.entries.clear();
   }
 
