@@ -3,7 +3,7 @@ import { findForm } from '../demo/page-form.js';
 import type { RunFile } from '../demo/run-file.js';
 
 /**
- * A person with a new browser: opens an authorization URL, logs in, clicks Allow where that is asked.
+ * Opens an authorization URL in a new browser, logs in, and clicks Allow if necessary.
  *
  * @returns the address at the application to which the browser is sent
  */
@@ -30,7 +30,7 @@ export async function allow({ user }: RunFile, authorizationUrl: string | URL): 
   });
   const consentUrl = target(loggedIn, login.action);
   const page = await visit(consentUrl);
-  // What was allowed before is not asked again.
+  // No consent page for scopes that were allowed before.
   if (page.status === 303) return target(page, consentUrl);
   const consent = findForm(await page.text(), consentUrl, 'decision=allow');
   return target(await visit(consent.action, { ...consent.fields, decision: 'allow' }), consent.action);

@@ -7,18 +7,18 @@ import { type AppName, launchApp as launch } from '#testing/launch-app.js';
 
 export type { AppName };
 
-/** An app that was just started, and may never be ready. */
+/** A started app, which may not be ready. */
 export interface LaunchedApp {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
   /** Everything it printed so far. */
   output(): string;
-  /** The names that `/readyz` gives; undefined while nobody answers. */
+  /** The missing dependencies in `/readyz`; undefined without an answer. */
   missing(): Promise<readonly string[] | undefined>;
   stop(): Promise<void>;
 }
 
-/** Starts an app's process and does not wait for anything. */
+/** Starts an app's process without waiting for it. */
 export async function launchApp(
   name: AppName,
   port: number,
@@ -44,7 +44,7 @@ export async function launchApp(
   };
 }
 
-/** Asks again and again until it is so. */
+/** Polls until the check is true. */
 export async function until(what: string, check: () => Promise<boolean>, within = 60_000): Promise<void> {
   for (const end = Date.now() + within; !(await check()); await sleep(50))
     if (Date.now() > end) throw new Error(`not within ${within / 1000} s: ${what}`);

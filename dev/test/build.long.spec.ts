@@ -15,7 +15,7 @@ describe('a build', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  // npm run operator, demo and start build first: what one of them writes, another one may just be loading.
+  // npm run operator, demo and start build first: one may load files while another writes them.
   it('writes nothing when nothing has changed', async () => {
     await build();
     const before = await files();
@@ -39,7 +39,7 @@ describe('a build', () => {
 
   async function build(): Promise<void> {
     const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
-    // What is written is the question here; `npm run typecheck` has the types.
+    // `npm run typecheck` checks types.
     await run(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder]);
   }
 

@@ -12,7 +12,7 @@ import { ProductUser } from './use-product.js';
  */
 const BUDGET = { forged: 3.7, refresh: 6.4, known: 3.2 };
 
-/** The subjects take turns, and the cheapest block of each counts: other processes only make one dearer. */
+/** Subjects alternate in blocks, and the cheapest block of each counts: other processes only add cost. */
 const BLOCKS = 8;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;
@@ -45,7 +45,7 @@ beforeAll(async () => {
     form: { port: plain, request: forged, status: 200 },
     get: { port: plain, request: get, status: 200 },
     forged: { port: token, request: forged, status: 400 },
-    // Within the retry window a refresh may be repeated, and costs as much.
+    // Repeats one refresh within the retry window, which costs as much as the first.
     refresh: { port: token, request: form(String(body['refresh_token'])), status: 200 },
     known: { port: resource, request: get, status: 200 },
   };
@@ -56,7 +56,7 @@ afterAll(async () => {
   await product.close();
 });
 
-/** What any server on this framework has to do. */
+/** A minimal Fastify server as the baseline. */
 async function startBare(): Promise<FastifyInstance> {
   const app = fastify();
   app.addContentTypeParser(
@@ -70,7 +70,7 @@ async function startBare(): Promise<FastifyInstance> {
   return app;
 }
 
-/** @returns milliseconds of CPU a request, of this process: server and client */
+/** @returns CPU milliseconds per request of this process, which is server and client */
 async function block({ port, request, status }: Subject): Promise<number> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => KeptConnection.open(port)));
   const start = cpuTime();

@@ -10,7 +10,7 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
 });
 
-// The same person comes to each test as one who has allowed nothing yet.
+// The same user starts each test without grants.
 beforeEach(async () => {
   const database = new pg.Client({ connectionString: product.databaseUrl });
   await database.connect();
@@ -23,7 +23,7 @@ afterAll(async () => {
   await product?.close();
 });
 
-/** A person's browser. What it complains about (a blocked style, a refused form) is collected. */
+/** A browser that collects its console errors (a blocked style, a refused form). */
 async function visit(
   at = product,
   options: { javaScriptEnabled?: boolean } = {},
@@ -130,7 +130,7 @@ it('the demo app can be connected with the keyboard alone', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.type(product.run.user.password);
   await page.keyboard.press('Enter');
-  // It waits until its page has been in view for a moment.
+  // The button is enabled only after the page has been visible for a moment.
   await page.getByRole('button', { name: 'Allow' }).click({ trial: true });
   await page.getByRole('button', { name: 'Allow' }).focus();
   await page.keyboard.press('Enter');
@@ -166,7 +166,7 @@ it('no page, URL or cookie of the demo app contains a token, a code or the secre
   page.on('response', (response) => {
     if (!response.url().startsWith(product.demoUrl)) return;
     seen.push(JSON.stringify(response.headers()));
-    // The browser forgets the body of a page that was left; what it shows is looked at below.
+    // The browser drops the body of a page after navigation; the visible text is checked below.
     if (response.status() === 200) bodies.push(response.text().catch(() => ''));
   });
   seen.push(await page.content());
@@ -176,7 +176,7 @@ it('no page, URL or cookie of the demo app contains a token, a code or the secre
   await page.getByText('Tokens refreshed').waitFor();
   seen.push(await page.content(), JSON.stringify(await context.cookies()), page.url());
   seen.push(...(await Promise.all(bodies)));
-  // Random values of ours are in them, of 43 characters at most: in those, three letters and a line may stand by chance.
+  // Pages contain random values of at most 43 characters, which may contain a token prefix by chance.
   expect(seen.join('\n')).not.toMatch(/s(ac|at|rt|cs)_[\w-]{43}|(?<![\w-])s(ac|at|rt|cs)_\w/);
   await context.close();
 });
@@ -184,7 +184,7 @@ it('no page, URL or cookie of the demo app contains a token, a code or the secre
 it('the demo app reports a lost connection once the grant was revoked', async () => {
   const { page, context, code } = await visit();
   await connect(page);
-  // RFC 6749 4.1.2: a code that comes twice revokes what it gave.
+  // RFC 6749 4.1.2: the second use of a code revokes its tokens.
   const again = await fetch(`${product.run.base_url}/api/auth/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'authorization_code', code: code(), ...product.run.client }),
@@ -211,7 +211,7 @@ it('the demo app redirects from 127.0.0.1 to the registered host, and can be con
 it('the demo app stays connected, and shows it, when the user goes back to the consent page', async () => {
   const { page, context } = await visit();
   await connect(page);
-  // It was allowed by now, so that an answer comes at once, to a question that was answered before.
+  // The user has allowed access by now, so that this second authorization response comes without a click.
   await page.goBack();
   await heading(page, 'Your calendar is connected');
   expect(page.url()).toBe(`${product.demoUrl}/`);
@@ -219,7 +219,7 @@ it('the demo app stays connected, and shows it, when the user goes back to the c
 });
 
 describe('an authorization response at /callback', () => {
-  /** A browser that clicked Connect, and the state that it was sent with. */
+  /** A browser that clicked Connect, and the state of its authorization request. */
   async function begun(): Promise<{ cookie: string; state: string }> {
     const start = await fetch(product.demoUrl);
     const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -310,7 +310,7 @@ it('every page of the demo app forbids scripts, frames, caching and referrers', 
   }
 });
 
-// The last one: nothing answers after it.
+// Last, because it stops the apps.
 it('the demo app shows a page, and keeps the connection, while the services do not answer', async () => {
   const { page, context } = await visit();
   await connect(page);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.close());
 
-/** Runs the script as `npm run demo` does, against what the run file says; without one when absent. */
+/** Runs the script as `npm run demo` does, with this run file or none. */
 async function demo(run?: RunFile | string): Promise<Shown> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   if (run !== undefined)

@@ -11,7 +11,7 @@ const DOCUMENTS = [
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** The anchors of a document's headings, as GitHub generates them. */
 const anchorsOf = (file: string) =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -14,14 +14,14 @@ import { ProductUser } from './use-product.js';
 
 let product: ProductProcesses;
 let second: LaunchedApp;
-/** The resource app's copies. */
+/** The replicas of the resource app. */
 let apis: string[];
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
   const port = await freePort();
   second = await launchApp('resource', port, product.env);
-  await until('the other copy is ready', async () => (await second.missing())?.length === 0);
+  await until('the second replica is ready', async () => (await second.missing())?.length === 0);
   apis = [product.run.api_url, `http://127.0.0.1:${port}`];
 });
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 const operator = (args: string[], env: Record<string, string> = {}) =>
   runOperator(args, { ...product.env, ...env });
 
-/** Somebody new, and the browser in which they allow our application what it asks for. */
+/** A new user, with a browser and an application. */
 class Person {
   private constructor(
     readonly login: string,
@@ -56,19 +56,19 @@ class Person {
     return new Person(login, new ProductUser(run), new Browser(at, run.user));
   }
 
-  /** Logs in, allows, and gives the application its tokens. */
-  async connect(): Promise<Pair> {
-    return (await this.app.redeem(await this.browser.allow())).body as unknown as Pair;
+  /** Logs in, allows access, and redeems the code. */
+  async connect(): Promise<TokenPair> {
+    return (await this.app.redeem(await this.browser.allow())).body as unknown as TokenPair;
   }
 }
 
-interface Pair {
+interface TokenPair {
   readonly access_token: string;
   readonly refresh_token: string;
 }
 
-/** What every copy says to a token. */
-const statusesOf = ({ access_token }: Pair) =>
+/** The status of every replica for an access token. */
+const statusesOf = ({ access_token }: TokenPair) =>
   Promise.all(
     apis.map(async (url) => {
       const answer = await fetch(`${url}/v2/me`, { headers: { Authorization: `Bearer ${access_token}` } });
@@ -79,8 +79,12 @@ const statusesOf = ({ access_token }: Pair) =>
 
 const TO_LOGIN = /no code: 303 \/auth\/login/;
 
-/** Nothing of what they had is good any more: the very next request is refused. */
-async function expectOver(person: Person, pairs: readonly Pair[], code: string | null): Promise<void> {
+/** Checks that the user's tokens, code and session are refused at once. */
+async function expectAccessEnded(
+  person: Person,
+  pairs: readonly TokenPair[],
+  code: string | null,
+): Promise<void> {
   for (const pair of pairs) expect(await statusesOf(pair)).toEqual([401, 401]);
   for (const pair of pairs)
     expect((await person.app.refresh(pair.refresh_token)).body).toMatchObject({ error: 'invalid_grant' });
@@ -101,17 +105,19 @@ describe.each([
   it('ends every token, code and session of the user before it exits, even cached ones', async () => {
     const [person, other] = [await Person.new(), await Person.new()];
     const [first, kept] = [await person.connect(), await other.connect()];
-    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as Pair;
+    const again = (await person.app.redeem((await person.browser.code()).code)).body as unknown as TokenPair;
     const { code } = await person.browser.code();
     for (const pair of [first, again, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
 
     const outcome = await operator(['user', command, `${person.login}@EXAMPLE.com`, ...more, '--json']);
-    const began = performance.now();
+    const startedAt = performance.now();
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
     expect(await statusesOf(first)).toEqual([401, 401]);
-    process.stderr.write(`user ${command}: refused ${(performance.now() - began).toFixed(0)} ms after it\n`);
+    process.stderr.write(
+      `user ${command}: refused ${(performance.now() - startedAt).toFixed(0)} ms after it\n`,
+    );
     expect(JSON.parse(outcome.stdout)).toEqual({ id: expect.any(Number), username: person.login, ...told });
-    await expectOver(person, [first, again], code);
+    await expectAccessEnded(person, [first, again], code);
     await expect(person.browser.allow()).rejects.toThrow();
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
 
@@ -132,14 +138,14 @@ describe.each([
       stderr: expect.stringContaining('run this command again'),
     });
     expect(unheard.stderr).not.toMatch(/natspassword|^ +at /m);
-    // Access has ended, durably; who it was is known still, so that the command can be repeated.
+    // The grants are revoked durably. The user still exists, so that the command can be repeated.
     expect(await rowsOf(person)).toEqual([{ disabled: true }]);
     await expect(person.browser.code()).rejects.toThrow(TO_LOGIN);
 
     const repeated = await operator(['user', command, person.login, ...more]);
     expect(repeated).toMatchObject({ code: 0, stderr: '' });
     expect(repeated.stdout).toContain('no session or token works any more');
-    await expectOver(person, [pair], null);
+    await expectAccessEnded(person, [pair], null);
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
@@ -154,7 +160,7 @@ describe.each([
       { env: { ...product.env, NATS_URL: nats.url } },
     );
     const ended = once(child, 'exit');
-    // The first that it says to NATS is the end of it.
+    // The proxy ends the process at its first message to NATS.
     nats.alter = () => {
       child.kill('SIGKILL');
       return Buffer.alloc(0);
@@ -164,7 +170,7 @@ describe.each([
     await until('every copy refuses the token', async () =>
       (await statusesOf(pair)).every((status) => status === 401),
     );
-    await expectOver(person, [pair], null);
+    await expectAccessEnded(person, [pair], null);
     expect(await operator(['user', command, person.login, ...more])).toMatchObject({ code: 0, stderr: '' });
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
@@ -176,13 +182,13 @@ describe.each([
     const outcomes = await Promise.all(
       Array.from({ length: 3 }, () => operator(['user', command, person.login, ...more])),
     );
-    // Who comes when the user is gone knows nobody of the name.
+    // A command that runs after the deletion does not find the user.
     for (const { code, stderr } of outcomes)
       expect([code, stderr]).toEqual(
         code === 2 && command === 'delete' ? [2, expect.stringContaining('no user')] : [0, ''],
       );
     expect(outcomes.map(({ code }) => code)).toContain(0);
-    await expectOver(person, [pair], null);
+    await expectAccessEnded(person, [pair], null);
   });
 });
 
@@ -193,7 +199,7 @@ it('operator user enable lets a user log in and allow again; earlier grants and 
   await expect(person.browser.allow()).rejects.toThrow();
   const enabled = await operator(['user', 'enable', person.login, '--json']);
   expect(JSON.parse(enabled.stdout)).toMatchObject({ disabled: false, disabled_before: true });
-  await expectOver(person, [pair], null);
+  await expectAccessEnded(person, [pair], null);
   expect(await statusesOf(await person.connect())).toEqual([200, 200]);
   expect(await statusesOf(pair)).toEqual([401, 401]);
 });

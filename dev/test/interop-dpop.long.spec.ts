@@ -50,7 +50,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s
       );
       expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
     }
-    // Another key, as a thief would have.
+    // A thief has another key.
     const thief = openid.getDPoPHandle(configuration, await openid.randomDPoPKeyPair(alg));
     const stolen = openid.refreshTokenGrant(configuration, renewed.refresh_token ?? '', {}, { DPoP: thief });
     await expect(stolen).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -70,7 +70,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s
     const authentication = oauth.ClientSecretBasic(run.client.client_secret);
     const DPoP = oauth.DPoP({}, await oauth.generateKeyPair('ES256'));
     const options = { DPoP, ...insecure };
-    /** As the library's examples do it: once more when a nonce is asked for. */
+    /** Retries once with the requested nonce, as the library's examples do. */
     const withNonce = async <T>(attempt: () => Promise<T>): Promise<T> => {
       try {
         return await attempt();

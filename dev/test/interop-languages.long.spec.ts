@@ -22,10 +22,10 @@ const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] 
   },
 ];
 
-/** Looked for before the tests have names, so that their names say what was tried, and in which version. */
+/** Found before the tests are declared, because their names contain the version. */
 const found = await findLibraries(LIBRARIES);
 
-/** What a library says about tokens that it has got, and of the user whose they are. */
+/** A library's report on its tokens and their user. */
 interface Got {
   email: string;
   tokens: { access_token: string };
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** Resolves when the API refuses it: every copy hears of a revocation soon, and would trust its cache for 30 s. */
+/** Resolves when the API refuses the token. The broadcast arrives before the cache entry expires after 30 s. */
 const refused = (accessToken: string) =>
   until('a revoked token is refused', 20_000, async () => {
     const headers = { Authorization: `Bearer ${accessToken}` };
@@ -64,7 +64,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
     let dialogue: Dialogue;
 
     beforeEach(() => {
-      // The product is on this machine, whatever proxy leads to others.
+      // The product is on this machine: no proxy.
       const env = { ...library.env, no_proxy: 'localhost', NO_PROXY: 'localhost' };
       const file = fileURLToPath(new URL(program, import.meta.url));
       dialogue = new Dialogue(library.command, [file], env);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** As an application begins: with the issuer's metadata and its own credentials. */
+/** Configures the library with the issuer's metadata and the client's credentials. */
 async function configured(
   authentication: (secret: string) => openid.ClientAuth,
 ): Promise<openid.Configuration> {
@@ -47,7 +47,7 @@ describe('openid-client, unmodified (RFC 9126)', () => {
       headers: { Authorization: `Bearer ${tokens.access_token}` },
     });
     expect(await me.json()).toMatchObject({ data: { email: run.user.email } });
-    // The link was answered, and takes no second answer.
+    // A pushed request is used once.
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(400);
   });
 

@@ -80,7 +80,7 @@ describe('openid-client', () => {
         pkceCodeVerifier: verifier,
         expectedState: state,
       });
-      // It counts from the answer on, and a busy machine may have stood still since.
+      // The library counts from the answer; on a busy machine, seconds may have passed since.
       expect(tokens.expiresIn()).toBeGreaterThan(1700);
       expect(await me(tokens.access_token)).toBe(run.user.email);
       const renewed = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
@@ -88,7 +88,7 @@ describe('openid-client', () => {
       expect(await me(renewed.access_token)).toBe(run.user.email);
       await openid.tokenRevocation(configuration, renewed.refresh_token ?? '');
       await refused(renewed.access_token);
-      // It understands our errors (RFC 6749 5.2).
+      // The library parses our errors (RFC 6749 5.2).
       await expect(
         openid.refreshTokenGrant(configuration, renewed.refresh_token ?? ''),
       ).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Sees which CommonJS modules apps load until they are asked to end. */
+/** Records the CommonJS modules that apps load until SIGTERM. */
 export class LoadedModules {
   private constructor(
     private readonly folder: string,
@@ -12,7 +12,7 @@ export class LoadedModules {
   static async begin(): Promise<LoadedModules> {
     const folder = await mkdtemp(join(tmpdir(), 'modules-'));
     const probe = join(folder, 'probe.cjs');
-    // Written when they are asked to end, by the apps and not by who guards them.
+    // Written at SIGTERM, by the apps and not by their guards.
     const script = `
       const write = () => require('node:fs').writeFileSync(
         ${JSON.stringify(join(folder, 'list.json'))} + process.pid, JSON.stringify(Object.keys(require.cache)));
@@ -21,12 +21,12 @@ export class LoadedModules {
     return new LoadedModules(folder, probe);
   }
 
-  /** What an app has to be given. */
+  /** The environment that loads the probe into an app. */
   get env(): Record<string, string> {
     return { NODE_OPTIONS: `--require=${this.probe}` };
   }
 
-  /** The paths of all modules. Call it once, when the apps have ended. */
+  /** The paths of all modules. Call it once, after the apps have ended. */
   async end(): Promise<string[]> {
     const lists = (await readdir(this.folder)).filter((name) => name.startsWith('list'));
     const texts = await Promise.all(lists.map((name) => readFile(join(this.folder, name), 'utf8')));

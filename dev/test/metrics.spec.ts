@@ -14,7 +14,7 @@ let user: ProductUser;
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
-  // A number that stands for nothing else.
+  // A number that occurs nowhere else.
   await withDatabase(product.databaseUrl, (admin) => admin.query('UPDATE users SET id = $1', [USER_ID]));
   user = new ProductUser(product.run);
   await useEverything();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** The whole flow, and each way in which a grant ends. */
+/** Runs the whole flow, and each kind of revocation. */
 async function useEverything(): Promise<void> {
   const code = await user.code();
   const { body: first } = await user.redeem(code);
@@ -30,7 +30,7 @@ async function useEverything(): Promise<void> {
   await user.me(undefined);
   await user.me(`sat_${randomBytes(63).toString('base64url')}`);
   const { body: second } = await user.refresh(first['refresh_token']);
-  // What comes within the millisecond of the rotation counts as the refresh, and a quick machine is that quick.
+  // A repetition within the same millisecond would count as the refresh itself.
   await sleep(5);
   await user.refresh(first['refresh_token']);
   const { body: third } = await user.refresh(second['refresh_token']);
@@ -49,7 +49,7 @@ async function scrape(app: AppName): Promise<string> {
   return answer.text();
 }
 
-/** The value of the series with these labels, whatever others it has; 0 when there is none. */
+/** The sum of the series that have these labels; 0 without any. */
 async function value(app: AppName, name: string, labels: Readonly<Record<string, string>>): Promise<number> {
   const lines = (await scrape(app)).split('\n').filter((line) => line.startsWith(`${name}{`));
   const found = lines.filter((line) =>

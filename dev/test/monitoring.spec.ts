@@ -22,12 +22,12 @@ interface Panel {
 interface Query {
   readonly where: string;
   readonly expr: string;
-  /** Labels that words around the query name. */
+  /** Labels that the text around the query names. */
   readonly named: readonly string[];
 }
 
 let product: ProductProcesses;
-/** Labels of every metric there is, with the values seen. */
+/** The labels of every metric, with their values. */
 let metrics: Map<string, Map<string, Set<string>>>;
 let queries: Query[];
 let rules: Rule[];
@@ -72,7 +72,7 @@ function queryOfRule({ alert, expr, annotations }: Rule): Query {
 function queriesOfPanel({ title, targets = [] }: Panel): Query[] {
   return targets.map(({ expr, legendFormat }) => ({
     where: title,
-    // What Grafana puts in.
+    // Variables that Grafana replaces.
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$service', '.*'),
     named: [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name),
   }));
@@ -97,7 +97,7 @@ interface Selector {
 interface Parsed {
   readonly errors: string[];
   readonly selectors: Selector[];
-  /** Of `by (…)`. */
+  /** The labels in `by (…)`. */
   readonly grouping: string[];
 }
 

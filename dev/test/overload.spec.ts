@@ -25,7 +25,7 @@ const apps = new Map<string, App>();
 interface App {
   readonly url: string;
   readonly metrics: Metrics;
-  /** What was logged of each request. */
+  /** The log context of each request. */
   readonly logged: Readonly<Record<string, unknown>>[];
   overloaded: boolean;
   close(): Promise<void>;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await services.close();
 });
 
-/** An app that is overloaded when the test says so. */
+/** An app whose overload the test switches. */
 async function start(service: Service): Promise<App> {
   const metrics = new Metrics();
   const nest: NestFastifyApplication = await createService(service);
@@ -151,7 +151,7 @@ it('authorize refuses with its page, which offers to try again', async () => {
   expect(await refused.text()).toMatch(/<h1>We cannot answer just now[\s\S]*>Try again</);
 });
 
-// The body is not read, and the connection goes on with the next request.
+// The app does not read the body, and the connection stays usable.
 it('a refused refresh has changed nothing: its token is good afterwards, and has no successor', async () => {
   const app = appOf('token');
   const fixture = await openFixture(services, TOKEN_KEYS);

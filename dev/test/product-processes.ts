@@ -9,13 +9,13 @@ export interface ProductProcesses {
   readonly run: RunFile;
   readonly databaseUrl: string;
   readonly apps: Readonly<Record<AppName, LaunchedApp>>;
-  /** What all of them were given. */
+  /** The environment of every app. */
   readonly env: Readonly<Record<string, string>>;
   /** May be called again. */
   close(): Promise<void>;
 }
 
-/** The three apps as they are deployed, each a process of its own. @param env what all of them are given besides */
+/** Starts each of the three apps as a process. @param env additional environment of every app */
 export async function startProcesses(env: Readonly<Record<string, string>> = {}): Promise<ProductProcesses> {
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];

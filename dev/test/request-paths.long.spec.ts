@@ -12,10 +12,10 @@ import { startResourceApp } from '../../apps/resource/test/resource-app.js';
 import { REDIRECT_URI as FIXTURE_REDIRECT_URI } from '#testing/fixture.js';
 import { startTokenApp } from '../../apps/token/test/token-app.js';
 
-/** Requests of one kind; of files that all of them execute, timers of the background are none. */
+/** A file counts only if every repetition executes it: that excludes background timers. */
 const REPETITIONS = 5;
 
-/** The files of which every one of the requests executes a function, sorted. The first request, which fills caches, does not count. */
+/** The files of which every request executes a function, sorted. Ignores the first request, which fills caches. */
 async function filesOf(send: () => Promise<{ status: number }>, status: number): Promise<string[]> {
   const session = new Session();
   session.connect();
@@ -44,7 +44,7 @@ function documented(heading: string): string[] {
   );
 }
 
-/** All files that the requests of these tests passed. */
+/** All files that the requests of these tests execute. */
 const passed: string[] = [];
 
 function expectListed(heading: string, files: readonly string[]): void {

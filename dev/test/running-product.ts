@@ -22,17 +22,17 @@ import { createDemoApp } from '../demo-app/demo-app.js';
 import { DemoConfiguration } from '../demo-app/demo.configuration.js';
 import type { RunFile } from '../demo/run-file.js';
 
-/** The three apps and the demo application as `npm start` runs them, in this process and on services of their own. */
+/** The three apps and the demo application in this process, on private services. */
 export interface RunningProduct {
   run: RunFile;
   demoUrl: string;
   databaseUrl: string;
-  /** Ends one app, as a crash would for those who ask it. */
+  /** Stops one app. */
   stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param settings of the token app, where they are not the defaults */
+/** @param settings of the token app, in place of the defaults */
 export async function startProduct(settings: Partial<TokenConfiguration> = {}): Promise<RunningProduct> {
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
@@ -121,7 +121,7 @@ export async function createResourceServer(
   return { id, secret };
 }
 
-/** What `npm start` seeds: an application and a user. */
+/** Registers an application and a user, as `npm start` does. */
 export async function register(
   databaseUrl: string,
   urls: { AUTH_URL: string; BASE_URL: string; API_URL: string },

@@ -6,9 +6,9 @@ import { runOperator } from '../../apps/operator/test/run-operator.js';
 import { runDemo } from '../demo/run-demo.js';
 import { readRunFile } from '../demo/run-file.js';
 import { Transcript } from '../demo/transcript.js';
-import { ownPlace, StartedProduct } from './started-product.js';
+import { isolatedEnvironment, StartedProduct } from './started-product.js';
 
-// The order matters: each test goes on with what the one before left in the database.
+// The order matters: each test continues with the database of the previous one.
 describe('npm start with DATABASE_URL of a database with another application’s tables', () => {
   let place: Record<string, string>;
   let database: Awaited<ReturnType<typeof emptyDatabase>>;
@@ -17,7 +17,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
   beforeAll(async () => {
     database = await emptyDatabase(testServices());
     await withDatabase(database.url, (admin) => admin.query('CREATE TABLE users (id serial, login text)'));
-    place = { ...(await ownPlace()), DATABASE_URL: database.url };
+    place = { ...(await isolatedEnvironment()), DATABASE_URL: database.url };
   });
 
   afterAll(async () => {

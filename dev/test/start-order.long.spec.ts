@@ -1,7 +1,7 @@
 import type { AppName } from './app-processes.js';
-import { type Dependency, NeedyApps } from './needy-apps.js';
+import { type Dependency, DependentApps } from './dependent-apps.js';
 
-/** Every order for who needs all three; for the others, every order of what they need, with the rest before and after. */
+/** Every order for the app with three dependencies; for the others, every order of theirs, with the rest before and after. */
 const ORDERS: [order: Dependency[], apps: AppName[]][] = [
   [
     ['postgres', 'redis', 'nats'],
@@ -18,43 +18,43 @@ const ORDERS: [order: Dependency[], apps: AppName[]][] = [
 ];
 
 describe('apps that start before their dependencies', () => {
-  let installations: NeedyApps[];
-  let stories: Promise<void>[];
+  let installations: DependentApps[];
+  let runs: Promise<void>[];
 
-  // They wait for most of the time, so that all of them do at once.
+  // In parallel, because each mostly waits.
   beforeAll(async () => {
-    installations = await Promise.all(ORDERS.map(([, apps]) => NeedyApps.start(apps)));
-    stories = installations.map((installation, index) => inOrder(installation, ORDERS[index]?.[0] ?? []));
-    await Promise.allSettled(stories);
+    installations = await Promise.all(ORDERS.map(([, apps]) => DependentApps.start(apps)));
+    runs = installations.map((installation, index) => restoreInOrder(installation, ORDERS[index]?.[0] ?? []));
+    await Promise.allSettled(runs);
   });
 
   afterAll(() => Promise.all((installations ?? []).map((installation) => installation.close())));
 
-  async function inOrder(installation: NeedyApps, order: readonly Dependency[]): Promise<void> {
-    await installation.misses(...order);
-    await installation.areAlive();
+  async function restoreInOrder(installation: DependentApps, order: readonly Dependency[]): Promise<void> {
+    await installation.expectMissing(...order);
+    await installation.expectAlive();
     for (const [index, next] of order.entries()) {
-      installation.comes(next);
-      await installation.misses(...order.slice(index + 1));
+      installation.restore(next);
+      await installation.expectMissing(...order.slice(index + 1));
     }
   }
 
   it.each(ORDERS.map(([order], index) => [order.join(', then '), index] as const))(
     'are alive, name exactly what is missing, and become ready after %s',
     async (_order, index) => {
-      expect(stories).toHaveLength(6);
-      await stories[index];
+      expect(runs).toHaveLength(6);
+      await runs[index];
     },
   );
 
   it('stay alive and name a dependency that fails later, and become ready again', async () => {
-    const installation = installations.at(-1) as NeedyApps;
+    const installation = installations.at(-1) as DependentApps;
     for (const name of ['redis', 'nats', 'postgres'] as const) {
-      installation.goes(name);
-      await installation.misses(name);
-      await installation.areAlive();
-      installation.comes(name);
-      await installation.misses();
+      installation.takeDown(name);
+      await installation.expectMissing(name);
+      await installation.expectAlive();
+      installation.restore(name);
+      await installation.expectMissing();
     }
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { freePort } from '#testing/backing/free-port.js';
-import { ownPlace, StartedProduct } from './started-product.js';
+import { isolatedEnvironment, StartedProduct } from './started-product.js';
 
 describe('npm start refuses', () => {
   const places: string[] = [];
@@ -12,12 +12,12 @@ describe('npm start refuses', () => {
   let resourcePort: string;
   let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
 
-  /** In a folder of its own, so that none waits for another one. */
+  /** Each start has a folder of its own, so that none waits for another. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
     ...args: string[]
   ): Promise<StartedProduct> {
-    const place = await ownPlace();
+    const place = await isolatedEnvironment();
     places.push(place.LOCAL_DIR);
     return new StartedProduct({ ...place, ...settings(place) }, { flags: args });
   }
@@ -50,7 +50,7 @@ describe('npm start refuses', () => {
     expect(product.output).not.toContain('starting PostgreSQL');
   });
 
-  // It waits for 3 s; what begins anew for ever is ended by the time limit of the test.
+  // It waits 3 s. The test's time limit ends an endless retry.
   it('a configured server that cannot be reached, quickly and in one line', async () => {
     const { unreachable: product } = refused;
     expect(await product.exit).toBe(1);

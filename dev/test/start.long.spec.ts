@@ -2,11 +2,11 @@ import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type SeenProcess, survivorsOf } from '#testing/process-tree.js';
-import { ownPlace, type Run, StartedProduct } from './started-product.js';
+import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 
 const WITHIN = 60_000;
 
-// The order matters: each test goes on with the data that the one before left.
+// The order matters: each test continues with the data of the previous one.
 describe('npm start', () => {
   let env: Record<string, string>;
   let product: StartedProduct;
@@ -14,7 +14,7 @@ describe('npm start', () => {
   let all: SeenProcess[];
 
   beforeAll(async () => {
-    env = await ownPlace();
+    env = await isolatedEnvironment();
   });
 
   afterAll(async () => {
@@ -29,7 +29,7 @@ describe('npm start', () => {
     all = await product.processes();
   }
 
-  /** Goes on as soon as every process runs: one that is killed while it starts leaves nothing either. */
+  /** Resolves as soon as every process exists: a kill during the start must leave nothing, too. */
   async function begin(): Promise<void> {
     product = new StartedProduct(env, { npm: true });
     all = await product.allStarted();

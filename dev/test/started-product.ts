@@ -25,21 +25,21 @@ export interface Run {
   nats_url: string;
 }
 
-/** A folder of the test's, which it removes, and four ports that nobody has. */
-export async function ownPlace(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
+/** An environment with a new folder, which the test removes, and four free ports. */
+export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(directory, 0o755);
   const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())]));
   return { ...(Object.fromEntries(ports) as Record<string, string>), LOCAL_DIR: directory };
 }
 
-/** `npm start` without the build that precedes it, with data in a folder of the test's, on ports of its own. */
+/** `npm start` without its build. */
 export class StartedProduct {
   output = '';
   readonly exit: Promise<number>;
   private readonly child: ChildProcess;
 
-  /** @param env LOCAL_DIR and the four ports; `npm: true` puts a stand-in of npm and its shell in between */
+  /** @param env LOCAL_DIR and the four ports; `npm: true` starts it as npm does, through a parent process and a shell */
   constructor(
     private readonly env: Record<string, string>,
     { npm = false, flags = [] as readonly string[] } = {},
@@ -48,7 +48,7 @@ export class StartedProduct {
     const script = command.map((word) => `'${word}'`).join(' ');
     const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
     const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;
-    // Servers of the test run's own, whatever the environment names.
+    // npm start must not use servers that the environment names.
     const { DATABASE_URL: _d, REDIS_URL: _r, NATS_URL: _n, NODE_ENV: _e, ...ours } = process.env;
     const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
     delete ours['npm_lifecycle_event'];
@@ -65,16 +65,16 @@ export class StartedProduct {
     return this.child.pid ?? 0;
   }
 
-  /** What run.json says once it is there. */
+  /** Resolves with the content of run.json. */
   async ready(): Promise<Run> {
     await this.until(() => this.output.includes('Begin here'));
     return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
   }
 
-  /** Every process of the product, as soon as all of them exist; they may not be ready yet. */
+  /** Every process of the product, as soon as all exist. They may not be ready. */
   async allStarted(): Promise<SeenProcess[]> {
     let all: SeenProcess[] = [];
-    // To list every process of the machine takes a while: not before there is something to find.
+    // Listing the machine's processes is slow: wait for the first app.
     await this.until(() => this.output.includes('starting authorize'));
     await this.until(async () => {
       all = await this.processes();

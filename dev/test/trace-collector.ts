@@ -7,7 +7,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A span as OTLP's JSON has it. */
+/** A span of OTLP JSON. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -15,7 +15,7 @@ export interface CollectedSpan {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly links?: readonly { readonly traceId: string }[];
-  /** Of the process it came from. */
+  /** The service of its process. */
   readonly service: string;
 }
 
@@ -26,12 +26,12 @@ interface Export {
   }[];
 }
 
-/** Takes in traces as an OpenTelemetry collector does (OTLP over HTTP, JSON). */
+/** Receives traces as an OpenTelemetry collector does (OTLP over HTTP, JSON). */
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
-  /** Everything that came, as it came. */
+  /** Every request body, unparsed. */
   readonly texts: string[] = [];
-  /** Answers 401 with all that it was sent in its headers, as some do to be helpful. */
+  /** Answers 401 and echoes the request headers, as some servers do. */
   refuses = false;
 
   private constructor(private readonly server: Server) {}

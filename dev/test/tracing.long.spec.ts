@@ -25,7 +25,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
-      // Longer than it takes until an app that does not end is killed.
+      // Longer than the grace period after which an app is killed.
       OTEL_EXPORTER_OTLP_TIMEOUT: '120000',
       LOG_LEVEL: 'info',
     });
@@ -35,7 +35,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect((await user.me(body['access_token'], headers)).status).toBe(200);
     await user.me(body['access_token']);
     await until('the last request has arrived', async () => collector.spans.filter(isMe).length === 2);
-    // Spans come from three processes, each in its own time: the last ones of all are the token app's.
+    // Spans of three processes arrive independently; those of the token app arrive last.
     await until('its answers have arrived', async () => processed(collector.spans).length === 2);
     await until('the pages have arrived', async () => collector.spans.some(isLogin));
     const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);
@@ -51,7 +51,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   const isLogin = (span: CollectedSpan) => span.name === 'POST /auth/login';
   const processed = (all: readonly CollectedSpan[]) => all.filter(({ name }) => name.startsWith('process '));
   const parentOf = (span: CollectedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId);
-  /** From the outside in, with the process each span is of. */
+  /** The spans from the root to the leaf, with their services. */
   const pathTo = (span: CollectedSpan | undefined): string[] =>
     span ? [...pathTo(parentOf(span)), `${span.service}: ${span.name}`] : [];
 
@@ -158,7 +158,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const { body } = await user.redeem(await user.code());
     expect((await user.me(body['access_token'])).status).toBe(200);
     await product.close();
-    // Whoever is held up is killed.
+    // A process that cannot end in time is killed.
     const ends = Object.values(product.apps).map((app) => app.process.ended);
     expect(await Promise.all(ends)).toEqual(['exit code 0', 'exit code 0', 'exit code 0']);
     expect(ofOpenTelemetry(await modules.end()).join()).toContain('exporter-trace-otlp-http');
@@ -179,7 +179,7 @@ describe('without a configured collector', () => {
     await product.close();
     const loaded = await modules.end();
     expect(loaded.filter((path) => path.endsWith('.cjs') && path.includes('/dist/apps/')).length).toBe(3);
-    // What tracing needs is not in the bundle (bundle.mjs).
+    // The packages of tracing are not in the bundle (bundle.mjs).
     expect(ofOpenTelemetry(loaded)).toEqual([]);
   });
 });

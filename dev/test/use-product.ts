@@ -7,9 +7,9 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An application and its user, who do the ordinary thing and some that are refused. */
+/** An application and its user: valid requests and some that are refused. */
 export class ProductUser {
-  /** Everything secret or personal that passed by. */
+  /** Every secret or personal value in requests and answers. */
   readonly seen = new Set<string>();
 
   constructor(private readonly run: RunFile) {
@@ -49,7 +49,7 @@ export class ProductUser {
 
   async me(token: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const authorization = typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {};
-    // A query that a trace or a log must not hold.
+    // A query that must not appear in a trace or log.
     const url = `${this.run.api_url}/v2/me?code=${randomBytes(16).toString('hex')}`;
     const answer = await fetch(url, { headers: { ...headers, ...authorization } });
     return { status: answer.status, body: (await answer.json()) as Answer['body'] };

@@ -7,9 +7,9 @@ import { type Isolated, isolate } from '#testing/isolate.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 import { until } from './app-processes.js';
 
-// A roll-out replaces APIs and token apps in any order, so that those of two versions meet over NATS. What 0.1.0 says there is
-// written down here, and not imported: it stays as it is when the contract grows. A version that comes after has to work with
-// it, and with what a later one may add: fields that nobody knows yet.
+// A roll-out replaces APIs and token apps in any order, so that two versions communicate over NATS. The messages of 0.1.0 are
+// written out here and not imported: they stay the same when the contract grows. Every later version must work with
+// them, and ignore fields that a later one adds.
 const API_URL = 'https://api.example.com';
 const GRANT = { grant_id: 'g'.repeat(43), client_id: 'sc_a', sub: '7', scope: 'profile:read' };
 const PROFILE = {
@@ -44,7 +44,7 @@ function consumed({ jkt, jti, expires_at: expiresAt }: Proof): object {
   return isProof ? { outcome: 'consumed' } : {};
 }
 
-/** A token app as far as APIs know it, of 0.1.0 or with what a later one adds. */
+/** A token app's side of the NATS contract, of 0.1.0 or with the fields of a later version. */
 class TokenAppOf01 {
   revoked = false;
 
@@ -59,7 +59,7 @@ class TokenAppOf01 {
     }));
   }
 
-  /** As a grant's end is told to everybody. */
+  /** Broadcasts the revocation of a grant. */
   async revoke(): Promise<void> {
     this.revoked = true;
     this.nats.publish('oauth.grant.revoked', JSON.stringify({ grant_id: GRANT.grant_id, ...this.added }));
@@ -127,7 +127,7 @@ describe.each([
 
   it('receives a revocation', async () => {
     await tokenApp.revoke();
-    // Sooner than what it remembers would be forgotten by itself, 30 s.
+    // Before the cache entry expires after 30 s.
     await until(
       'the token is refused',
       async () => (await me({ Authorization: 'Bearer bearer' })).status === 401,

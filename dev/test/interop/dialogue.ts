@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A program that says and hears one JSON value a line. */
+/** A child process that exchanges JSON values, one per line. */
 export class Dialogue {
   private readonly child: ChildProcessWithoutNullStreams;
   private readonly lines: AsyncIterator<string>;
@@ -14,7 +14,7 @@ export class Dialogue {
     this.closed = new Promise((resolve) => void this.child.once('close', () => resolve()));
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
     this.child.on('error', (error) => (this.errors += error.message));
-    // Its end, which `hear` reports.
+    // EPIPE after its exit, which `hear` reports.
     this.child.stdin.on('error', () => undefined);
   }
 
@@ -22,7 +22,7 @@ export class Dialogue {
     this.child.stdin.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** What it says next. Throws what it wrote to stderr when it has ended instead. */
+  /** The next value. @throws with its stderr if it has exited */
   async hear<T>(): Promise<T> {
     const { value, done } = await this.lines.next();
     if (!done) return JSON.parse(value) as T;
@@ -30,7 +30,7 @@ export class Dialogue {
     throw new Error(`the program ended: ${this.errors}`);
   }
 
-  /** Ends it, whatever it is doing. */
+  /** Kills it. */
   async end(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.closed;

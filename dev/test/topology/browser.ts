@@ -1,14 +1,14 @@
 import { CookieJar } from '../../demo/cookie-jar.js';
 import { findForm } from '../../demo/page-form.js';
 import type { Installation, User } from './installation.js';
-import { type Outcome, patiently } from './patiently.js';
+import { type Outcome, retryUntilAvailable } from './retry.js';
 
-/** A user who allows, and who is logged in from then on: later visits need no click. */
+/** A user's browser. After the first login and consent, later authorization requests need no click. */
 export class Browser {
   private readonly cookies = new CookieJar();
 
   constructor(
-    private readonly at: Installation,
+    private readonly installation: Installation,
     private readonly user: User,
   ) {}
 
@@ -24,25 +24,25 @@ export class Browser {
     return codeOf(await this.visit(consent.action, { ...consent.fields, decision: 'allow' }));
   }
 
-  /** Opens the authorization URL again. @returns the code @throws when it leads to the login, or anywhere else */
+  /** Opens the authorization URL again. @returns the code @throws unless it redirects to the application */
   async code(): Promise<{ code: string; visit: Outcome }> {
     const visit = await this.visit(this.start());
     return { code: codeOf(visit), visit };
   }
 
   private start(): URL {
-    const { client_id, redirect_uri } = this.at.client;
+    const { client_id, redirect_uri } = this.installation.client;
     const query = new URLSearchParams({
       client_id,
       redirect_uri,
       response_type: 'code',
       state: 'a-state-of-its-own',
     });
-    return new URL(`${this.at.authorizeUrl}/auth/oauth2/authorize?${query.toString()}`);
+    return new URL(`${this.installation.authorizeUrl}/auth/oauth2/authorize?${query.toString()}`);
   }
 
   private visit(url: URL, form?: Record<string, string>): Promise<Outcome> {
-    return patiently(async () => {
+    return retryUntilAvailable(async () => {
       const answer = await fetch(url, {
         redirect: 'manual',
         headers: { Cookie: this.cookies.header(url) ?? '' },

@@ -10,7 +10,7 @@ import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
 import type { Installation, User } from './installation.js';
 
-/** One of them is asked for consent again after 100 grants in a day, which a load on a quick machine comes to. */
+/** Enough that no user exceeds 100 grants in a day, which would require consent again. */
 const USERS = 10;
 
 export interface BackingUrls {
@@ -19,14 +19,14 @@ export interface BackingUrls {
   readonly NATS_URL: string;
 }
 
-/** The product as it is deployed, each app a process, on the services that the URLs name; copies of token and resource. */
+/** A deployment with each app as a process, and with replicas of token and resource. */
 export interface ClusteredProduct extends Installation {
   readonly apps: readonly AppProcess[];
   readonly keys: string;
   stop(): Promise<void>;
 }
 
-/** @param resources how many copies of the resource app, of which one is enough where NATS does not fail */
+/** @param resources the number of resource replicas; one suffices unless NATS fails */
 export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
   await migrate(urls.DATABASE_URL);
   const { client, users } = await register(urls.DATABASE_URL);
@@ -34,14 +34,14 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
     LOG_LEVEL: 'fatal',
-    // The longest there are: what is refused is not refused because the machine was slow.
+    // The maximum: a slow machine causes no refusal.
     CODE_LIFETIME: '600',
     RETRY_WINDOW: '3600',
     AUTH_URL: origin(authorize),
     BASE_URL: origin(token),
     API_URL: origin(resource),
     NATS_URL: urls.NATS_URL,
-    // The default: a server that falls silent is the subject.
+    // The default, because the tests make servers silent.
     DEPENDENCY_TIMEOUT: '2',
   };
   const keys = randomBytes(32).toString('base64url');

@@ -3,21 +3,21 @@ import { PostgresPair } from '#testing/topology/postgres-pair.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
 import { until } from '#testing/topology/until.js';
 import { type Application, pairOf } from './application.js';
-import { BusyProduct } from './busy-product.js';
+import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
-import { type LostWrites, loseWrites } from './lost-writes.js';
+import { type LostWrites, loseLatestWrites } from './lost-writes.js';
 
 /**
- * A request that was under way when a NATS server fell ends with its time-out of 2 s and is made again, a Redis master is
- * replaced after 2 s of silence and an election, and we promote a standby. A busy machine takes longer.
+ * A request under way at the failure of a NATS server times out after 2 s and is retried. A Redis master is
+ * replaced after 2 s of silence and an election. The test promotes a PostgreSQL standby. A busy machine takes longer.
  */
-const BACK_MS = 60_000;
+const RECOVERY_DEADLINE_MS = 60_000;
 
 let redis: RedisCluster;
 let nats: NatsCluster;
 let postgres: PostgresPair;
 let product: ClusteredProduct;
-let busy: BusyProduct;
+let loaded: LoadedProduct;
 
 beforeAll(async () => {
   [redis, nats, postgres] = await Promise.all([
@@ -27,7 +27,7 @@ beforeAll(async () => {
   ]);
   const urls = { REDIS_URL: redis.url, NATS_URL: nats.url, DATABASE_URL: postgres.url };
   product = await startClusteredProduct(urls, 2);
-  busy = await BusyProduct.of(product, 4);
+  loaded = await LoadedProduct.connect(product, 4);
 });
 
 afterAll(async () => {
@@ -38,41 +38,41 @@ afterAll(async () => {
 describe('nobody is logged out, no code is redeemed twice and the service is back within seconds when it loses', () => {
   it('a NATS server', async () => {
     let clients = 0;
-    const fall = async () => (clients = await nats.killServerOf('resource'));
-    const report = await busy.through({ fall, withinMs: BACK_MS });
+    const fail = async () => (clients = await nats.killServerOf('resource'));
+    const report = await loaded.failOver({ fail, withinMs: RECOVERY_DEADLINE_MS });
     expect(clients).toBeGreaterThan(0);
     expect(report.faults).toEqual([]);
-    expect(report.longest).toBeLessThan(BACK_MS);
-    expect(await busy.again(report)).toEqual([400]);
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
   it('the PostgreSQL primary', async () => {
-    const report = await busy.through({
-      fall: () => postgres.killPrimary(),
-      missed: 'postgres',
-      rescue: () => postgres.promote(),
-      withinMs: BACK_MS,
+    const report = await loaded.failOver({
+      fail: () => postgres.killPrimary(),
+      missingDependency: 'postgres',
+      repair: () => postgres.promote(),
+      withinMs: RECOVERY_DEADLINE_MS,
     });
     expect(report.faults).toEqual([]);
-    expect(report.longest).toBeLessThan(BACK_MS);
-    expect(await busy.again(report)).toEqual([400]);
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
   it('a master of the Redis Cluster', async () => {
     const master = await redis.masterOf('any key');
     const replica = await redis.replicaOf(master);
-    const report = await busy.through({
-      // It takes over when everybody has seen that nobody serves: on a quick machine, or a slow one, that is soon over.
-      fall: () => (replica.signal('SIGSTOP'), master.kill()),
-      missed: 'redis',
-      rescue: async () => replica.signal('SIGCONT'),
-      withinMs: BACK_MS,
+    const report = await loaded.failOver({
+      // The replica is stopped until every app has noticed the outage, which could otherwise be too short.
+      fail: () => (replica.signal('SIGSTOP'), master.kill()),
+      missingDependency: 'redis',
+      repair: async () => replica.signal('SIGCONT'),
+      withinMs: RECOVERY_DEADLINE_MS,
     });
     expect(report.faults).toEqual([]);
     expect(report.delayed).toBeGreaterThan(0);
-    expect(report.longest).toBeLessThan(BACK_MS);
-    expect(await busy.again(report)).toEqual([400]);
-    // It comes back and follows who replaced it.
+    expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+    expect(await loaded.replayCodes(report)).toEqual([400]);
+    // It restarts as a replica of its successor.
     await master.start();
   });
 });
@@ -82,8 +82,8 @@ describe('after the fall of a Redis Cluster master with its last writes', () => 
   let lost: LostWrites;
 
   beforeAll(async () => {
-    ({ application } = busy);
-    lost = await loseWrites(redis, product, busy);
+    ({ application } = loaded);
+    lost = await loseLatestWrites(redis, product, loaded);
   });
 
   it('a code that was redeemed there is refused, and the client that redeemed it stays connected', async () => {
@@ -96,7 +96,7 @@ describe('after the fall of a Redis Cluster master with its last writes', () => 
 
   it('a code that was not redeemed is refused too, because its use cannot be ruled out', async () => {
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
-    const { code } = await busy.connect();
+    const { code } = await loaded.authorizeAgain();
     expect((await application.redeem(code)).status).toBe(200);
   });
 
@@ -108,7 +108,7 @@ describe('after the fall of a Redis Cluster master with its last writes', () => 
   it('the token app applies a revocation again that was lost there, although its connection never broke', async () => {
     await until(
       'the access token is refused',
-      BACK_MS,
+      RECOVERY_DEADLINE_MS,
       async () => (await application.me(lost.revoked)).status === 401,
     );
     expect((await application.refresh(lost.revoked)).status).toBe(400);

@@ -3,10 +3,10 @@ export interface User {
   readonly password: string;
 }
 
-/** Where a product is reached, and who uses it. */
+/** The URLs of a deployment, with its client and users. */
 export interface Installation {
   readonly authorizeUrl: string;
-  /** Of each copy. */
+  /** One per replica. */
   readonly tokenUrls: readonly string[];
   readonly resourceUrls: readonly string[];
   readonly client: {

@@ -1,38 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Application, type Pair, pairOf } from './application.js';
+import { type Application, type TokenPair, pairOf } from './application.js';
 import type { Browser } from './browser.js';
-import type { Outcome } from './patiently.js';
+import type { Outcome } from './retry.js';
 
 const PAUSE_MS = 40;
-/** After so many it gives up. */
-export const FAULTS = 10;
+/** The load ends after this many faults. */
+export const MAX_FAULTS = 10;
 
-/** What users and applications saw of a fail-over. */
+/** The effects of a fail-over on users and applications. */
 export interface Report {
-  /** Requests that were answered as they should be in the end. */
+  /** Requests that succeeded, with or without retries. */
   served: number;
-  /** Those of them that got 503 before. */
+  /** Requests that succeeded after a 503. */
   delayed: number;
   /** The longest time until an answer, in milliseconds. */
   longest: number;
-  /** Answers that log somebody out, or that nobody can explain. */
+  /** Unexpected answers, such as invalid_grant for a live grant. */
   faults: string[];
-  /** Codes that were exchanged for a pair. */
+  /** Redeemed codes. */
   redeemed: string[];
-  /** Codes whose first redemption got no answer or met a fail-over, so that the user has to click again. */
-  clickAgain: number;
+  /** Codes lost to a fail-over during their redemption: the user authorizes again. */
+  lostCodes: number;
 }
 
-/** Sessions that refresh and call the API without a pause, and users who connect again and again, until told to end. */
+/** Refreshes and calls the API for each session, and connects users, in endless loops until `end`. */
 export class Load {
-  readonly report: Report = { served: 0, delayed: 0, longest: 0, faults: [], redeemed: [], clickAgain: 0 };
-  private over = false;
+  readonly report: Report = { served: 0, delayed: 0, longest: 0, faults: [], redeemed: [], lostCodes: 0 };
+  private stopped = false;
   private readonly loops: Promise<void>[];
 
   constructor(
     private readonly application: Application,
     private readonly connect: () => ReturnType<Browser['code']>,
-    readonly sessions: Pair[],
+    readonly sessions: TokenPair[],
   ) {
     this.loops = [
       ...sessions.map((_, index) => this.loop('session', () => this.use(index))),
@@ -40,45 +40,45 @@ export class Load {
     ];
   }
 
-  /** Resolves when every request under way is answered. */
+  /** Stops the load. Resolves when every request under way is answered. */
   async end(): Promise<Report> {
-    this.over = true;
+    this.stopped = true;
     await Promise.all(this.loops);
     return this.report;
   }
 
   private async use(index: number): Promise<void> {
-    const renewed = await this.application.refresh(this.sessions[index] as Pair);
-    if (!this.served('refresh', renewed)) return;
-    const pair = (this.sessions[index] = pairOf(renewed));
-    this.served('me', await this.application.me(pair));
+    const refreshed = await this.application.refresh(this.sessions[index] as TokenPair);
+    if (!this.checkOk('refresh', refreshed)) return;
+    const pair = (this.sessions[index] = pairOf(refreshed));
+    this.checkOk('me', await this.application.me(pair));
   }
 
   private async connectUser(): Promise<void> {
     const { code, visit } = await this.connect();
-    this.note(visit);
+    this.countSuccess(visit);
     const answer = await this.application.redeem(code);
-    // Neither the application nor the user had anything that could be lost.
+    // The code may be lost in a fail-over: no grant existed yet.
     const lost =
-      answer.status === 400 && (answer.refused || /a server failed|the code has expired/.test(answer.text));
-    if (lost) this.report.clickAgain += 1;
-    else if (this.served('redeem', answer)) this.report.redeemed.push(code);
+      answer.status === 400 && (answer.retried || /a server failed|the code has expired/.test(answer.text));
+    if (lost) this.report.lostCodes += 1;
+    else if (this.checkOk('redeem', answer)) this.report.redeemed.push(code);
   }
 
-  private served(what: string, outcome: Outcome): boolean {
-    if (outcome.status === 200) this.note(outcome);
+  private checkOk(what: string, outcome: Outcome): boolean {
+    if (outcome.status === 200) this.countSuccess(outcome);
     else this.report.faults.push(`${what}: ${outcome.status} ${outcome.text}`);
     return outcome.status === 200;
   }
 
-  private note({ refused, took }: Outcome): void {
+  private countSuccess({ retried, elapsedMs }: Outcome): void {
     this.report.served += 1;
-    this.report.longest = Math.max(this.report.longest, took);
-    if (refused) this.report.delayed += 1;
+    this.report.longest = Math.max(this.report.longest, elapsedMs);
+    if (retried) this.report.delayed += 1;
   }
 
   private async loop(what: string, step: () => Promise<void>): Promise<void> {
-    while (!this.over && this.report.faults.length < FAULTS) {
+    while (!this.stopped && this.report.faults.length < MAX_FAULTS) {
       await step().catch((error: unknown) => this.report.faults.push(`${what}: ${String(error)}`));
       await sleep(PAUSE_MS);
     }

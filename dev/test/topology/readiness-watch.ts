@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '#testing/app-process.js';
 import { until } from '#testing/topology/until.js';
 
-/** Asks /readyz of every app all the time, and remembers what was missing. */
+/** Polls /readyz of every app and records the missing dependencies. */
 export class ReadinessWatch {
-  /** The names of all dependencies that were missing anywhere at any time. */
+  /** Every dependency that any app has named. */
   readonly missing = new Set<string>();
-  private over = false;
+  private stopped = false;
   private readonly loops: Promise<void>[];
 
   constructor(apps: readonly AppProcess[]) {
@@ -14,13 +14,13 @@ export class ReadinessWatch {
   }
 
   async end(): Promise<void> {
-    this.over = true;
+    this.stopped = true;
     await Promise.all(this.loops);
   }
 
   private async watch({ internalUrl }: AppProcess): Promise<void> {
-    for (; !this.over; await sleep(100)) {
-      // What is wrong with the process itself others see.
+    for (; !this.stopped; await sleep(100)) {
+      // Other tests cover an app that does not answer.
       const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
       const { missing = [] } = ((await answer?.json().catch(() => undefined)) ?? {}) as {
         missing?: string[];

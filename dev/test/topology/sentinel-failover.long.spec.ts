@@ -1,10 +1,10 @@
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { RedisSentinel } from '#testing/topology/redis-sentinel.js';
-import { BusyProduct } from './busy-product.js';
+import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 
 /** The master is replaced after 2 s of silence and an election, or several; a busy machine takes longer. */
-const BACK_MS = 60_000;
+const RECOVERY_DEADLINE_MS = 60_000;
 
 let services: Isolated;
 let redis: RedisSentinel;
@@ -24,16 +24,16 @@ afterAll(async () => {
 });
 
 it('nobody is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
-  const busy = await BusyProduct.of(product, 3);
-  const report = await busy.through({
-    // It can be promoted when everybody has seen that nobody serves.
-    fall: () => (redis.replica.signal('SIGSTOP'), redis.master.kill()),
-    missed: 'redis',
-    rescue: async () => redis.replica.signal('SIGCONT'),
-    withinMs: BACK_MS,
+  const loaded = await LoadedProduct.connect(product, 3);
+  const report = await loaded.failOver({
+    // The replica is stopped until every app has noticed the outage.
+    fail: () => (redis.replica.signal('SIGSTOP'), redis.master.kill()),
+    missingDependency: 'redis',
+    repair: async () => redis.replica.signal('SIGCONT'),
+    withinMs: RECOVERY_DEADLINE_MS,
   });
   expect(report.faults).toEqual([]);
   expect(report.delayed).toBeGreaterThan(0);
-  expect(report.longest).toBeLessThan(BACK_MS);
-  expect(await busy.again(report)).toEqual([400]);
+  expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
+  expect(await loaded.replayCodes(report)).toEqual([400]);
 });

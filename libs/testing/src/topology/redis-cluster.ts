@@ -78,7 +78,7 @@ export class RedisCluster {
    *
    * @returns the replica
    */
-  async forgetful(master: RedisNode): Promise<RedisNode> {
+  async isolateReplica(master: RedisNode): Promise<RedisNode> {
     const replica = await this.replicaOf(master);
     await until('the replica is in step', 30_000, () => master.ask(isInStep));
     replica.signal('SIGSTOP');
@@ -90,7 +90,7 @@ export class RedisCluster {
   /** Waits for it: a node that was started again takes a moment until it follows. */
   async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
-    await until(`somebody follows ${port}`, 30_000, async () => {
+    await until(`a replica follows ${port}`, 30_000, async () => {
       const follows = await Promise.all(
         this.nodes.map((node) =>
           node

@@ -4,7 +4,7 @@ import { Interposer } from '#testing/interposer.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
 
-const NEEDS = {
+const REQUIRED = {
   authorize: ['postgres', 'redis'],
   token: ['postgres', 'redis', 'nats'],
   resource: ['nats'],
@@ -12,16 +12,16 @@ const NEEDS = {
 
 export type Dependency = 'postgres' | 'redis' | 'nats';
 
-/** Apps whose dependencies come and go, as those of no others do. */
-export class NeedyApps {
+/** Apps with private dependencies that can be taken down. */
+export class DependentApps {
   private constructor(
     private readonly services: Isolated,
     private readonly dependencies: Record<Dependency, Interposer>,
     private readonly apps: ReadonlyMap<AppName, LaunchedApp>,
   ) {}
 
-  /** Starts apps with none of what they need. */
-  static async start(names: readonly AppName[]): Promise<NeedyApps> {
+  /** Starts apps while all dependencies are down. */
+  static async start(names: readonly AppName[]): Promise<DependentApps> {
     const services = await isolate();
     const [postgres, redis, nats] = await Promise.all(
       [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => Interposer.to(url)),
@@ -39,30 +39,30 @@ export class NeedyApps {
       LOG_LEVEL: 'silent',
     };
     const launched = names.map(async (name) => [name, await launchApp(name, await freePort(), env)] as const);
-    return new NeedyApps(services, dependencies, new Map(await Promise.all(launched)));
+    return new DependentApps(services, dependencies, new Map(await Promise.all(launched)));
   }
 
-  comes(dependency: Dependency): void {
+  restore(dependency: Dependency): void {
     this.dependencies[dependency].down = false;
   }
 
-  goes(dependency: Dependency): void {
+  takeDown(dependency: Dependency): void {
     this.dependencies[dependency].down = true;
     this.dependencies[dependency].cut();
   }
 
-  /** Resolves when each app names exactly what it needs and cannot have. */
-  async misses(...down: readonly Dependency[]): Promise<void> {
-    await until(`they miss ${down.join(' and ') || 'nothing'}`, async () => {
+  /** Resolves when each app names exactly the dependencies that it requires and that are down. */
+  async expectMissing(...down: readonly Dependency[]): Promise<void> {
+    await until(`missing: ${down.join(' and ') || 'nothing'}`, async () => {
       const checks = [...this.apps].map(async ([name, app]) => {
-        const expected = NEEDS[name].filter((need) => down.includes(need));
+        const expected = REQUIRED[name].filter((name) => down.includes(name));
         return JSON.stringify(await app.missing()) === JSON.stringify(expected);
       });
       return (await Promise.all(checks)).every(Boolean);
     });
   }
 
-  async areAlive(): Promise<void> {
+  async expectAlive(): Promise<void> {
     for (const app of this.apps.values())
       expect((await fetch(`${app.internalUrl}/healthz`)).status).toBe(200);
   }
