@@ -3,6 +3,7 @@ import {
   ForbiddenException,
   Inject,
   Injectable,
+  Logger,
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
@@ -34,9 +35,14 @@ export class DpopRefusedError extends Error {
   }
 }
 
+const WARNING_INTERVAL_MS = 10_000;
+
 /** Answers to refused requests: each method sets the headers of the response and returns the exception to throw. */
 @Injectable()
 export class Refusals {
+  private readonly logger = new Logger('Introspection');
+  private warnedAt = -Infinity;
+
   constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
 
   /** RFC 6750 3: a request without a token gets a challenge without an error code. */
@@ -82,10 +88,19 @@ export class Refusals {
   failure(response: ChallengedResponse, error: unknown): unknown {
     if (!(error instanceof DependencyUnavailableError)) return error;
     response.header('Retry-After', '1');
+    this.warn(error);
     return new ServiceUnavailableException(
       'the token cannot be checked just now, repeat the request in a moment',
       { cause: error },
     );
+  }
+
+  /** At most once every 10 s: Nest logs no HTTP exception, and without the cause nobody knows what to repair. */
+  private warn({ message }: DependencyUnavailableError): void {
+    const now = performance.now();
+    if (now - this.warnedAt < WARNING_INTERVAL_MS) return;
+    this.warnedAt = now;
+    this.logger.warn(`requests get 503, because their tokens cannot be checked: ${message}`);
   }
 
   /**

@@ -4,7 +4,7 @@ import { REDIRECT_URI } from '#testing/fixture.js';
 import { Interposer } from '#testing/interposer.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 import { OutsideProject, packIntrospection, type Answer, type RunningProject } from './project.js';
-import { COMMONJS, FASTIFY_MAIN, TYPES } from './projects.js';
+import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
 
 const PACKAGE = '@scheduling-oauth/introspection';
 const TOKEN_PATH = '/api/auth/oauth/token';
@@ -31,9 +31,10 @@ beforeAll(async () => {
   // One after the other: both fill npm's cache.
   bookingsApi = await OutsideProject.from('examples/bookings-api', tarball, {
     '@nestjs/platform-fastify': '^12.5.0',
+    '@nestjs/testing': '^12.5.0',
   });
   commonJs = await OutsideProject.from(COMMONJS, tarball);
-  await bookingsApi.write({ 'fastify.js': FASTIFY_MAIN });
+  await bookingsApi.write({ 'fastify.js': FASTIFY_MAIN, 'without-nats.js': WITHOUT_NATS });
   expect(await bookingsApi.compile()).toBe('');
   const options = [
     '--module',
@@ -215,6 +216,10 @@ describe('the package', () => {
     const isOne = `import('${PACKAGE}').then(({ TokenGuard }) => console.log(TokenGuard === require('${PACKAGE}').TokenGuard))`;
     for (const project of [bookingsApi, commonJs])
       expect(await project.run('--input-type=commonjs', '-e', isOne)).toBe('true\n');
+  });
+
+  it('lets a project test its handlers without NATS, and its process end', async () => {
+    expect(await bookingsApi.run('without-nats.js')).toBe('[]\n');
   });
 
   it.each([

@@ -73,10 +73,12 @@ export class OutsideProject {
       env: ENV,
       timeout: INSTALL_WITHIN_MS,
     });
-    if (installed.code !== 0)
+    if (installed.code !== 0) {
+      await project.remove();
       throw new Error(
         `npm install failed: this test needs the npm registry, or all packages in npm's cache\n${lastLines(installed.stderr, 20)}`,
       );
+    }
     return project;
   }
 

@@ -9,6 +9,23 @@ app.enableShutdownHooks();
 await app.listen(process.env.PORT, '127.0.0.1');
 `;
 
+/** A test of the bookings API without NATS, as docs/introspection.md shows it: prints what the handler answers, and ends. */
+export const WITHOUT_NATS = `
+import { Test } from '@nestjs/testing';
+import { TokenGuard } from '@scheduling-oauth/introspection';
+import { AppModule } from './dist/app.module.js';
+
+const canActivate = (context) => {
+  context.switchToHttp().getRequest().token = { userId: 7, clientId: 'sc_a', scopes: ['bookings:read'] };
+  return true;
+};
+const testing = Test.createTestingModule({ imports: [AppModule] }).overrideGuard(TokenGuard).useValue({ canActivate });
+const app = (await testing.compile()).createNestApplication({ logger: false });
+await app.listen(0, '127.0.0.1');
+console.log(await (await fetch(\`\${await app.getUrl()}/bookings\`)).text());
+await app.close();
+`;
+
 /** A CommonJS project on the oldest NestJS that the package supports; its options come from another provider. */
 export const COMMONJS: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({
