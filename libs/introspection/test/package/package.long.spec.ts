@@ -31,7 +31,7 @@ beforeAll(async () => {
   // One after the other: both fill npm's cache.
   bookingsApi = await OutsideProject.from('examples/bookings-api', tarball, {
     '@nestjs/platform-fastify': '^12.5.0',
-    '@nestjs/testing': '^12.5.0',
+    '@nestjs/testing': '^12.0.0',
   });
   commonJs = await OutsideProject.from(COMMONJS, tarball);
   await bookingsApi.write({ 'fastify.js': FASTIFY_MAIN, 'without-nats.js': WITHOUT_NATS });
