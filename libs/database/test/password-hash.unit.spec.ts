@@ -1,4 +1,4 @@
-import { type Algorithm, hash as argon2, type Version } from '@node-rs/argon2';
+import { hash as argon2 } from '@node-rs/argon2';
 import { needsRehash, hashPassword, verifyPassword } from '#database/user/password.js';
 import { passwordHashProblem } from '#database/user/password-hash.js';
 
@@ -27,17 +27,10 @@ describe('a password hash of the product', () => {
   });
 
   it.each([
-    ['argon2d', 0, 1],
-    ['argon2i, version 1.0', 1, 0],
-    ['argon2id', 2, 1],
-  ])('may be of any type and version: %s', async (_, algorithm, version) => {
-    const hash = await argon2('correct horse', {
-      algorithm: algorithm as Algorithm,
-      version: version as Version,
-      memoryCost: 1024,
-      timeCost: 3,
-      parallelism: 4,
-    });
+    '$argon2d$v=19$m=1024,t=3,p=4$seZR+LXt1NDe12XUHa5gZg$3rBFp7jIEBPO0kg6mcz42NaCLjqGx9BI/Ulvr/fF+/k',
+    '$argon2i$v=16$m=1024,t=3,p=4$EOQ2htfhcergU7iSbIsRIg$U2QvHIIyIfwcMca9IABdfVB8CaAgPjhZe41Nby4kyc0',
+    '$argon2id$v=19$m=1024,t=3,p=4$z7UoQYeM/6j22e4iPJ0WGg$d2kgwzjXy7blO/x0zKlUcQvGfc1mincXkJf68T7cjKU',
+  ])('may be of any type and version: %s', async (hash) => {
     expect(passwordHashProblem(hash)).toBeNull();
     expect(await verifyPassword('correct horse', hash)).toBe(true);
     expect(await verifyPassword('correct horsE', hash)).toBe(false);
