@@ -101,7 +101,7 @@ describe('the NATS user for a service in docs/introspection.md', () => {
       redirect_uri: REDIRECT_URI,
     });
     const { access_token } = (await answer.json()) as { access_token: string };
-    const introspector = new Introspector(connection);
+    const introspector = new Introspector(connection, {});
     expect(await introspector.introspect(access_token)).toMatchObject({ clientId: client.client_id });
     expect((await send('revoke', { token: access_token })).status).toBe(200);
     // Unheard, it would be believed for 30 s. Each other question takes as long as the broadcast.

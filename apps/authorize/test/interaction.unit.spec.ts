@@ -10,12 +10,18 @@ import {
 
 const SCOPES = ['profile:read', 'schedules:read', 'schedules:write', 'bookings:read', 'bookings:write'];
 
+const APIS = ['https://api.example.com', 'https://bookings.example.com'];
+
 const some = fc.subarray(SCOPES);
-const decisionArbitrary = some.chain((asked) =>
-  fc.subarray(asked).map((allowed) => ({ asked: asked.join(' '), allowed: allowed.join(' ') })),
-);
+const someApis = fc.subarray(APIS).map((apis) => (apis.length === 0 ? null : apis.join(' ')));
+const decisionArbitrary = fc
+  .record({ asked: some, resources: someApis })
+  .chain(({ asked, resources }) =>
+    fc.subarray(asked).map((allowed) => ({ asked: asked.join(' '), allowed: allowed.join(' '), resources })),
+  );
 const situation = fc.record({
   scope: fc.subarray(SCOPES, { minLength: 1 }),
+  resources: someApis,
   optional: some,
   decisions: fc.array(decisionArbitrary, { maxLength: 6 }),
 });
@@ -26,11 +32,17 @@ type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
 function always(rule: (given: Situation & { asked: ReturnType<typeof requestedScopes> }) => void): void {
   fc.assert(
     fc.property(situation, (given) => {
-      const { scope, optional, decisions } = given;
-      rule({ ...given, asked: requestedScopes(scope.join(' '), { optionalScopes: optional }, decisions) });
+      rule({ ...given, asked: requested(given, given.decisions) });
     }),
     { numRuns: 1_000 },
   );
+}
+
+function requested(
+  { scope, resources, optional }: Pick<Situation, 'scope' | 'resources' | 'optional'>,
+  decisions: Situation['decisions'],
+) {
+  return requestedScopes({ scope: scope.join(' '), resources }, { optionalScopes: optional }, decisions);
 }
 
 /** The fields of a form in which the boxes of these scopes are ticked. */
@@ -38,13 +50,21 @@ const ticking = (scopes: readonly string[]) =>
   Object.fromEntries(scopes.map((scope) => [checkboxOf(scope), 'yes']));
 
 const tokens = (list: string | null) => (list === null || list === '' ? [] : list.split(' '));
+/** The APIs that a list means. */
+const meant = (resources: string | null) => (resources === null ? [...APIS, 'any other'] : tokens(resources));
 
 describe('the earlier decision on a scope', () => {
-  it('is the newest decision about it', () => {
-    always(({ scope, decisions, asked }) => {
+  // @rfc 8707 3
+  it('is the newest one about it that declined it, or allowed it for every API of the request', () => {
+    always(({ scope, resources, decisions, asked }) => {
       expect(asked.map((one) => one.scope)).toEqual(scope);
       for (const { scope: token, decision } of asked) {
-        const last = decisions.find((one) => tokens(one.asked).includes(token));
+        const last = decisions.find(
+          (one) =>
+            tokens(one.asked).includes(token) &&
+            (!tokens(one.allowed).includes(token) ||
+              meant(resources).every((api) => meant(one.resources).includes(api))),
+        );
         const expected = last && (tokens(last.allowed).includes(token) ? 'allowed' : 'declined');
         expect(decision).toBe(expected ?? null);
       }
@@ -52,11 +72,12 @@ describe('the earlier decision on a scope', () => {
   });
 
   it('is not changed by a decision on other scopes', () => {
-    always(({ scope, optional, decisions, asked }) => {
+    always((given) => {
+      const { scope, decisions, asked } = given;
       const others = SCOPES.filter((token) => !scope.includes(token)).join(' ');
       for (const allowed of ['', others]) {
-        const more = [{ asked: others, allowed }, ...decisions];
-        expect(requestedScopes(scope.join(' '), { optionalScopes: optional }, more)).toEqual(asked);
+        const more = [{ asked: others, allowed, resources: null }, ...decisions];
+        expect(requested(given, more)).toEqual(asked);
       }
     });
   });
@@ -90,17 +111,16 @@ describe('the scope granted without a consent page', () => {
   });
 
   it('is exactly what the last Allow granted, and stays the same', () => {
-    always(({ scope, optional, decisions, asked }) => {
+    always((given) => {
+      const { scope, resources, decisions, asked } = given;
       const allowed = allowedByForm(asked, ticking(scope.filter((token) => token.endsWith('read'))));
-      const now = [{ asked: scope.join(' '), allowed }, ...decisions];
-      const before = allowedEarlier(requestedScopes(scope.join(' '), { optionalScopes: optional }, now));
+      const now = [{ asked: scope.join(' '), allowed, resources }, ...decisions];
+      const before = allowedEarlier(requested(given, now));
       expect(before).toBe(allowed === '' ? null : allowed);
       // An answer without a question is recorded as a decision, too: it says nothing new.
       if (before === null) return;
-      const later = [{ asked: scope.join(' '), allowed: before }, ...now];
-      expect(allowedEarlier(requestedScopes(scope.join(' '), { optionalScopes: optional }, later))).toBe(
-        before,
-      );
+      const later = [{ asked: scope.join(' '), allowed: before, resources }, ...now];
+      expect(allowedEarlier(requested(given, later))).toBe(before);
     });
   });
 
@@ -117,8 +137,9 @@ describe('the scope granted without a consent page', () => {
 describe('Allow', () => {
   it('grants the required scopes and the ticked optional ones, and never more than requested', () => {
     fc.assert(
-      fc.property(situation, some, ({ scope, optional, decisions }, ticked) => {
-        const asked = requestedScopes(scope.join(' '), { optionalScopes: optional }, decisions);
+      fc.property(situation, some, (given, ticked) => {
+        const { scope, optional, decisions } = given;
+        const asked = requested(given, decisions);
         const allowed = tokens(allowedByForm(asked, ticking(ticked)));
         expect(allowed).toEqual(scope.filter((token) => !optional.includes(token) || ticked.includes(token)));
       }),

@@ -68,6 +68,7 @@ describe('oauth.token.introspect over NATS', () => {
       generation: 1,
       expiry: Math.floor(Date.now() / 1000) - 60,
       scopeMask: 0,
+      audience: null,
       jkt: null,
     });
     for (let i = 0; i < 20; i++)

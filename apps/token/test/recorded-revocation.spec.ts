@@ -19,7 +19,7 @@ beforeAll(async () => {
     invalidations: INVALIDATIONS,
   });
   await connection.open();
-  api = new Introspector(connection);
+  api = new Introspector(connection, {});
 });
 
 afterAll(() => connection.close());

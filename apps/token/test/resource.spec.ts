@@ -10,7 +10,7 @@ const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refre
 describe('resource indicators (RFC 8707 2.2)', () => {
   // @rfc 8707 2 @rfc 8707 2.2
   it.each(KNOWN_RESOURCES)(
-    'that are %s change neither the exchange nor the refresh',
+    'that are %s are accepted in the exchange and in the refresh',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const exchanged = await app.post('token', `${encoded(code)}&${resource}`);

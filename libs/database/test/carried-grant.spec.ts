@@ -16,6 +16,7 @@ describe('a grant that continues earlier consent', () => {
       clientId: one,
       scope,
       askedScope: scope,
+      resources: null,
       expiresAt,
       continuesConsent: true,
     };

@@ -48,7 +48,15 @@ describe('ClientRegistrationStore', () => {
     const scope = 'profile:read';
     return {
       id,
-      created: await grants.create({ id, userId, clientId, scope, askedScope: scope, expiresAt }),
+      created: await grants.create({
+        id,
+        userId,
+        clientId,
+        scope,
+        askedScope: scope,
+        resources: null,
+        expiresAt,
+      }),
     };
   };
 

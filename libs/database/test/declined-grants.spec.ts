@@ -54,6 +54,7 @@ describe('a decision that declines a scope', () => {
       clientId: one,
       scope: 'profile:read',
       askedScope: 'profile:read',
+      resources: null,
     };
     const refused = grants.createDeclining({ ...again, expiresAt: new Date() }, ['bookings:read']);
     await expect(refused).rejects.toThrow('duplicate key');

@@ -43,6 +43,7 @@ const newRecord = () => ({
   clientId: world.one,
   scope: 'profile:read',
   askedScope: 'profile:read',
+  resources: null,
   expiresAt: new Date(Date.now() + 86_400_000),
 });
 

@@ -39,7 +39,15 @@ describe('GrantRecordStore', () => {
 
   async function granted(expiresAt = fromNow(90), user = userId): Promise<string> {
     const id = newId();
-    await grants.create({ id, userId: user, clientId, scope: 'profile', askedScope: 'profile', expiresAt });
+    await grants.create({
+      id,
+      userId: user,
+      clientId,
+      scope: 'profile',
+      askedScope: 'profile',
+      resources: null,
+      expiresAt,
+    });
     return id;
   }
   async function row(id: string) {
@@ -69,7 +77,15 @@ describe('GrantRecordStore', () => {
     const ofAnother = await granted(fromNow(-1), otherUserId);
     const live = await granted();
     const create = () =>
-      grants.create({ id: newId(), userId, clientId, scope: '', askedScope: '', expiresAt: fromNow(90) });
+      grants.create({
+        id: newId(),
+        userId,
+        clientId,
+        scope: '',
+        askedScope: '',
+        resources: null,
+        expiresAt: fromNow(90),
+      });
     expect(await database.statementsOf(create)).toHaveLength(1);
     expect(await grants.find(expired)).toBeNull();
     expect(await grants.find(ofAnother)).not.toBeNull();
@@ -187,6 +203,7 @@ describe('GrantRecordStore', () => {
       clientId,
       scope: '',
       askedScope: '',
+      resources: null,
       expiresAt: fromNow(1),
     });
     await expect(create).rejects.toThrow('grants_id_check');

@@ -73,6 +73,7 @@ describe('a user with many grants', () => {
     clientId: world.one,
     scope: 'profile:read',
     askedScope: 'profile:read',
+    resources: null,
     expiresAt: new Date(Date.now() + 1e9),
   });
 

@@ -40,12 +40,14 @@ export function people(dataSource: DataSource) {
       {
         scope = 'profile:read',
         askedScope,
+        resources = null,
         days = 90,
-      }: { scope?: string; askedScope?: string; days?: number } = {},
+      }: { scope?: string; askedScope?: string; resources?: string | null; days?: number } = {},
     ): Promise<string> {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + days * DAY_MS);
-      await grants.create({ id, userId, clientId, scope, askedScope: askedScope ?? scope, expiresAt });
+      const record = { id, userId, clientId, scope, askedScope: askedScope ?? scope, resources, expiresAt };
+      await grants.create(record);
       return id;
     },
 
@@ -54,7 +56,7 @@ export function people(dataSource: DataSource) {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + 90 * DAY_MS);
       const askedScope = ['profile:read', ...declined].join(' ');
-      const record = { id, userId, clientId, scope: 'profile:read', askedScope, expiresAt };
+      const record = { id, userId, clientId, scope: 'profile:read', askedScope, resources: null, expiresAt };
       return { id, ended: await grants.createDeclining(record, declined) };
     },
   };

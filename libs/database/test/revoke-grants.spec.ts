@@ -98,6 +98,7 @@ describe('revoking a user’s grants', () => {
           clientId: world.one,
           scope,
           askedScope: `profile:read ${scope}`,
+          resources: null,
         };
         return grants.createDeclining({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, [
           'profile:read',

@@ -73,7 +73,8 @@ export class GrantEngine {
     if (transition.outcome === 'unknown') return { ...transition, outcome: 'expired' };
     if (transition.outcome !== 'active') return this.refuse(transition, id);
     this.count('redeemed');
-    const pair = this.issuer.pair(token.handle, transition.grant, null, times.now);
+    const narrowing = { scope: null, resources: redemption.resources };
+    const pair = this.issuer.pair(token.handle, transition.grant, narrowing, times.now);
     return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
   }
 
@@ -100,7 +101,7 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return this.refuse(transition, id);
     // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
     this.count(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
-    const pair = this.issuer.pair(token.handle, transition.grant, renewal.scope, now);
+    const pair = this.issuer.pair(token.handle, transition.grant, renewal, now);
     return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
   }
 
@@ -121,7 +122,10 @@ export class GrantEngine {
     const transition = await this.restoreAndRetry(id, token, read);
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
-    return { outcome: 'active', grantId: id, grant, token, scope: maskedScope(grant.scope, token.scopeMask) };
+    const scope = maskedScope(grant.scope, token.scopeMask);
+    // The token app of 0.1.0 issues tokens without an audience for grants that have resources.
+    const audience = token.audience ?? grant.resources;
+    return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
 
   /**
@@ -183,10 +187,10 @@ export class GrantEngine {
       const record = await this.records.find(id);
       if (!record) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-      const { clientId, userId, scope } = record;
+      const { clientId, userId, externalId, scope, resources } = record;
       const { generation, jkt } = token;
       const rotatedAt = this.issuer.issuedAt(token);
-      const lost = { clientId, userId, scope, generation, rotatedAt, jkt };
+      const lost = { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt };
       await this.store.restore(id, lost, marker, this.ttl);
       this.count('restored');
     }

@@ -1,7 +1,7 @@
 /**
  * The transitions of a grant as Lua scripts, one per transition: KEYS[1] is the grant's hash `grant:<id>`, so that each is one
  * atomic step on one key and one round trip, also in a Redis Cluster (docs/adr/0003). A transition answers its outcome, and
- * for `active` the fields of ActiveGrant in the order client, user, scope, generation, rotated_at, jkt.
+ * for `active` the fields of ActiveGrant in the order client, user, scope, generation, rotated_at, jkt, resources, external_id.
  *
  * A pending grant also has the fields redirect_uri, challenge and replication_id; a grant that is being restored has only
  * `missing`.
@@ -9,7 +9,8 @@
 
 /**
  * The fields that a live grant keeps, as the hash names them: Redis stores the names with every grant, so each is one letter.
- * `rotatedAt` is in milliseconds; a grant that is bound to no key has no `jkt`.
+ * `rotatedAt` is in milliseconds; a grant that is bound to no key has no `jkt`, one for every API no `resources`, and that of a
+ * user without an id of the product no `externalId`.
  */
 export const FIELD = {
   status: 's',
@@ -19,6 +20,8 @@ export const FIELD = {
   generation: 'g',
   rotatedAt: 't',
   jkt: 'k',
+  resources: 'r',
+  externalId: 'e',
 } as const;
 
 /** The values of `status`. */
@@ -28,13 +31,21 @@ export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
 const NAMES = `
 local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
 local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
+local RESOURCES, EXTERNAL_ID = '${FIELD.resources}', '${FIELD.externalId}'
 local PENDING, ACTIVE, REVOKED = '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
 
+/** Writes a field that only some grants have: an empty value takes no memory. */
+const SET_OPTIONAL = `
+local function set_optional(field, value)
+  if value ~= '' then redis.call('HSET', KEYS[1], field, value) end
+end
+`;
+
 /** Binds the grant to the key that a token is bound to; an empty thumbprint binds nothing. */
-const BIND = `
+const BIND = `${SET_OPTIONAL}
 local function bind(jkt)
-  if jkt ~= '' then redis.call('HSET', KEYS[1], JKT, jkt) end
+  set_optional(JKT, jkt)
 end
 `;
 
@@ -48,13 +59,19 @@ local function replication_id()
 end
 `;
 
-/** Whether each scope token of `asked` is one of `scope`; both separated by single spaces (RFC 6749 3.3). */
+/**
+ * Whether each word of `asked` is one of `granted`; both separated by single spaces, as scopes are (RFC 6749 3.3). A grant
+ * without resources is for every API.
+ */
 const COVERS = `
-local function covers(scope, asked)
-  for token in string.gmatch(asked, '%S+') do
-    if not string.find(' ' .. scope .. ' ', ' ' .. token .. ' ', 1, true) then return false end
+local function covers(granted, asked)
+  for word in string.gmatch(asked, '%S+') do
+    if not string.find(' ' .. granted .. ' ', ' ' .. word .. ' ', 1, true) then return false end
   end
   return true
+end
+local function is_for(resources, asked)
+  return resources == '' or covers(resources, asked)
 end
 `;
 
@@ -68,12 +85,12 @@ if type(refused) == 'table' and refused.err then
   redis.call('DEL', KEYS[1])
   return refused
 end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', SCOPE, 'missing')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', SCOPE, RESOURCES, EXTERNAL_ID, 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 `;
 
 /**
- * ARGV client user scope redirect_uri challenge jkt created_at(ms) ttl(s). Nothing ──► pending, generation 0.
+ * ARGV client user scope redirect_uri challenge jkt created_at(ms) ttl(s) resources external_id. Nothing ──► pending, generation 0.
  * Handles are random, so a key that exists can only be a tombstone: the grant was revoked between PostgreSQL and Redis.
  * Then its code is void.
  */
@@ -83,20 +100,25 @@ redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, ARGV[1], USE
   SCOPE, ARGV[3], 'redirect_uri', ARGV[4], 'challenge', ARGV[5], ROTATED_AT, ARGV[7],
   'replication_id', replication_id())
 bind(ARGV[6])
+set_optional(RESOURCES, ARGV[9])
+set_optional(EXTERNAL_ID, ARGV[10])
 redis.call('EXPIRE', KEYS[1], ARGV[8])
 `;
 
 /**
- * ARGV client redirect_uri challenge jkt now(ms) expired(0|1) ttl(s). pending ──► active, generation 1.
+ * ARGV client redirect_uri challenge jkt now(ms) expired(0|1) ttl(s) resources. pending ──► active, generation 1.
  *
  * - The client comes first: another client learns and changes nothing.
  * - RFC 6749 4.1.2: a code of a grant that is active was used before. The script only reports it, each time, until the caller
  *   has revoked the grant, because a revocation begins in PostgreSQL.
  * - A code that was issued before a fail-over may have been redeemed, and the redemption lost: it is refused (docs/adr/0009).
+ * - The resources come last: a client that names another one learns it, and can repeat the request.
  */
-export const REDEEM = `${NAMES}${BIND}${REPLICATION_ID}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, 'redirect_uri', 'challenge', USER, SCOPE, JKT, 'replication_id')
+export const REDEEM = `${NAMES}${BIND}${REPLICATION_ID}${COVERS}
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, 'redirect_uri', 'challenge', USER, SCOPE, JKT, 'replication_id',
+  RESOURCES, EXTERNAL_ID)
 local status, client, redirect_uri, challenge, jkt = grant[1], grant[2], grant[3], grant[4], grant[7] or ''
+local resources = grant[9] or ''
 if not status then return {'unknown'} end
 if not client then return {'revoked'} end
 if client ~= ARGV[1] then return {'other_client', client} end
@@ -109,15 +131,16 @@ if jkt ~= '' and jkt ~= ARGV[4] then return {'key_mismatch'} end
 if challenge == '' and ARGV[3] ~= '' then return {'verifier_unexpected'} end
 if challenge ~= '' and ARGV[3] == '' then return {'verifier_missing'} end
 if challenge ~= ARGV[3] then return {'verifier_mismatch'} end
+if not is_for(resources, ARGV[8]) then return {'resource_exceeds', resources} end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, ARGV[5])
 bind(ARGV[4])
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id')
 redis.call('EXPIRE', KEYS[1], ARGV[7])
-return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4]}
+return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4], resources, grant[10] or ''}
 `;
 
 /**
- * ARGV client generation now(ms) window(ms) ttl(s) jkt key_refusal scope. active ──► active, generation + 1.
+ * ARGV client generation now(ms) window(ms) ttl(s) jkt key_refusal scope resources. active ──► active, generation + 1.
  *
  * - the stored generation: rotate.
  * - the previous one, inside the retry window: the same pair again. Using the successor advances the stored generation,
@@ -126,11 +149,11 @@ return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4]}
  *   reuse by presenting a key of their own, or none.
  * - a later one: the token is authentic, so Redis lost writes; treat it as the stored one (also if the exchange was lost).
  *
- * A wrong key or scope changes nothing. `key_refusal` is the outcome for a key that does not fit the token; empty if it fits.
+ * A wrong key, scope or resource changes nothing. `key_refusal` is the outcome for a key that does not fit the token; empty if it fits.
  * The code exchange binds the grant; if Redis lost that write (the status is still pending), the key comes from the token.
  */
 export const REFRESH = `${NAMES}${BIND}${COVERS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT)
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
 local status, client, user, scope, generation, rotated_at = grant[1], grant[2], grant[3], grant[4], grant[5], grant[6]
 if not status then return {'unknown'} end
 if not client then return {'revoked'} end
@@ -140,17 +163,18 @@ local presented, now, window = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(AR
 local is_older = presented < tonumber(generation)
 local is_retry = presented == tonumber(generation) - 1 and window > 0 and now - tonumber(rotated_at) < window
 if is_older and not is_retry then return {'refresh_token_reused', generation} end
-local jkt = grant[7] or ''
+local jkt, resources = grant[7] or '', grant[8] or ''
 if ARGV[7] ~= '' then return {ARGV[7]} end
 if jkt ~= ARGV[6] and not (jkt == '' and status == PENDING) then return {'key_mismatch'} end
 if not covers(scope, ARGV[8]) then return {'scope_exceeds', scope} end
+if not is_for(resources, ARGV[9]) then return {'resource_exceeds', resources} end
 if not is_retry then
   generation, rotated_at = string.format('%d', presented + 1), ARGV[3]
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, ROTATED_AT, rotated_at)
   bind(ARGV[6])
   redis.call('EXPIRE', KEYS[1], ARGV[5])
 end
-return {'active', client, user, scope, generation, rotated_at, ARGV[6]}
+return {'active', client, user, scope, generation, rotated_at, ARGV[6], resources, grant[9] or ''}
 `;
 
 /**
@@ -159,7 +183,7 @@ return {'active', client, user, scope, generation, rotated_at, ARGV[6]}
  * bearer token of a bound grant. If Redis lost the code exchange (the status is still pending), the key comes from the token.
  */
 export const INTROSPECT = `${NAMES}${BIND}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT)
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
 local generation, rotated_at, jkt = grant[5], grant[6], grant[7] or ''
 if not grant[1] then return {'unknown'} end
 if grant[1] == REVOKED then return {'revoked'} end
@@ -170,7 +194,7 @@ if tonumber(ARGV[1]) > tonumber(generation) then
   bind(ARGV[4])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
 end
-return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4]}
+return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4], grant[8] or '', grant[9] or ''}
 `;
 
 /**
@@ -186,7 +210,7 @@ return redis.call('HGET', KEYS[1], 'missing')
 `;
 
 /**
- * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker. Nothing ──► active, if the marker is still there. A
+ * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker resources external_id. Nothing ──► active, if the marker is still there. A
  * grant that exists by now is kept: another request restored it, or it is a tombstone.
  */
 export const RESTORE = `${NAMES}${BIND}
@@ -194,6 +218,8 @@ if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'm
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, ARGV[1], USER, ARGV[2], SCOPE, ARGV[3],
   GENERATION, ARGV[4], ROTATED_AT, ARGV[5])
 bind(ARGV[6])
+set_optional(RESOURCES, ARGV[9])
+set_optional(EXTERNAL_ID, ARGV[10])
 redis.call('HDEL', KEYS[1], 'missing')
 redis.call('EXPIRE', KEYS[1], ARGV[7])
 return 1

@@ -105,7 +105,7 @@ export class GrantStore {
 
   /** Begins a grant as a pending code that lives for `ttl` seconds. */
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
-    const { clientId, userId, scope, redirectUri, challenge, jkt } = grant;
+    const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt } = grant;
     await this.run(
       'grantCreate',
       id,
@@ -117,13 +117,15 @@ export class GrantStore {
       jkt ?? '',
       now,
       ttl,
+      resources ?? '',
+      externalId ?? '',
     );
     this.count('created');
   }
 
   /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
   redeem(id: string, redemption: Redemption, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
-    const { clientId, redirectUri, challenge, jkt } = redemption;
+    const { clientId, redirectUri, challenge, jkt, resources } = redemption;
     return this.transition(
       'grantRedeem',
       id,
@@ -134,13 +136,14 @@ export class GrantStore {
       now,
       expired ? 1 : 0,
       ttl,
+      resources ?? '',
     );
   }
 
   /** active → active, one generation on; or the same generation again inside the retry window. */
   refresh(
     id: string,
-    { clientId, scope }: Renewal,
+    { clientId, scope, resources }: Renewal,
     { generation, jkt, keyRefusal }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
   ): Promise<Transition> {
@@ -155,6 +158,7 @@ export class GrantStore {
       jkt ?? '',
       keyRefusal ?? '',
       scope ?? '',
+      resources ?? '',
     );
   }
 
@@ -176,9 +180,9 @@ export class GrantStore {
 
   /** Restores a grant that Redis has lost, if its marker is still there; never overwrites a grant or a tombstone. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
-    const { clientId, userId, scope, generation, rotatedAt, jkt } = grant;
+    const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt } = grant;
     const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
-    await this.run('grantRestore', id, ...fields, ttl, marker);
+    await this.run('grantRestore', id, ...fields, ttl, marker, resources ?? '', externalId ?? '');
   }
 
   /** Any state → revoked. @returns false when it was revoked before, and nothing changed */
@@ -199,13 +203,15 @@ export class GrantStore {
     const [outcome = '', ...fields] = (await this.run(script, id, ...args)) as string[];
     if (outcome !== 'active')
       return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
-    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt] = fields;
+    const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, resources, externalId] = fields;
     return {
       outcome,
       grant: {
         clientId,
         userId: Number(userId),
+        externalId: externalId || null,
         scope,
+        resources: resources || null,
         generation: Number(generation),
         rotatedAt: Number(rotatedAt),
         jkt: jkt || null,

@@ -1,11 +1,15 @@
 import type { Token } from './token-codec.js';
 
-/** What a user allowed: which client, for which user, which scope. */
+/** What a user allowed: which client, for which user, which scope, at which APIs. */
 interface Authorization {
   readonly clientId: string;
   readonly userId: number;
+  /** The product's own id of the user; null if it has none. */
+  readonly externalId: string | null;
   /** Space-separated scope tokens (RFC 6749 3.3). */
   readonly scope: string;
+  /** The APIs that tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
+  readonly resources: string | null;
 }
 
 /** A grant whose code has not been redeemed yet, with what the redemption is checked against. */
@@ -36,8 +40,16 @@ export interface TokenPair {
   readonly scope: string;
 }
 
+/** What a request wants less of than its grant has. */
+export interface Narrowing {
+  /** A narrower scope for the access token (RFC 6749 6); null for the grant's. */
+  readonly scope: string | null;
+  /** The APIs that the access token is for (RFC 8707 2.2), as `checkResource` returns them; null for the grant's. */
+  readonly resources: string | null;
+}
+
 /** What a redemption presents besides the code. */
-export interface Redemption {
+export interface Redemption extends Pick<Narrowing, 'resources'> {
   readonly clientId: string;
   readonly redirectUri: string;
   /** S256 of the code verifier; null when none was sent. */
@@ -47,12 +59,10 @@ export interface Redemption {
 }
 
 /** What a refresh presents besides the token. */
-export interface Renewal {
+export interface Renewal extends Narrowing {
   readonly clientId: string;
   /** Thumbprint of the key the request proved (RFC 9449); null when it proved none. */
   readonly jkt: string | null;
-  /** A narrower scope for the new access token (RFC 6749 6); null for the grant's. */
-  readonly scope: string | null;
 }
 
 /** Why the key of a request's DPoP proof does not fit its refresh token (RFC 9449 5). */
@@ -78,6 +88,8 @@ export type RefusalReason =
   | KeyRefusal
   /** A refresh asked for more than the user granted (RFC 6749 6). */
   | 'scope_exceeds'
+  /** A request names an API that the authorization request did not name (RFC 8707 2.2). */
+  | 'resource_exceeds'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'
@@ -111,6 +123,8 @@ export interface ActiveToken {
   readonly token: Token;
   /** The token's own scope: the grant's, or less if the client asked for less (RFC 6749 6). */
   readonly scope: string;
+  /** The APIs that the token is for (RFC 8707), space-separated; null if it is for every API. */
+  readonly audience: string | null;
 }
 
 /** State changes of a grant, and refusals that revoke it, as metrics count them. */

@@ -1,4 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { MAX_AUDIENCE } from '#oauth/resource.js';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
 /** The fields of an authentic token. This service issued it, but its bearer may have stolen it. */
@@ -17,6 +18,11 @@ export interface AuthenticToken {
    * 0 for all of them. Always 0 for codes and refresh tokens.
    */
   readonly scopeMask: number;
+  /**
+   * The APIs that an access token is for (RFC 8707), as `checkResource` returns them; null if it is for every API, and for
+   * codes and refresh tokens.
+   */
+  readonly audience: string | null;
   /** The token as it was presented, for `prove`. */
   readonly bytes: Buffer;
 }
@@ -42,9 +48,9 @@ export const HANDLE_BYTES = 16;
 const BINDING_BYTES = 18;
 /** Scope tokens of a grant that a mask can name. */
 export const SCOPE_MASK_BITS = 24;
-// version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ MAC 29, and for a bound token
-// ‖ binding 18, a MAC that covers the key's thumbprint. 63 and 81 bytes are multiples of three, so base64url has no spare
-// bits and each token has exactly one spelling.
+// version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ audience (of some access tokens)
+// ‖ MAC 29, and for a bound token ‖ binding 18, a MAC that covers the key's thumbprint. The audience is padded with spaces
+// to a multiple of three bytes, as 63 and 81 are: base64url has no spare bits, so each token has exactly one spelling.
 const AT = {
   version: 0,
   keyId: 1,
@@ -53,14 +59,15 @@ const AT = {
   generation: 22,
   expiry: 26,
   scopeMask: 31,
-  mac: 34,
-  binding: 63,
+  audience: 34,
 } as const;
-const MAC_BYTES = AT.binding - AT.mac;
-// A flag in the kind byte.
+const MAC_BYTES = 29;
+// Flags in the kind byte.
 const BOUND = 0x80;
+const HAS_AUDIENCE = 0x40;
 // A code is never bound: the client proves its key when it redeems the code.
-const TOKEN_TEXT = /^(?:s(?:ac|at|rt)_[A-Za-z0-9_-]{84}|s(?:at|rt)_[A-Za-z0-9_-]{108})$/;
+const TOKEN_TEXT =
+  /^(?:sac_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{108})|sat_(?:[A-Za-z0-9_-]{4}){21,112})$/;
 
 /** Writes and reads `<prefix>_<base64url>` tokens (docs/adr/0002). Pure: it does no I/O and keeps no state. */
 export class TokenCodec {
@@ -68,22 +75,28 @@ export class TokenCodec {
 
   /**
    * Deterministic, so that a retry gets the same token without storing it.
-   * @throws RangeError for an empty thumbprint, and for a bound code
+   * @throws RangeError for an empty thumbprint, a bound code, and an audience that no access token can have
    */
   encode(token: Token): string {
     const { kind, jkt } = token;
     if (jkt === '') throw new RangeError('the thumbprint of a bound token must not be empty');
     if (jkt !== null && kind === 'code') throw new RangeError('a code cannot be bound to a key');
-    const bytes = Buffer.alloc(jkt === null ? AT.binding : AT.binding + BINDING_BYTES);
+    const audience = paddedAudience(token);
+    const macAt = AT.audience + audience.length;
+    const bindingAt = macAt + MAC_BYTES;
+    const bytes = Buffer.alloc(jkt === null ? bindingAt : bindingAt + BINDING_BYTES);
     bytes.writeUInt8(VERSION, AT.version);
     bytes.writeUInt32BE(this.keys.signingKeyId, AT.keyId);
     token.handle.copy(bytes, AT.handle, 0, HANDLE_BYTES);
-    bytes.writeUInt8(TOKEN_KINDS[kind] | (jkt === null ? 0 : BOUND), AT.kind);
+    const flags = (jkt === null ? 0 : BOUND) | (audience === '' ? 0 : HAS_AUDIENCE);
+    bytes.writeUInt8(TOKEN_KINDS[kind] | flags, AT.kind);
     bytes.writeUInt32BE(token.generation, AT.generation);
     bytes.writeUIntBE(token.expiry, AT.expiry, AT.scopeMask - AT.expiry);
-    bytes.writeUIntBE(token.scopeMask, AT.scopeMask, AT.mac - AT.scopeMask);
-    this.mac(bytes, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, AT.mac, 0, MAC_BYTES);
-    if (jkt !== null) this.mac(bytes, `${kind}:binding`, jkt)?.copy(bytes, AT.binding, 0, BINDING_BYTES);
+    bytes.writeUIntBE(token.scopeMask, AT.scopeMask, AT.audience - AT.scopeMask);
+    bytes.write(audience, AT.audience, 'latin1');
+    const fields = bytes.subarray(0, macAt);
+    this.mac(fields, jkt === null ? kind : `${kind}:bound`)?.copy(bytes, macAt, 0, MAC_BYTES);
+    if (jkt !== null) this.mac(fields, `${kind}:binding`, jkt)?.copy(bytes, bindingAt, 0, BINDING_BYTES);
     return PREFIXES[kind] + bytes.toString('base64url');
   }
 
@@ -101,8 +114,10 @@ export class TokenCodec {
   prove({ bound, bytes, ...token }: AuthenticToken, jkt: string | null): Token | null {
     if (!bound) return { ...token, jkt: null };
     if (typeof jkt !== 'string' || jkt === '') return null;
-    const binding = this.mac(bytes, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
-    return binding && timingSafeEqual(binding, bytes.subarray(AT.binding)) ? { ...token, jkt } : null;
+    const bindingAt = bytes.length - BINDING_BYTES;
+    const fields = bytes.subarray(0, bindingAt - MAC_BYTES);
+    const binding = this.mac(fields, `${token.kind}:binding`, jkt)?.subarray(0, BINDING_BYTES);
+    return binding && timingSafeEqual(binding, bytes.subarray(bindingAt)) ? { ...token, jkt } : null;
   }
 
   /** As decode, but does not verify the binding of a bound token: its bearer may have stolen it. */
@@ -112,16 +127,22 @@ export class TokenCodec {
     const bytes = Buffer.from(text.slice(PREFIXES[kind].length), 'base64url');
     const kindByte = bytes.readUInt8(AT.kind);
     const bound = (kindByte & BOUND) !== 0;
-    if (bytes[AT.version] !== VERSION || (kindByte & ~BOUND) !== TOKEN_KINDS[kind]) return null;
-    if (bound !== bytes.length > AT.binding) return null;
-    const mac = this.mac(bytes, bound ? `${kind}:bound` : kind)?.subarray(0, MAC_BYTES);
-    if (!mac || !timingSafeEqual(mac, bytes.subarray(AT.mac, AT.binding))) return null;
+    const hasAudience = (kindByte & HAS_AUDIENCE) !== 0;
+    if (bytes[AT.version] !== VERSION || (kindByte & ~BOUND & ~HAS_AUDIENCE) !== TOKEN_KINDS[kind])
+      return null;
+    const bindingAt = bound ? bytes.length - BINDING_BYTES : bytes.length;
+    const macAt = bindingAt - MAC_BYTES;
+    if (hasAudience ? macAt <= AT.audience : macAt !== AT.audience) return null;
+    const fields = bytes.subarray(0, macAt);
+    const mac = this.mac(fields, bound ? `${kind}:bound` : kind)?.subarray(0, MAC_BYTES);
+    if (!mac || !timingSafeEqual(mac, bytes.subarray(macAt, bindingAt))) return null;
     return {
       kind,
       handle: bytes.subarray(AT.handle, AT.kind),
       generation: bytes.readUInt32BE(AT.generation),
       expiry: bytes.readUIntBE(AT.expiry, AT.scopeMask - AT.expiry),
-      scopeMask: bytes.readUIntBE(AT.scopeMask, AT.mac - AT.scopeMask),
+      scopeMask: bytes.readUIntBE(AT.scopeMask, AT.audience - AT.scopeMask),
+      audience: hasAudience ? bytes.toString('latin1', AT.audience, macAt).trimEnd() : null,
       bound,
       bytes,
     };
@@ -131,10 +152,18 @@ export class TokenCodec {
    * HMAC-SHA-256 over the fields, and the key's thumbprint if given. Each domain has its own subkey, so copying one MAC of a
    * token over another never verifies.
    */
-  private mac(bytes: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
-    const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
-    return key && createHmac('sha256', key).update(bytes.subarray(0, AT.mac)).update(jkt).digest();
+  private mac(fields: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
+    const key = this.keys.subkey(fields.readUInt32BE(AT.keyId), domain);
+    return key && createHmac('sha256', key).update(fields).update(jkt).digest();
   }
+}
+
+/** The audience as a token contains it; empty if it has none. */
+function paddedAudience({ kind, audience }: Token): string {
+  if (audience === null) return '';
+  if (kind !== 'access' || audience.length > MAX_AUDIENCE || !/^[!-~]+(?: [!-~]+)*$/.test(audience))
+    throw new RangeError('only an access token has an audience: identifiers separated by single spaces');
+  return audience.padEnd(Math.ceil(audience.length / 3) * 3);
 }
 
 function kindOf(text: string): TokenKind {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ActiveGrant, TokenPair } from './grant.js';
+import type { ActiveGrant, Narrowing, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
 import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
@@ -21,6 +21,7 @@ export class TokenIssuer {
       generation: 0,
       expiry,
       scopeMask: 0,
+      audience: null,
       jkt: null,
     });
     return { code, grantId: grantId(handle) };
@@ -30,17 +31,21 @@ export class TokenIssuer {
    * The pair of a grant's current generation. The lifetimes start at the rotation and not now: the same generation always
    * gives the same two tokens, so that a retry needs no stored answer.
    *
-   * @param scope a narrower scope for the access token (RFC 6749 6); null for the grant's
+   * @param narrowing what the request asks for, which the grant covers
    */
-  pair(handle: Buffer, grant: ActiveGrant, scope: string | null, now: number): TokenPair {
+  pair(handle: Buffer, grant: ActiveGrant, { scope, resources }: Narrowing, now: number): TokenPair {
     const { generation, rotatedAt, jkt } = grant;
     const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
     const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
     const scopeMask = scopeMaskOf(grant.scope, scope);
     const shared = { handle, generation, jkt };
+    // RFC 8707 2.2: the access token is for the requested resources, "whereas any refresh token that is returned is bound to
+    // the full original grant".
+    const ofAccess = { expiry: accessExpiry, scopeMask, audience: resources ?? grant.resources };
+    const ofRefresh = { expiry: refreshExpiry, scopeMask: 0, audience: null };
     return {
-      accessToken: this.codec.encode({ ...shared, kind: 'access', expiry: accessExpiry, scopeMask }),
-      refreshToken: this.codec.encode({ ...shared, kind: 'refresh', expiry: refreshExpiry, scopeMask: 0 }),
+      accessToken: this.codec.encode({ ...shared, kind: 'access', ...ofAccess }),
+      refreshToken: this.codec.encode({ ...shared, kind: 'refresh', ...ofRefresh }),
       type: jkt === null ? 'Bearer' : 'DPoP',
       expiresIn: Math.max(0, accessExpiry - seconds(now)),
       scope: maskedScope(grant.scope, scopeMask),

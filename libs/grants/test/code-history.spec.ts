@@ -20,7 +20,7 @@ describe('a code issued before a failover of Redis', () => {
     await world.fixture.redis.restore(key, 0, before, 'REPLACE');
     await world.fixture.redis.hset(key, 'replication_id', '0'.repeat(40));
     expect((await world.redeem(code)).outcome).toBe('issued_before_failover');
-    const renewal = { clientId: world.clientId, jkt: null, scope: null };
+    const renewal = { clientId: world.clientId, jkt: null, scope: null, resources: null };
     expect((await world.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
     // From here on it is known that the code was used.
     expect((await world.redeem(code)).outcome).toBe('code_replayed');

@@ -9,7 +9,7 @@ const world = useWorld({ scope: 'profile:read bookings:read bookings:write' });
 const refresh = (
   token: string,
   { jkt = null, scope = null }: { jkt?: string | null; scope?: string | null } = {},
-) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope });
+) => world.engine.refresh(token, { clientId: world.clientId, jkt, scope, resources: null });
 
 describe('a grant bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
@@ -100,7 +100,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   it('checks client, revocation and generation before the key, and the key before the scope', async () => {
     const { pair, grantId } = await world.active(JKT);
     const asks = async (clientId = world.clientId) => {
-      const renewal = { clientId, jkt: OTHER, scope: 'admin' };
+      const renewal = { clientId, jkt: OTHER, scope: 'admin', resources: null };
       return (await world.engine.refresh(pair.refreshToken, renewal)).outcome;
     };
     expect(await asks(world.otherClientId)).toBe('other_client');

@@ -7,7 +7,7 @@ import { granted, useWorld } from './grant-world.js';
 const world = useWorld();
 
 const refresh = (token: string) =>
-  world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null });
+  world.engine.refresh(token, { clientId: world.clientId, jkt: null, scope: null, resources: null });
 const pairOf = async (result: ReturnType<typeof refresh>) => granted(await result).pair;
 
 describe('a grant that is revoked before it reaches Redis', () => {

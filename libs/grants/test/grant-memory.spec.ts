@@ -11,7 +11,7 @@ describe('a live grant in Redis', () => {
     ['at most 350 if it is bound to a DPoP key', 'a'.repeat(43), 350],
   ])('takes %s, even after refreshes', async (_, jkt, most) => {
     const { pair, grantId } = await world.active(jkt);
-    const renewal = { clientId: world.clientId, jkt, scope: null };
+    const renewal = { clientId: world.clientId, jkt, scope: null, resources: null };
     const bytes = async () =>
       Number(await world.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;
     expect(await bytes()).toBeLessThanOrEqual(most);

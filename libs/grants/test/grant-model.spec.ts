@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Granted, Refusal } from '#grants/grant.js';
-import { KEY, LIFETIMES, Model, OTHER, type Presented, SCOPE, words } from './grant-model.js';
+import type { Granted, Narrowing, Refusal } from '#grants/grant.js';
+import { API, BOOKINGS, KEY, LIFETIMES, Model, OTHER, type Presented, SCOPE, words } from './grant-model.js';
 import { REDIRECT_URI, useWorld } from './grant-world.js';
 
 const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
@@ -9,32 +9,32 @@ const world = useWorld({ lifetimes: LIFETIMES, scope: SCOPE });
 class Given {
   /** The refresh token of each generation, from the first. */
   readonly refreshTokens: string[] = [];
-  private readonly scopes = new Map<string, string>();
+  private readonly accessTokens = new Map<string, string>();
 
-  /** @param asked the scope that the request asked for; null for all of it */
-  keep(result: Granted | Refusal, asked: string | null, jkt: string | null): string {
+  /** @param asked what the request asked for */
+  keep(result: Granted | Refusal, asked: Narrowing, { jkt, resources }: Model): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
-    expect(words(pair.scope)).toBe(words(asked ?? SCOPE));
+    expect(words(pair.scope)).toBe(words(asked.scope ?? SCOPE));
     expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
-    // A retry is answered the same way, to the byte; only another scope makes another access token.
+    // A retry is answered the same way, to the byte; only another scope or audience makes another access token.
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
-    const twin = `${grant.generation} ${words(pair.scope)}`;
-    expect(this.scopes.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
-    this.scopes.set(twin, pair.accessToken);
+    const twin = `${grant.generation} ${words(pair.scope)} ${asked.resources ?? resources}`;
+    expect(this.accessTokens.get(twin) ?? pair.accessToken).toBe(pair.accessToken);
+    this.accessTokens.set(twin, pair.accessToken);
     return result.outcome;
   }
 
-  /** Every access token is good with the grant's key, for the scope it was given for, and for nobody else. */
+  /** Every access token is good with the grant's key, for the scope and the APIs it was given for, and for nobody else. */
   async check(model: Model): Promise<void> {
-    for (const [twin, accessToken] of this.scopes) {
+    for (const [twin, accessToken] of this.accessTokens) {
       for (const jkt of [null, KEY, OTHER]) {
         const result = await world.engine.introspect(accessToken, jkt);
         expect(result.outcome).toBe(model.introspect(jkt));
         if (result.outcome !== 'active') continue;
-        const { grant, token, scope } = result;
-        expect(`${token.generation} ${words(scope)}`).toBe(twin);
+        const { grant, token, scope, audience } = result;
+        expect(`${token.generation} ${words(scope)} ${audience}`).toBe(twin);
         expect([token.jkt, grant.jkt]).toEqual([model.jkt, model.jkt]);
       }
     }
@@ -42,8 +42,13 @@ class Given {
 }
 
 type Step =
-  | { readonly do: 'redeem'; readonly by: Presented; readonly redirectIsOurs: boolean }
-  | { readonly do: 'refresh'; readonly back: number; readonly by: Presented; readonly scope: string | null }
+  | {
+      readonly do: 'redeem';
+      readonly by: Presented;
+      readonly redirectIsOurs: boolean;
+      readonly resources: string | null;
+    }
+  | ({ readonly do: 'refresh'; readonly back: number; readonly by: Presented } & Narrowing)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
   /** The process that records a revocation dies before it tells Redis, and another one does. */
@@ -65,6 +70,8 @@ const scopes = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('admin', 'bookings:read admin', 'bookings') },
 );
 
+const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
+
 /** A history in which most requests prove the same key, or most prove none. */
 const histories = fc.constantFrom(null, KEY).chain((usual) => {
   const jkt = fc.oneof(
@@ -76,7 +83,12 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
     fc.oneof(
       {
         weight: 3,
-        arbitrary: fc.record({ do: fc.constant('redeem' as const), by, redirectIsOurs: mostly }),
+        arbitrary: fc.record({
+          do: fc.constant('redeem' as const),
+          by,
+          redirectIsOurs: mostly,
+          resources: audiences,
+        }),
       },
       {
         weight: 14,
@@ -85,6 +97,7 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
           back: fc.constantFrom(0, 0, 0, 1, 1, 1, 2),
           by,
           scope: scopes,
+          resources: audiences,
         }),
       },
       {
@@ -103,8 +116,14 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
     ) as fc.Arbitrary<Step>,
     { minLength: 1, maxLength: 25, size: 'max' },
   );
-  const first: Step = { do: 'redeem', by: { clientIsOurs: true, jkt: usual }, redirectIsOurs: true };
+  const first: Step = {
+    do: 'redeem',
+    by: { clientIsOurs: true, jkt: usual },
+    redirectIsOurs: true,
+    resources: null,
+  };
   return fc.record({
+    resources: audiences,
     namedJkt: fc.constantFrom(null, null, usual),
     steps: fc.oneof(
       steps,
@@ -114,36 +133,44 @@ const histories = fc.constantFrom(null, KEY).chain((usual) => {
 });
 
 const client = (ours: boolean) => (ours ? world.clientId : world.otherClientId);
-const renewal = ({ clientIsOurs, jkt }: Presented, scope: string | null) => ({
+const ALL: Narrowing = { scope: null, resources: null };
+const renewal = ({ clientIsOurs, jkt }: Presented, { scope, resources }: Narrowing) => ({
   clientId: client(clientIsOurs),
   jkt,
   scope,
+  resources,
 });
-const redemption = ({ clientIsOurs, jkt }: Presented, redirectIsOurs = true) => ({
+const redemption = (
+  { clientIsOurs, jkt }: Presented,
+  redirectIsOurs = true,
+  resources: string | null = null,
+) => ({
   clientId: client(clientIsOurs),
   redirectUri: redirectIsOurs ? REDIRECT_URI : `${REDIRECT_URI}/`,
   challenge: null,
   jkt,
+  resources,
 });
 
 describe('the grant engine against its model', () => {
   it('gives the answer of the state machine in every history', async () => {
     await fc.assert(
-      fc.asyncProperty(histories, async ({ namedJkt, steps }) => {
-        const { code, grantId } = await world.pending(null, namedJkt);
-        const model = new Model(world.now(), namedJkt);
+      fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
+        const { code, grantId } = await world.pending(null, namedJkt, undefined, resources);
+        const model = new Model(world.now(), namedJkt, resources);
         const given = new Given();
         for (const step of steps) {
           const generation = given.refreshTokens.length - ('back' in step ? step.back : 0);
           const refreshToken = given.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
-            const answer = await world.engine.redeem(code, redemption(step.by, step.redirectIsOurs));
-            const expected = model.redeem(step.by, step.redirectIsOurs, world.now());
-            expect(given.keep(answer, null, model.jkt)).toBe(expected);
+            const presented = redemption(step.by, step.redirectIsOurs, step.resources);
+            const answer = await world.engine.redeem(code, presented);
+            const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, world.now());
+            expect(given.keep(answer, { scope: null, resources: step.resources }, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
-            const answer = await world.engine.refresh(refreshToken, renewal(step.by, step.scope));
-            const expected = model.refresh(generation, step.by, step.scope, world.now());
-            expect(given.keep(answer, step.scope, model.jkt)).toBe(expected);
+            const answer = await world.engine.refresh(refreshToken, renewal(step.by, step));
+            const expected = model.refresh(generation, step.by, step, world.now());
+            expect(given.keep(answer, step, model)).toBe(expected);
           } else if (step.do === 'introspect' && refreshToken) {
             expect((await world.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
               model.introspect(step.jkt),
@@ -189,7 +216,7 @@ describe('the grant engine against its model', () => {
             ...Array.from({ length: redeems }, () => world.engine.redeem(code, redemption(ours))),
             ...(latest ? refreshes : []).map(async ({ isThief, scope }) => {
               const by = isThief ? { ...ours, jkt: OTHER } : ours;
-              const answer = await world.engine.refresh(latest ?? '', renewal(by, scope));
+              const answer = await world.engine.refresh(latest ?? '', renewal(by, { ...ALL, scope }));
               if (answer.outcome === 'granted') {
                 expect(isThief).toBe(false);
                 expect(words(answer.pair.scope)).toBe(words(scope ?? SCOPE));
@@ -207,7 +234,7 @@ describe('the grant engine against its model', () => {
         expect(won.map(({ grant }) => grant.generation)).toEqual(won.map((_, index) => index + 1));
         if (revoked)
           expect(
-            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, null))).outcome,
+            (await world.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, ALL))).outcome,
           ).not.toBe('granted');
       }),
       { numRuns: 100 },

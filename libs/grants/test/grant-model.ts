@@ -1,8 +1,10 @@
+import type { Narrowing } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 
 export const LIFETIMES = { ...DEFAULT_LIFETIMES, retryWindow: 30 };
 
 export const SCOPE = 'profile:read bookings:read bookings:write';
+export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.example.com'];
 export const [KEY, OTHER] = ['a'.repeat(43), 'b'.repeat(43)];
 
 /** What somebody presents with a code or a refresh token. */
@@ -23,15 +25,24 @@ export class Model {
   /** The key that the redemption bound it to. */
   jkt: string | null = null;
 
-  /** @param namedJkt the key that the authorization request named (RFC 9449 10) */
+  /**
+   * @param namedJkt the key that the authorization request named (RFC 9449 10)
+   * @param resources the APIs that it named (RFC 8707)
+   */
   constructor(
     readonly createdAt: number,
     readonly namedJkt: string | null,
+    readonly resources: string | null,
   ) {
     this.rotatedAt = createdAt;
   }
 
-  redeem({ clientIsOurs, jkt }: Presented, redirectIsOurs: boolean, now: number): string {
+  redeem(
+    { clientIsOurs, jkt }: Presented,
+    redirectIsOurs: boolean,
+    resources: string | null,
+    now: number,
+  ): string {
     if (!clientIsOurs) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
     if (this.status === 'active') return this.end('code_replayed');
@@ -39,17 +50,24 @@ export class Model {
       return 'expired';
     if (!redirectIsOurs) return 'redirect_uri_mismatch';
     if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
+    if (!this.isFor(resources)) return 'resource_exceeds';
     this.jkt = jkt;
     return this.rotate(1, now);
   }
 
-  refresh(generation: number, { clientIsOurs, jkt }: Presented, scope: string | null, now: number): string {
+  refresh(
+    generation: number,
+    { clientIsOurs, jkt }: Presented,
+    { scope, resources }: Narrowing,
+    now: number,
+  ): string {
     if (!clientIsOurs) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
     const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
     if (jkt !== this.jkt) return this.jkt === null ? 'key_unexpected' : 'key_mismatch';
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeds';
+    if (!this.isFor(resources)) return 'resource_exceeds';
     return isRetry ? 'granted' : this.rotate(generation + 1, now);
   }
 
@@ -60,6 +78,10 @@ export class Model {
 
   revoke(): void {
     this.status = 'revoked';
+  }
+
+  private isFor(resources: string | null): boolean {
+    return this.resources === null || resources === null || covers(this.resources, resources);
   }
 
   private rotate(generation: number, now: number): string {

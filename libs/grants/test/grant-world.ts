@@ -7,10 +7,17 @@ import { isolate } from '#testing/isolate.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
+interface Settings {
+  readonly lifetimes?: Lifetimes;
+  readonly scope?: string;
+  /** The product's id of the user. */
+  readonly externalId?: string | null;
+}
+
 type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Gives the tests of a file a world: it is empty before they run, and closed after them. */
-export function useWorld(settings: { lifetimes?: Lifetimes; scope?: string } = {}): World {
+export function useWorld(settings: Settings = {}): World {
   const world = {} as World;
   beforeAll(async () => {
     Object.assign(world, await openWorld(settings));
@@ -26,7 +33,11 @@ export function granted(result: Granted | Refusal): Granted {
 }
 
 /** A grant engine over real stores, with a clock that stands still until it is moved. */
-async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read' }) {
+async function openWorld({
+  lifetimes = DEFAULT_LIFETIMES,
+  scope = 'profile:read',
+  externalId = null,
+}: Settings) {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const fixture: Fixture = await openFixture(services, keys, lifetimes);
@@ -45,26 +56,35 @@ async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read'
       },
     },
   });
-  const [client, other, userId] = [await fixture.client(), await fixture.client(), await fixture.user()];
+  const [client, other] = [await fixture.client(), await fixture.client()];
+  const userId = await fixture.user(externalId);
 
   async function pending(
     challenge: string | null = null,
     jkt: string | null = null,
     /** What happens after PostgreSQL has the grant and before Redis has it. */
     between: (grantId: string) => Promise<unknown> = async () => undefined,
+    resources: string | null = null,
   ): Promise<{ code: string; grantId: string }> {
     const issued = issuer.code(now);
-    const grant = { clientId: client.client_id, userId, scope };
+    const grant = { clientId: client.client_id, userId, scope, resources };
     const expiresAt = new Date(Date.now() + 1e9);
     await fixture.records.create({ id: issued.grantId, ...grant, askedScope: scope, expiresAt });
     await between(issued.grantId);
-    await store.create(issued.grantId, { ...grant, redirectUri: REDIRECT_URI, challenge, jkt }, now, 3600);
+    const pendingGrant = { ...grant, externalId, redirectUri: REDIRECT_URI, challenge, jkt };
+    await store.create(issued.grantId, pendingGrant, now, 3600);
     return issued;
   }
 
   /** Our client redeems a code that it got without a challenge. */
-  const redeem = (code: string, jkt: string | null = null) =>
-    engine.redeem(code, { clientId: client.client_id, redirectUri: REDIRECT_URI, challenge: null, jkt });
+  const redeem = (code: string, jkt: string | null = null, resources: string | null = null) =>
+    engine.redeem(code, {
+      clientId: client.client_id,
+      redirectUri: REDIRECT_URI,
+      challenge: null,
+      jkt,
+      resources,
+    });
 
   return {
     engine,
@@ -79,8 +99,11 @@ async function openWorld({ lifetimes = DEFAULT_LIFETIMES, scope = 'profile:read'
     redeem,
 
     /** A grant whose code is redeemed. */
-    async active(jkt: string | null = null): Promise<Granted & { code: string }> {
-      const { code } = await pending();
+    async active(
+      jkt: string | null = null,
+      resources: string | null = null,
+    ): Promise<Granted & { code: string }> {
+      const { code } = await pending(null, null, undefined, resources);
       return { ...granted(await redeem(code, jkt)), code };
     },
 

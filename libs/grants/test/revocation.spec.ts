@@ -65,7 +65,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
       expect(await revoke(pair[which])).toEqual({ outcome: 'revoked', grantId });
       expect(broadcastsOf(grantId)).toBe(1);
       expect((await world.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
-      const renewal = { clientId: world.clientId, jkt: null, scope: null };
+      const renewal = { clientId: world.clientId, jkt: null, scope: null, resources: null };
       expect((await world.engine.refresh(pair.refreshToken, renewal)).outcome).toBe('revoked');
       expect(await world.fixture.redis.ttl(keyOf(grantId))).toBeGreaterThan(0);
     },
@@ -99,7 +99,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await world.active();
       await lostInSql(grantId);
-      const renewal = { clientId: world.clientId, jkt: null, scope: null };
+      const renewal = { clientId: world.clientId, jkt: null, scope: null, resources: null };
       await Promise.all([
         revoke(pair.accessToken),
         world.engine.refresh(pair.refreshToken, renewal),

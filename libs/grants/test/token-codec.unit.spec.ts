@@ -27,16 +27,26 @@ const said = {
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
   scopeMask: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
 };
-const bearerTokens: fc.Arbitrary<Token> = fc.record({
-  ...said,
-  kind: fc.constantFrom<TokenKind>('code', 'access', 'refresh'),
-  jkt: fc.constant(null),
-});
-const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc.record({
-  ...said,
-  kind: fc.constantFrom<TokenKind>('access', 'refresh'),
-  jkt: thumbprint,
-});
+/** Identifiers of APIs, at most 255 characters together. */
+const audiences = fc
+  .array(fc.string({ unit: fc.constantFrom(...'a:/.-7~'), minLength: 1, maxLength: 50 }), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((apis) => apis.join(' '));
+const ofKind = (...kinds: TokenKind[]) =>
+  fc.constantFrom(...kinds).chain((kind) =>
+    fc.record({
+      kind: fc.constant(kind),
+      audience: kind === 'access' ? fc.option(audiences) : fc.constant(null),
+    }),
+  );
+const bearerTokens: fc.Arbitrary<Token> = fc
+  .tuple(fc.record({ ...said, jkt: fc.constant(null) }), ofKind('code', 'access', 'refresh'))
+  .map(([token, kind]) => ({ ...token, ...kind }));
+const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc
+  .tuple(fc.record({ ...said, jkt: thumbprint }), ofKind('access', 'refresh'))
+  .map(([token, kind]) => ({ ...token, ...kind }));
 const tokens: fc.Arbitrary<Token> = fc.oneof(bearerTokens, boundTokens);
 
 describe('the token format', () => {
@@ -50,7 +60,9 @@ describe('the token format', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const text = codec.encode(token);
-        expect(text).toMatch(token.jkt === null ? /^(sac|sat|srt)_[\w-]{84}$/ : /^(sat|srt)_[\w-]{108}$/);
+        const audience = Math.ceil((token.audience?.length ?? 0) / 3) * 4;
+        expect(text).toMatch(token.jkt === null ? /^(sac|sat|srt)_[\w-]+$/ : /^(sat|srt)_[\w-]+$/);
+        expect(text).toHaveLength(4 + (token.jkt === null ? 84 : 108) + audience);
         expect(codec.encode(token)).toBe(text);
       }),
     );
@@ -95,10 +107,69 @@ describe('the token format', () => {
   it('has a subkey for each kind: tokens of different kinds never share a MAC', () => {
     fc.assert(
       fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
-        const [one, other] = [codec.encode(token), codec.encode({ ...token, kind })].map((text) =>
-          bytesOf(text).subarray(34),
+        const [one, other] = [token, { ...token, kind }].map((each) =>
+          bytesOf(codec.encode({ ...each, audience: null })).subarray(34),
         );
         expect(one?.equals(other ?? Buffer.alloc(0))).toBe(token.kind === kind);
+      }),
+    );
+  });
+});
+
+// @rfc 8707 2
+describe('the audience of an access token (RFC 8707)', () => {
+  const accessTokens = fc
+    .tuple(tokens, audiences)
+    .filter(([{ kind }]) => kind !== 'code')
+    .map(([token, audience]): Token => ({ ...token, kind: 'access', audience }));
+
+  it('is authenticated: an added, removed, exchanged or moved one is refused, whatever the flags say', () => {
+    fc.assert(
+      fc.property(accessTokens, audiences, fc.nat({ max: 255 }), (token, other, flags) => {
+        const bytes = bytesOf(codec.encode(token));
+        const length = Math.ceil((token.audience?.length ?? 0) / 3) * 3;
+        const [fields, macs] = [bytes.subarray(0, 34), bytes.subarray(34 + length)];
+        const foreign = Buffer.from(other.padEnd(Math.ceil(other.length / 3) * 3));
+        const own = bytes.subarray(34, 34 + length);
+        for (const kindByte of [fields.readUInt8(21), fields.readUInt8(21) ^ 0x40, flags]) {
+          const head = Buffer.from(fields);
+          head.writeUInt8(kindByte, 21);
+          for (const parts of [
+            [],
+            [own],
+            [foreign],
+            [own, foreign],
+            [foreign, own],
+            [own.subarray(3)],
+            [own, own],
+          ]) {
+            const forged = `sat_${base64url(Buffer.concat([head, ...parts, macs]))}`;
+            if (forged === codec.encode(token)) continue;
+            expect(codec.decode(forged, token.jkt)).toBeNull();
+            expect(codec.decodeWithoutKey(forged)).toBeNull();
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused in another kind of token, and if it is not a list of identifiers', () => {
+    fc.assert(
+      fc.property(accessTokens, (token) => {
+        for (const kind of ['code', 'refresh'] as const)
+          expect(() => codec.encode({ ...token, jkt: null, kind })).toThrow(RangeError);
+        for (const audience of ['', ' ', 'a  b', 'a ', ' a', 'a\nb', 'ü', 'x'.repeat(256)])
+          expect(() => codec.encode({ ...token, audience })).toThrow(RangeError);
+      }),
+    );
+  });
+
+  it('leaves every other token as long as it was', () => {
+    fc.assert(
+      fc.property(tokens, (token) => {
+        const plain = codec.encode({ ...token, audience: null });
+        expect(bytesOf(plain)).toHaveLength(token.jkt === null ? 63 : 81);
       }),
     );
   });
@@ -121,17 +192,18 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
     fc.assert(
       fc.property(boundTokens, (token) => {
         expect(() => codec.encode({ ...token, jkt: '' })).toThrow(RangeError);
-        expect(() => codec.encode({ ...token, kind: 'code' })).toThrow(RangeError);
+        expect(() => codec.encode({ ...token, audience: null, kind: 'code' })).toThrow(RangeError);
       }),
     );
   });
 
   it('are authenticated without the key, and a forged one is not', () => {
     fc.assert(
-      fc.property(boundTokens, fc.nat({ max: 63 * 8 - 1 }), ({ jkt, ...token }, bit) => {
+      fc.property(boundTokens, fc.nat(), ({ jkt, ...token }, bit) => {
         const text = codec.encode({ ...token, jkt });
         expect(codec.decodeWithoutKey(text)).toMatchObject({ ...token, bound: true });
-        expect(codec.decodeWithoutKey(flipped(text, bit))).toBeNull();
+        const authenticated = bytesOf(text).length - 18;
+        expect(codec.decodeWithoutKey(flipped(text, bit % (authenticated * 8)))).toBeNull();
       }),
     );
   });
@@ -158,13 +230,13 @@ const hoards: fc.Arbitrary<Hoard> = fc
   .filter(({ token, ownJkt }) => token.jkt !== ownJkt)
   .map(({ token, ownJkt, handle }) => {
     const alike = (['access', 'refresh'] as const).flatMap((kind) => [
-      { ...token, kind },
-      { ...token, kind, scopeMask: token.scopeMask ^ 1 },
-      { ...token, kind, generation: (token.generation + 1) % 2 ** 32 },
-      { ...token, kind, handle },
+      { ...token, kind, audience: null },
+      { ...token, kind, audience: null, scopeMask: token.scopeMask ^ 1 },
+      { ...token, kind, audience: null, generation: (token.generation + 1) % 2 ** 32 },
+      { ...token, kind, audience: kind === 'access' ? 'https://api.example.com' : null, handle },
     ]);
     const written = (jkt: string | null) => alike.map((one) => codec.encode({ ...one, jkt }));
-    const code = codec.encode({ ...token, kind: 'code', jkt: null });
+    const code = codec.encode({ ...token, kind: 'code', audience: null, jkt: null });
     return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
   });
 

@@ -50,6 +50,10 @@ interface ActiveIntrospection {
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
+  /** The APIs that the token is for (RFC 8707): any other one refuses it. Absent for a token that is for every API. */
+  readonly aud?: readonly string[];
+  /** The product's own id of the user; absent if there is none. */
+  readonly external_id?: string;
   /** The key that the token is bound to (RFC 9449 6.2). Always present for a bound token, absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };
   /** Result for the request's proof. */
@@ -173,7 +177,7 @@ export function isRequest(subject: string, data: unknown): boolean {
 /** Readers of replies, by the name of the subject. @throws MalformedMessageError */
 export const parseReply = {
   introspect: parser<IntrospectionReply>(
-    ({ active, grant_id: grantId, client_id: clientId, sub, scope, exp }) =>
+    ({ active, grant_id: grantId, client_id: clientId, sub, scope, exp, aud, external_id: externalId }) =>
       active === false ||
       (active === true &&
         isId(grantId) &&
@@ -182,7 +186,9 @@ export const parseReply = {
         /^-?\d+$/.test(sub) &&
         isUserId(Number(sub)) &&
         typeof scope === 'string' &&
-        Number.isFinite(exp)),
+        Number.isFinite(exp) &&
+        (aud === undefined || (Array.isArray(aud) && aud.every((one) => typeof one === 'string'))) &&
+        (externalId === undefined || typeof externalId === 'string')),
   ),
   consumeProof: parser<ConsumeProofReply>(
     ({ outcome }) => outcome === 'consumed' || outcome === 'replayed' || outcome === 'use_nonce',

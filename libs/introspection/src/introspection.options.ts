@@ -14,7 +14,8 @@ export interface IntrospectionOptions {
   readonly resourceMetadata?: string | undefined;
   /**
    * Where clients reach the API, with no slash at its end (`https://api.example.com`): what the `htu` of a DPoP proof
-   * must begin with (RFC 9449). When it is absent the API accepts bearer tokens only.
+   * must begin with (RFC 9449), and what the audience of a token must cover (RFC 8707). When it is absent the API accepts
+   * bearer tokens only, and only those that were requested for no API in particular.
    */
   readonly resourceUrl?: string | undefined;
   /** How long after its `iat` a proof is accepted, in seconds, at most 3600; 300 when absent. */

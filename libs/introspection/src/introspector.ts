@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
+import { isInAudience } from '#oauth/resource.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 import {
@@ -10,15 +11,20 @@ import {
   SUBJECTS,
   tagOf,
 } from './contract.js';
+import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 
 /** A valid access token. */
 export interface TokenInfo {
   readonly grantId: string;
   readonly clientId: string;
   readonly userId: number;
+  /** The product's own id of the user; null if there is none. */
+  readonly externalId: string | null;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** The APIs that the client requested the token for (RFC 8707), this one among them; empty for a token for every API. */
+  readonly audience: readonly string[];
   /** Thumbprint of the key that the token is bound to (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
 }
@@ -40,10 +46,13 @@ export class Introspector {
   private readonly cache: TrustedCache<TokenInfo | null>;
 
   /** @internal */
-  constructor(private readonly connection: NatsConnection) {
+  constructor(
+    private readonly connection: NatsConnection,
+    @Inject(INTROSPECTION_OPTIONS) private readonly options: Pick<IntrospectionOptions, 'resourceUrl'>,
+  ) {
     this.cache = new TrustedCache<TokenInfo | null>(connection, {
       max: CACHED_TOKENS,
-      fetch: async (token, reference) => tokenOf(await this.request({ token }, reference)),
+      fetch: async (token, reference) => this.tokenOf(await this.request({ token }, reference)),
       tags: (token) =>
         token ? [tagOf.grant(token.grantId), tagOf.client(token.clientId), tagOf.user(token.userId)] : [],
       ttl: (token) => (token ? Math.min(CACHED_MS, token.expiresAt - Date.now()) : 0),
@@ -60,7 +69,7 @@ export class Introspector {
   }
 
   /**
-   * A bearer token, or null when it is not valid, not valid any more, or bound to a key.
+   * A bearer token, or null when it is not valid, not valid any more, bound to a key, or for another API.
    *
    * @param reference id of the request in logs
    * @throws Error when the token app does not answer: refuse the request with 503
@@ -86,7 +95,7 @@ export class Introspector {
       // Called again when a broadcast makes the reply stale: by then the proof is consumed.
       const reply = await this.request({ token, jkt, ...(!consumed && { proof: consume }) }, reference);
       if (reply.active) consumed ??= reply.proof;
-      return tokenOf(reply);
+      return this.tokenOf(reply);
     });
     const bound = unexpired(cached);
     if (bound?.jkt !== jkt) return { token: null };
@@ -116,6 +125,18 @@ export class Introspector {
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
     return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, reference);
   }
+
+  private tokenOf(reply: IntrospectionReply): TokenInfo | null {
+    if (!reply.active) return null;
+    const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
+    const { external_id: externalId = null, aud: audience = [] } = reply;
+    // Fail closed: a bound token without its thumbprint must not pass as a bearer token, nor one for no API as one for all.
+    if ('cnf' in reply && !cnf?.jkt) return null;
+    if ('aud' in reply && audience.length === 0) return null;
+    if (!isInAudience(audience, this.options.resourceUrl)) return null;
+    const [scopes, expiresAt, jkt] = [scope.split(' '), exp * 1000, cnf?.jkt ?? null];
+    return { grantId, clientId, userId: Number(sub), externalId, scopes, expiresAt, audience, jkt };
+  }
 }
 
 /** Null for a bound token: without a proof of its key it must not pass (RFC 9449 7.2). */
@@ -126,13 +147,4 @@ function asBearer(token: TokenInfo | null | undefined): TokenInfo | null {
 
 function unexpired(token: TokenInfo | null | undefined): TokenInfo | null {
   return token && token.expiresAt > Date.now() ? token : null;
-}
-
-function tokenOf(reply: IntrospectionReply): TokenInfo | null {
-  if (!reply.active) return null;
-  const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
-  // Fail closed: a bound token without its thumbprint must not pass as a bearer token.
-  if ('cnf' in reply && !cnf?.jkt) return null;
-  const [scopes, expiresAt] = [scope.split(' '), exp * 1000];
-  return { grantId, clientId, userId: Number(sub), scopes, expiresAt, jkt: cnf?.jkt ?? null };
 }

@@ -1,11 +1,7 @@
 import { connect, type NatsConnection as NatsClient } from '@nats-io/transport-node';
-import {
-  INVALIDATIONS,
-  type IntrospectionReply,
-  type IntrospectionRequest,
-  SUBJECTS,
-} from '#introspection/contract.js';
+import { INVALIDATIONS, type IntrospectionRequest, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 
@@ -36,7 +32,7 @@ beforeAll(async () => {
     invalidations: INVALIDATIONS,
   });
   await connection.open();
-  introspector = new Introspector(connection);
+  introspector = new Introspector(connection, { resourceUrl: 'https://api.example.com/v2' });
 });
 
 afterAll(async () => {
@@ -51,7 +47,7 @@ const asProved = async (jkt: string) => {
   const proof = { jkt, jti: 'one', nonce: null, expiresAt: Date.now() + 60_000 };
   return (await introspector.introspectProved(`token${tokens++}`, proof)).token;
 };
-const answering = (more: Partial<Record<keyof IntrospectionReply | 'cnf' | 'exp', unknown>>) => {
+const answering = (more: Partial<Record<string, unknown>>) => {
   reply = { ...ACTIVE, exp: Math.floor(Date.now() / 1000) + 60, ...more };
 };
 
@@ -78,4 +74,71 @@ describe('the introspector (RFC 9449 6)', () => {
       for (const jkt of [JKT, '', 'null']) expect(await asProved(jkt)).toBeNull();
     },
   );
+});
+
+// @rfc 8707 2 @rfc 9700 2.3
+describe('the audience of a token (RFC 8707)', () => {
+  const [here, elsewhere] = ['https://api.example.com', 'https://bookings.example.com'];
+  const refused = [
+    [[elsewhere]],
+    [['https://api.example.com.evil.example']],
+    [['https://api.example.com/v2/me']],
+    [['http://api.example.com']],
+    [[`${here}:8443`]],
+    [['']],
+    [[]],
+  ];
+
+  it.each([[[here]], [[elsewhere, here]], [[`${here}/v2`]]])(
+    'admits a token for this API: %j',
+    async (aud) => {
+      answering({ aud });
+      expect(await asBearer()).toMatchObject({ userId: 7, audience: aud });
+      answering({ aud, cnf: { jkt: JKT } });
+      expect(await asProved(JKT)).toMatchObject({ audience: aud });
+    },
+  );
+
+  it('admits a token for no API in particular', async () => {
+    answering({});
+    expect(await asBearer()).toMatchObject({ audience: [] });
+  });
+
+  it.each(refused)('refuses a token for another API: %j', async (aud) => {
+    answering({ aud });
+    expect(await asBearer()).toBeNull();
+    answering({ aud, cnf: { jkt: JKT } });
+    expect(await asProved(JKT)).toBeNull();
+  });
+
+  it('refuses every token for an API if this one does not know its own URL', async () => {
+    const unaware = new Introspector(connection, {});
+    answering({ aud: [here] });
+    expect(await unaware.introspect('a')).toBeNull();
+    answering({});
+    expect(await unaware.introspect('b')).not.toBeNull();
+  });
+
+  it.each([here, [7], { 0: here }, null])('believes no reply whose aud is %j', async (aud) => {
+    answering({ aud });
+    await expect(asBearer()).rejects.toBeInstanceOf(DependencyUnavailableError);
+  });
+
+  it('is remembered with its token: no token gets what another one was answered', async () => {
+    answering({ aud: [here] });
+    expect(await introspector.introspect('ours')).not.toBeNull();
+    answering({ aud: [elsewhere] });
+    expect(await introspector.introspect('theirs')).toBeNull();
+    expect(introspector.cached('theirs')).toBeUndefined();
+    expect(introspector.cached('ours')).toMatchObject({ audience: [here] });
+  });
+});
+
+describe("the product's id of the user", () => {
+  it('is in the reply if there is one, and null otherwise', async () => {
+    answering({ external_id: 'ada-1815' });
+    expect(await asBearer()).toMatchObject({ userId: 7, externalId: 'ada-1815' });
+    answering({});
+    expect(await asBearer()).toMatchObject({ externalId: null });
+  });
 });

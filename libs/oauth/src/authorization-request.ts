@@ -1,8 +1,9 @@
 import type { OAuthClient } from './client.js';
 import { OAuthError } from './oauth-error.js';
-import { LIMITS, type Parameters, readParameter } from './parameters.js';
+import { type Parameters, readParameter } from './parameters.js';
 import { isChallenge } from './pkce.js';
 import { isRegistered } from './redirect-uri.js';
+import { checkResource } from './resource.js';
 import { type ScopeCatalogue, scopeTokens } from './scope.js';
 
 /** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order in which the metadata lists them. */
@@ -23,6 +24,8 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly state: string;
   /** Space-separated, never empty. */
   readonly scope: string;
+  /** The APIs that the tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
+  readonly resources: string | null;
   /** S256 challenge; null when a confidential client sent none. */
   readonly challenge: string | null;
   /** Thumbprint of the key that the code must be redeemed with (`dpop_jkt`, RFC 9449 10); null when none is named. */
@@ -84,12 +87,12 @@ export function checkAuthorizationRequest(
     const challenge = checkPkce(parameters, client);
     const jkt = checkDpopKey(parameters);
     const scope = checkScope(parameters, client, scopes);
-    checkResource(parameters['resource'], apis);
+    const resources = checkResource(parameters['resource'], apis);
     const prompt = checkPrompt(parameters);
     const loginHint = readParameter(parameters, 'login_hint') ?? null;
     const maxAge = checkMaxAge(parameters);
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
-    return { redirectUri, state, scope, challenge, jkt, prompt, loginHint, maxAge, uiLocales };
+    return { redirectUri, state, scope, resources, challenge, jkt, prompt, loginHint, maxAge, uiLocales };
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     throw new RedirectableError(error, { redirectUri, state: stateToReturn(parameters) }, client.clientId);
@@ -239,39 +242,6 @@ function checkScope(
   if (!requested.every((token) => available.includes(token)))
     throw OAuthError.invalidScope(`this application may ask for: ${available.join(' ')}`, { detail });
   return requested.join(' ');
-}
-
-/**
- * Checks the `resource` parameter of authorization and token requests. RFC 8707 2: each value "MUST be an absolute URI
- * […] MUST NOT include a fragment component", and the parameter may be repeated. Access tokens have no audience yet, so
- * `resource` does not restrict them. Unknown resources are refused, so that no client relies on a restriction that does
- * not exist.
- *
- * @param sent one value or a list of values, unvalidated
- * @param apis origins of the APIs that accept access tokens
- * @throws OAuthError invalid_target
- */
-export function checkResource(sent: unknown, apis: readonly string[]): void {
-  if (sent === undefined) return;
-  const values = (Array.isArray(sent) ? (sent as unknown[]) : [sent]).filter((value) => value !== '');
-  if (values.every((value) => isAddressOf(apis, value))) return;
-  const known =
-    apis.length > 0 ? `below one of: ${apis.join(' ')}` : 'but no API is configured: leave it out';
-  throw new OAuthError(
-    'invalid_target',
-    400,
-    `the parameter 'resource' must be an absolute URI without a fragment, ${known}`,
-    {
-      detail: { check: 'resource', resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5) },
-    },
-  );
-}
-
-function isAddressOf(apis: readonly string[], value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > LIMITS.resource) return false;
-  if (!/^[!-~]+$/.test(value) || value.includes('#') || !URL.canParse(value)) return false;
-  const { href } = new URL(value);
-  return apis.some((origin) => href.startsWith(`${origin}/`));
 }
 
 /**

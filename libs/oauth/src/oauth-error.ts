@@ -68,6 +68,11 @@ export class OAuthError extends Error {
     return new OAuthError('invalid_scope', 400, description, options);
   }
 
+  /** The resource is unknown, malformed or more than was granted (RFC 8707 2). */
+  static invalidTarget(description: string, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_target', 400, description, options);
+  }
+
   static unsupportedGrantType(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('unsupported_grant_type', 400, description, options);
   }

@@ -26,11 +26,13 @@ export function pushedRequestId(requestUri: string): string | null {
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;
 }
 
-/** The parameter behind each field of a request. */
+/** The name under which each field of a request is stored: that of its parameter. */
 const PARAMETERS: Readonly<Record<keyof AuthorizationRequest, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
   scope: 'scope',
+  // Not `resource`: the authorize app of 0.1.0, which would refuse it there, ignores this one.
+  resources: 'resources',
   challenge: 'code_challenge',
   jkt: 'dpop_jkt',
   prompt: 'prompt',
@@ -55,8 +57,8 @@ export function writePushedParameters(request: AuthorizationRequest): string {
 
 /** Reads stored parameters. They are validated again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
-  const kept = JSON.parse(text) as Record<string, string>;
+  const { resources, ...kept } = JSON.parse(text) as Record<string, string>;
   // S256 is the only supported method (RFC 7636 4.3).
   if ('code_challenge' in kept) kept['code_challenge_method'] = 'S256';
-  return kept;
+  return resources === undefined ? kept : { ...kept, resource: resources.split(' ') };
 }

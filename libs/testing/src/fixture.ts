@@ -89,7 +89,8 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
-    async user(): Promise<number> {
+    /** @param externalId the product's id of the user; null if a user of ours alone */
+    async user(externalId: string | null = null): Promise<number> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       const passwordHash = '$argon2id$nobody logs in with this';
       const user = await users.create({
@@ -98,6 +99,12 @@ export async function openFixture(
         name: 'Ada Lovelace',
         passwordHash,
       });
+      if (externalId !== null)
+        await database.query('UPDATE users SET issuer = $1, external_id = $2 WHERE id = $3', [
+          'https://product.example.com',
+          externalId,
+          user.id,
+        ]);
       return user.id;
     },
 
@@ -111,14 +118,18 @@ export async function openFixture(
         jkt?: string;
         scope?: string;
         askedScope?: string;
+        resources?: string;
+        externalId?: string;
       } = {},
     ): Promise<string> {
       const { code, grantId: id } = issuer.code(Date.now());
-      const grant = { clientId, userId, scope: pending.scope ?? 'profile:read' };
+      const { scope = 'profile:read', resources = null, externalId = null } = pending;
+      const grant = { clientId, userId, scope, resources };
       const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
       await records.create({ id, ...grant, askedScope: pending.askedScope ?? grant.scope, expiresAt });
       const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
-      await grants.create(id, { ...grant, redirectUri, challenge, jkt }, Date.now(), lifetimes.code);
+      const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt };
+      await grants.create(id, pendingGrant, Date.now(), lifetimes.code);
       return code;
     },
 

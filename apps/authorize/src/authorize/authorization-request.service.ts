@@ -40,7 +40,7 @@ export class AuthorizationRequestService {
     const client = registered(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null);
-    const scopes = requestedScopes(request.scope, client, user ? context.decisions : []);
+    const scopes = requestedScopes(request, client, user ? context.decisions : []);
     const loginTooOld = session !== null && this.isOlder(session, request.maxAge);
     return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
   }
@@ -77,7 +77,8 @@ export class AuthorizationRequestService {
     // RFC 9101 6.3, to which RFC 9126 4 refers: parameters beside client_id and request_uri are ignored. The checks run
     // again, because the registration may have changed since the push.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
-    return { request: checkAuthorizationRequest(pushed, client, { scopes }), pushedId: id };
+    const options = { scopes, apis: this.apis };
+    return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };
   }
 }
 

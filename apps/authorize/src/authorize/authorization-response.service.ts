@@ -30,12 +30,12 @@ export class AuthorizationResponse {
    */
   async approve(
     request: ValidatedRequest,
-    { id: userId }: User,
+    user: User,
     { scope, continuesConsent }: Approval,
   ): Promise<{ location: string; grantId: string }> {
     await this.pushed.consume(request);
     try {
-      const { code, grantId } = await this.consent.allow(request, userId, scope, continuesConsent);
+      const { code, grantId } = await this.consent.allow(request, user, scope, continuesConsent);
       return { location: this.location(request, [['code', code]]), grantId };
     } catch (error) {
       await this.pushed.reopen(request);

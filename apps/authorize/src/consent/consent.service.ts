@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { GrantRecordStore, type NewGrantRecord } from '#database/grant/grant-record.store.js';
+import type { User } from '#database/user/user.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
@@ -38,6 +39,7 @@ export class ConsentService {
    * Declining a scope ends the older grants that include it, whether or not a decision that allowed it is known: an earlier
    * attempt may have been recorded without an answer.
    *
+   * @param user who allows it
    * @param scope what the user allows
    * @param continuesConsent whether the user allowed it earlier and was not asked now
    * @throws UnfinishedRevocationError if Redis did not apply what ended; nothing is allowed then
@@ -47,15 +49,15 @@ export class ConsentService {
    */
   async allow(
     request: ValidatedRequest,
-    userId: number,
+    { id: userId, externalId }: User,
     scope: string,
     continuesConsent: boolean,
   ): Promise<{ code: string; grantId: string }> {
-    const { client, scope: askedScope, redirectUri, challenge, jkt } = request;
+    const { client, scope: askedScope, resources, redirectUri, challenge, jkt } = request;
     const { CODE_LIFETIME, CLOCK_SKEW, REFRESH_TOKEN_LIFETIME } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
-    const authorization = { clientId: client.clientId, userId, scope };
+    const authorization = { clientId: client.clientId, userId, scope, resources };
     const expiresAt = new Date(now + REFRESH_TOKEN_LIFETIME * 1000);
     const record = { id: grantId, ...authorization, askedScope, expiresAt, continuesConsent };
     const ended = await this.withdrawOnError(grantId, () =>
@@ -64,7 +66,7 @@ export class ConsentService {
     if (ended === null) throw new ConsentEndedError();
     await this.withdrawOnError(grantId, async () => {
       await this.revocations.apply(ended);
-      const pending = { ...authorization, redirectUri, challenge, jkt };
+      const pending = { ...authorization, externalId, redirectUri, challenge, jkt };
       await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
     });
     return { code, grantId };

@@ -78,24 +78,35 @@ export interface RequestedScope {
 
 /**
  * The scopes of a request with the user's decisions. For each scope the newest decision counts in which the application
- * had requested it.
+ * had requested it. What the user allowed counts only if it was for every API of the request; what the user declined, for
+ * any API.
  *
  * @param decisions newest first
  */
 export function requestedScopes(
-  scope: string,
+  { scope, resources }: Pick<AuthorizationRequest, 'scope' | 'resources'>,
   { optionalScopes }: Pick<Client, 'optionalScopes'>,
-  decisions: readonly Pick<EarlierDecision, 'asked' | 'allowed'>[],
+  decisions: readonly Pick<EarlierDecision, 'asked' | 'allowed' | 'resources'>[],
 ): RequestedScope[] {
-  const earlier = decisions.map(({ asked, allowed }) => ({
+  const earlier = decisions.map(({ asked, allowed, resources: decided }) => ({
     asked: new Set(scopeTokens(asked)),
     allowed: new Set(scopeTokens(allowed)),
+    isForAll: isFor(decided, resources),
   }));
   return scopeTokens(scope).map((token) => {
-    const latest = earlier.find(({ asked }) => asked.has(token));
+    const latest = earlier.find(
+      ({ asked, allowed, isForAll }) => asked.has(token) && (isForAll || !allowed.has(token)),
+    );
     const decision = latest && (latest.allowed.has(token) ? 'allowed' : 'declined');
     return { scope: token, required: !optionalScopes.includes(token), decision: decision ?? null };
   });
+}
+
+/** Whether a decision for some APIs was for all of these; null is every API. */
+function isFor(decided: string | null, these: string | null): boolean {
+  if (decided === null || these === null) return decided === null;
+  const known = new Set(decided.split(' '));
+  return these.split(' ').every((api) => known.has(api));
 }
 
 /** Whether the user must decide: never did, or declined the scope when it was optional and it is now required. */

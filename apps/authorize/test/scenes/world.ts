@@ -113,7 +113,7 @@ export async function startWorld(settings: Settings = {}) {
   ): Promise<void> {
     const id = randomBytes(32).toString('base64url');
     const expiresAt = new Date(Date.now() + 90 * 86_400_000);
-    await app.records.create({ id, userId, clientId, scope, askedScope, expiresAt });
+    await app.records.create({ id, userId, clientId, scope, askedScope, resources: null, expiresAt });
     const values = [on, used, id];
     await app.sql('UPDATE grants SET created_at = $1, last_used_on = $2 WHERE id = $3', values);
   }

@@ -32,7 +32,7 @@ export class IntrospectionController {
     // 2.2: `active: false` is the only answer to any other token, so that nobody can probe. A refresh token is inactive
     // too, because an API that checks `active` alone would accept it for 90 days.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
-    const { token, grant } = result;
+    const { token, grant, audience } = result;
     return {
       active: true,
       iss: this.configuration.BASE_URL,
@@ -42,6 +42,9 @@ export class IntrospectionController {
       sub: String(grant.userId),
       scope: result.scope,
       exp: token.expiry,
+      // 2.2: "the intended audience for this token". A resource server must refuse a token for another one (RFC 9700 2.3).
+      ...(audience !== null && { aud: audience.split(' ') }),
+      ...(grant.externalId !== null && { external_id: grant.externalId }),
       token_type: token.jkt === null ? 'Bearer' : 'DPoP',
       // RFC 9449 6.2: the resource server must demand a proof by this key.
       ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),

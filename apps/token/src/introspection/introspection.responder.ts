@@ -36,7 +36,7 @@ export class IntrospectionResponder {
   ): Promise<IntrospectionReply> {
     const result = await this.engine.introspect(request.token, request.jkt ?? null);
     if (result.outcome === 'active' && result.token.kind === 'access') {
-      const { grant, grantId, token } = result;
+      const { grant, grantId, token, audience } = result;
       this.usage.recordGrant(grantId);
       return {
         active: true,
@@ -45,6 +45,8 @@ export class IntrospectionResponder {
         sub: String(grant.userId),
         scope: result.scope,
         exp: token.expiry,
+        ...(audience !== null && { aud: audience.split(' ') }),
+        ...(grant.externalId !== null && { external_id: grant.externalId }),
         ...(token.jkt !== null && { cnf: { jkt: token.jkt }, ...(await this.consumed(request)) }),
       };
     }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { checkResource } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { challengeOf } from '#oauth/pkce.js';
+import { checkResource } from '#oauth/resource.js';
 import { refreshScope } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.service.js';
@@ -32,9 +32,9 @@ export class TokenService {
     this.apis = configuration.apis;
   }
 
-  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, or invalid_request for a malformed verifier */
+  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, or invalid_request for a malformed verifier */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenAnswer> {
-    const { clientId, jkt } = await this.authenticate(request, dto);
+    const { clientId, jkt, resources } = await this.authenticate(request, dto);
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
     // RFC 7636 4.1
@@ -42,28 +42,28 @@ export class TokenService {
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
       );
-    const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt });
+    const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
     return this.answer(request, result, 'code');
   }
 
-  /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, or invalid_scope */
+  /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
   async refresh(request: TokenRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenAnswer> {
     const scope = refreshScope(dto.scope);
-    const { clientId, jkt } = await this.authenticate(request, dto);
-    const result = await this.engine.refresh(refreshToken, { clientId, jkt, scope });
+    const { clientId, jkt, resources } = await this.authenticate(request, dto);
+    const result = await this.engine.refresh(refreshToken, { clientId, jkt, scope, resources });
     return this.answer(request, result, 'refresh token');
   }
 
-  /** The client, and the key that it proved (RFC 9449); null without a proof. */
+  /** The client, the key that it proved (RFC 9449; null without a proof), and the APIs that it names (RFC 8707 2.2). */
   private async authenticate(
     request: TokenRequest,
     dto: TokenDto | RefreshTokenDto,
-  ): Promise<{ clientId: string; jkt: string | null }> {
+  ): Promise<{ clientId: string; jkt: string | null; resources: string | null }> {
     const { clientId } = await this.clients.authenticate(request, dto);
-    // RFC 8707 2.2, for codes and refresh tokens.
-    if (dto.resource !== undefined) checkResource(dto.resource, this.apis);
+    const resources = checkResource(dto.resource, this.apis);
     // After the client is authenticated, so that nobody else can fill Redis with proofs.
-    return { clientId, jkt: request.proof ? await this.proofs.provenKey(request.proof) : null };
+    const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
+    return { clientId, jkt, resources };
   }
 
   private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenAnswer {
@@ -95,6 +95,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   key_unexpected:
     'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
   scope_exceeds: "the parameter 'scope' asks for more than the user granted",
+  resource_exceeds: "the parameter 'resource' names an API that the authorization request did not name",
   redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
   verifier_missing:
     "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
@@ -106,11 +107,14 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/** RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6). */
+/**
+ * RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6), a resource that it does not
+ * include invalid_target (RFC 8707 2).
+ */
 function refusalError({ outcome, grantId, detail }: Refusal, credential: Credential): OAuthError {
   const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
   const description = DESCRIPTIONS[outcome].replace('$credential', credential);
-  return outcome === 'scope_exceeds'
-    ? OAuthError.invalidScope(description, options)
-    : OAuthError.invalidGrant(description, options);
+  if (outcome === 'scope_exceeds') return OAuthError.invalidScope(description, options);
+  if (outcome === 'resource_exceeds') return OAuthError.invalidTarget(description, options);
+  return OAuthError.invalidGrant(description, options);
 }

@@ -10,6 +10,8 @@ export interface EarlierDecision {
   /** What the client requested, and what of it the user allowed; both space-separated (RFC 6749 3.3). */
   readonly asked: string;
   readonly allowed: string;
+  /** The APIs that this was for (RFC 8707), space-separated and sorted; null for every API. */
+  readonly resources: string | null;
   /** When the user last made this decision. */
   readonly at: Date;
 }
@@ -54,7 +56,7 @@ const COUNTED = 100;
  */
 const QUERY = `
   WITH own AS MATERIALIZED (
-    SELECT asked_scope, scope, created_at, revoked_at, expires_at FROM grants
+    SELECT asked_scope, scope, resources, created_at, revoked_at, expires_at FROM grants
     WHERE user_id = $2 AND client_id = $1 ORDER BY asked_scope LIMIT ${FEW + 1}
   )
   SELECT
@@ -69,9 +71,9 @@ const QUERY = `
        SELECT ${USER_FIELDS} FROM users WHERE id = $2
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
-       SELECT asked_scope AS asked, scope AS allowed, max(created_at) AS at
+       SELECT asked_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
        FROM own WHERE revoked_at IS NULL AND expires_at > now()
-       GROUP BY asked_scope, scope
+       GROUP BY asked_scope, scope, resources
        ORDER BY at DESC LIMIT ${DECISIONS}
      ) decision) AS decisions,
     (SELECT count(*)::integer FROM own WHERE created_at > now() - interval '1 day') AS "grantsOfDay",
@@ -82,7 +84,8 @@ const MANY = `
   WITH RECURSIVE ${everyDecision('$2', '$1')}
   SELECT
     (SELECT json_agg(earlier) FROM (
-       SELECT decision.asked_scope AS asked, decision.scope AS allowed, newest.at
+       SELECT decision.asked_scope AS asked, decision.scope AS allowed, nullif(decision.resources, '') AS resources,
+              newest.at
        FROM decision CROSS JOIN LATERAL (
          SELECT g.created_at AS at FROM grants g
          WHERE ${liveOfDecision('$2')} ORDER BY g.created_at DESC LIMIT 1

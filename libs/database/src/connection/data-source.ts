@@ -8,6 +8,7 @@ import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { CreateTables1795219200000 } from '../migrations/1795219200000-create-tables.js';
 import { RetainGrantsOfDeletedUsers1795330000000 } from '../migrations/1795330000000-retain-grants-of-deleted-users.js';
 import { IdentitiesOfUsers1795400000000 } from '../migrations/1795400000000-identities-of-users.js';
+import { ResourcesOfGrants1795410000000 } from '../migrations/1795410000000-resources-of-grants.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { UserEntity } from '../user/user.entity.js';
 import { databaseUnavailable, isTransient } from './errors.js';
@@ -76,6 +77,7 @@ export function databaseDataSource(
       CreateTables1795219200000,
       RetainGrantsOfDeletedUsers1795330000000,
       IdentitiesOfUsers1795400000000,
+      ResourcesOfGrants1795410000000,
     ],
     migrationsTransactionMode: 'all',
     synchronize: false,

@@ -18,6 +18,10 @@ export class GrantRecordEntity {
   @Column({ name: 'asked_scope', type: 'text', select: false })
   askedScope: string;
 
+  /** The APIs that its tokens are for, space-separated and sorted; empty for every API. */
+  @Column({ type: 'text', select: false })
+  resources: string;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { decisions, liveOfDecision } from './decision.statements.js';
+import { decisions, isFor, liveOfDecision } from './decision.statements.js';
 
 export interface NewGrantRecord {
   id: string;
@@ -9,18 +9,20 @@ export interface NewGrantRecord {
   scope: string;
   /** What the client requested; the user declined whatever is missing from `scope`. */
   askedScope: string;
+  /** The APIs that its tokens are for (RFC 8707), space-separated and sorted; null for every API. */
+  resources: string | null;
   /** When an unused grant expires. Each use extends the expiry by the same lifetime. */
   expiresAt: Date;
   /**
    * Whether it continues an earlier consent without asking the user again. Then it is recorded only if every scope is still
-   * in a live grant to the client.
+   * in a live grant to the client for every one of its APIs.
    */
   continuesConsent?: boolean;
 }
 
 /**
- * The check for `continuesConsent`: for each scope the newest live grant that holds it, locked after client and user and in id
- * order, as all code does.
+ * The check for `continuesConsent`: for each scope the newest live grant that holds it for these APIs, locked after client and
+ * user and in id order, as all code does.
  */
 const CARRIED = `
   CROSS JOIN LATERAL (
@@ -35,7 +37,7 @@ const CARRIED = `
             SELECT g.id, g.created_at FROM grants g
             WHERE ${liveOfDecision('account.user_id')} ORDER BY g.created_at DESC LIMIT 1
           ) newest
-        WHERE token = ANY(string_to_array($4, ' '))
+        WHERE token = ANY(string_to_array($4, ' ')) AND ${isFor('decision.resources', '$7')}
         ORDER BY token, newest.created_at DESC
       )
       ORDER BY g.id FOR SHARE
@@ -69,7 +71,7 @@ const LONGEST_REVOKED = `
 /** The statement of `GrantRecordStore.create`. */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
-  { id, userId, clientId, scope, askedScope, expiresAt, continuesConsent = false }: NewGrantRecord,
+  { id, userId, clientId, scope, askedScope, resources, expiresAt, continuesConsent = false }: NewGrantRecord,
 ): Promise<boolean> {
   const created = await on.query<unknown[]>(
     `WITH expired AS (
@@ -81,15 +83,15 @@ export async function recordGrant(
             )
           ),
           client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)
-     INSERT INTO grants (id, user_id, client_id, scope, asked_scope, expires_at, lifetime)
-     SELECT $1, user_id, client_id, $4, $5, $6::timestamptz, $6::timestamptz - now() FROM client
+     INSERT INTO grants (id, user_id, client_id, scope, asked_scope, resources, expires_at, lifetime)
+     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now() FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
      ) account
      ${continuesConsent ? CARRIED : ''}
      RETURNING id`,
-    [id, userId, clientId, scope, askedScope, expiresAt],
+    [id, userId, clientId, scope, askedScope, expiresAt, resources ?? ''],
   );
   return created.length === 1;
 }

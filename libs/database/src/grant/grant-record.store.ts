@@ -20,6 +20,10 @@ export interface GrantRecord {
   readonly clientId: string;
   /** Space-separated (RFC 6749 3.3); empty when no scope was asked for. */
   readonly scope: string;
+  /** The APIs that its tokens are for (RFC 8707), space-separated and sorted; null for every API. */
+  readonly resources: string | null;
+  /** The product's own id of the user; null if there is none, or the user was deleted. */
+  readonly externalId: string | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 }
@@ -87,10 +91,14 @@ export class GrantRecordStore {
 
   /** Finds a record, also a revoked or expired one; null if there is none. */
   async find(id: string): Promise<GrantRecord | null> {
-    const found = await this.grants.findOneBy({ id });
-    if (!found) return null;
-    const { userId, clientId, scope, createdAt, revokedAt } = found;
-    return { id, userId, clientId, scope, createdAt, revokedAt };
+    const [found = null] = await this.dataSource.query<GrantRecord[]>(
+      `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
+              u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt"
+       FROM grants g LEFT JOIN users u ON u.id = g.user_id
+       WHERE g.id = $1`,
+      [id],
+    );
+    return found;
   }
 
   /** Revokes a grant. @returns false if it was already revoked or is unknown */

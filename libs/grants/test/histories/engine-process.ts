@@ -35,12 +35,17 @@ async function carryOut(command: EngineCommand, retryWindow: number): Promise<En
       return allow(command);
     case 'redeem': {
       const { code, clientId } = command;
-      const redemption = { clientId, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
+      const redemption = { clientId, redirectUri: REDIRECT_URI, challenge: null, jkt: null, resources: null };
       return shown(await engine.redeem(code, redemption));
     }
     case 'refresh':
       return shown(
-        await engine.refresh(command.token, { clientId: command.clientId, jkt: null, scope: null }),
+        await engine.refresh(command.token, {
+          clientId: command.clientId,
+          jkt: null,
+          scope: null,
+          resources: null,
+        }),
       );
     case 'introspect': {
       const result = await engine.introspect(command.token, null);
@@ -59,10 +64,15 @@ async function carryOut(command: EngineCommand, retryWindow: number): Promise<En
 
 async function allow(command: EngineCommand & { do: 'allow' }): Promise<EngineAnswer> {
   const { code, grantId: id } = issuer.code(command.now);
-  const grant = { clientId: command.clientId, userId: command.userId, scope: 'profile:read' };
+  const grant = {
+    clientId: command.clientId,
+    userId: command.userId,
+    scope: 'profile:read',
+    resources: null,
+  };
   const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
   await records.create({ id, ...grant, askedScope: grant.scope, expiresAt });
-  const pending = { ...grant, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
+  const pending = { ...grant, externalId: null, redirectUri: REDIRECT_URI, challenge: null, jkt: null };
   await store.create(id, pending, command.now, 3600);
   return { outcome: 'done', code, id };
 }

@@ -40,11 +40,11 @@ afterAll(async () => {
 });
 
 const refresh = (token: string) =>
-  engine.refresh(token, { clientId: client.client_id, jkt: null, scope: null });
+  engine.refresh(token, { clientId: client.client_id, jkt: null, scope: null, resources: null });
 
 async function pair() {
   const code = await fixture.code(client.client_id, userId);
-  const redemption = { clientId: client.client_id, redirectUri, challenge: null, jkt: null };
+  const redemption = { clientId: client.client_id, redirectUri, challenge: null, jkt: null, resources: null };
   const granted = await engine.redeem(code, redemption);
   if (granted.outcome !== 'granted') throw new Error(granted.outcome);
   await fixture.redis.flushdb();
