@@ -8,8 +8,8 @@ import { useAuthorizeApp } from './use-authorize-app.js';
 export const AUTHORIZE = '/auth/oauth2/authorize';
 
 /** Authorization requests of an application that a user has not let in yet: both are new in each test. */
-export function useRequests() {
-  const { app } = useAuthorizeApp();
+export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}) {
+  const { app } = useAuthorizeApp(settings);
   const now = {} as { client: Client; user: User };
 
   beforeEach(async () => {

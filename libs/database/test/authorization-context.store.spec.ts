@@ -67,11 +67,13 @@ describe('AuthorizationContextStore', () => {
     const all = 'profile:read bookings:read';
     await world.grant(userId, clientId, { scope: all });
     await world.grant(userId, clientId, { scope: 'profile:read', askedScope: all });
+    await world.grant(userId, clientId, { scope: all, resources: 'https://api.example.com' });
     const newest = await world.grant(userId, clientId, { scope: all });
     const { decisions } = await contexts.find(clientId, userId);
     expect(decisions).toEqual([
-      { asked: all, allowed: all, at: (await grants.find(newest))!.createdAt },
-      { asked: all, allowed: 'profile:read', at: expect.any(Date) },
+      { asked: all, allowed: all, resources: null, at: (await grants.find(newest))!.createdAt },
+      { asked: all, allowed: all, resources: 'https://api.example.com', at: expect.any(Date) },
+      { asked: all, allowed: 'profile:read', resources: null, at: expect.any(Date) },
     ]);
     expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
   });

@@ -6,7 +6,10 @@ const DAY_MS = 86_400_000;
 
 describe('a grant that continues earlier consent', () => {
   const world = useGrants();
-  async function carryOn(scope = 'profile:read'): Promise<[id: string, recorded: boolean]> {
+  async function carryOn(
+    scope = 'profile:read',
+    resources: string | null = null,
+  ): Promise<[id: string, recorded: boolean]> {
     const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
     const expiresAt = new Date(Date.now() + 90 * DAY_MS);
     const { mine, one, grants } = world;
@@ -16,7 +19,7 @@ describe('a grant that continues earlier consent', () => {
       clientId: one,
       scope,
       askedScope: scope,
-      resources: null,
+      resources,
       expiresAt,
       continuesConsent: true,
     };
@@ -46,6 +49,28 @@ describe('a grant that continues earlier consent', () => {
     await world.decline(mine, one, ['bookings:write']);
     expect((await carryOn('bookings:read'))[1]).toBe(true);
     expect((await carryOn('profile:read bookings:write'))[1]).toBe(false);
+  });
+
+  // @rfc 8707 3
+  it('is recorded only when live grants cover each of its scopes for each of its APIs (RFC 8707)', async () => {
+    const { mine, one } = world;
+    const [api, bookings] = ['https://api.example.com', 'https://bookings.example.com'];
+    const both = `${api} ${bookings}`;
+    await world.grant(mine, one, { scope: 'profile:read', resources: both });
+    await world.grant(mine, one, { scope: 'bookings:read', resources: api });
+    for (const [scope, resources, expected] of [
+      ['profile:read', api, true],
+      ['profile:read', both, true],
+      ['profile:read', null, false],
+      ['profile:read', `${both} https://files.example.com`, false],
+      ['profile:read', 'https://api.example', false],
+      ['profile:read bookings:read', api, true],
+      ['profile:read bookings:read', both, false],
+      ['bookings:read', bookings, false],
+    ] as const)
+      expect([scope, resources, (await carryOn(scope, resources))[1]]).toEqual([scope, resources, expected]);
+    await world.grant(mine, one, { scope: 'bookings:read' });
+    expect((await carryOn('profile:read bookings:read', both))[1]).toBe(true);
   });
 
   it('is not recorded when the user declines one of its scopes at the same time', async () => {

@@ -66,6 +66,8 @@ describe('GrantRecordStore', () => {
       userId,
       clientId,
       scope: 'profile',
+      resources: null,
+      externalId: null,
       createdAt: expect.any(Date),
       revokedAt: null,
     });

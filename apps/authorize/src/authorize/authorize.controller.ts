@@ -27,6 +27,8 @@ import { type Approval, AuthorizationResponse } from './authorization-response.s
 @Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
   private readonly avatarOrigins: readonly string[];
+  /** Only then does it mean something to the user which API a request is for. */
+  private readonly hasSeveralApis: boolean;
 
   constructor(
     private readonly requests: AuthorizationRequestService,
@@ -37,6 +39,7 @@ export class AuthorizeController {
     private readonly configuration: AuthorizeConfiguration,
   ) {
     this.avatarOrigins = configuration.avatarOrigins;
+    this.hasSeveralApis = configuration.apis.length > 1;
   }
 
   @Get()
@@ -96,9 +99,9 @@ export class AuthorizeController {
 
   private page(
     headers: FastifyRequest['headers'],
-    form: Omit<ConsentForm, 'translator' | 'product' | 'avatarOrigins'>,
+    form: Omit<ConsentForm, 'translator' | 'product' | 'apis' | 'avatarOrigins'>,
   ): Page {
-    const { uiLocales } = form.request;
+    const { uiLocales, resources } = form.request;
     const translator = this.language.translatorFor({
       headers,
       query: form.query,
@@ -106,7 +109,8 @@ export class AuthorizeController {
       user: form.user,
     });
     const { PRODUCT_NAME: product } = this.configuration;
-    return consentPage({ ...form, translator, product, avatarOrigins: this.avatarOrigins });
+    const apis = this.hasSeveralApis && resources !== null ? resources.split(' ') : [];
+    return consentPage({ ...form, translator, product, apis, avatarOrigins: this.avatarOrigins });
   }
 
   /** Deletes a session that is no longer valid first: with it the login page would redirect back here in a loop. */

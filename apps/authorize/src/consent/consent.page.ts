@@ -26,6 +26,8 @@ export interface ConsentForm {
   readonly query: string;
   /** Name of the product. */
   readonly product: string;
+  /** The APIs that the access is for, if the page shall name them. */
+  readonly apis: readonly string[];
   /** Where users' pictures may come from. */
   readonly avatarOrigins: readonly string[];
   /** Whether the user pressed Allow without a scope. */
@@ -75,6 +77,7 @@ export function consentPage(form: ConsentForm): Page {
         ${requiredList(translator, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
         ${checkboxes(translator, optionalOnly ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
         ${before.length > 0 && earlierDecisions(translator, before)}
+        ${form.apis.length > 0 && html`<p>${translator.rich('consent.apis', { apis: hosts(form.apis) })}</p>`}
         <p class="quiet">${translator.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
         <div class="choice">
           <button class="even" name="decision" value="deny">${translator.text('consent.cancel')}</button>
@@ -164,6 +167,10 @@ function earlierDecisions(translator: Translator, before: readonly RequestedScop
       ${checkboxes(translator, 'consent.before_optional', before)}
     </details>
   `;
+}
+
+function hosts(apis: readonly string[]): string {
+  return apis.map((api) => new URL(api).host).join(', ');
 }
 
 /** Where a redirect URI leads: the kind of place, which selects the message, and its name. */

@@ -19,7 +19,7 @@ export class GrantRecordEntity {
   askedScope: string;
 
   /** The APIs that its tokens are for, space-separated and sorted; empty for every API. */
-  @Column({ type: 'text', select: false })
+  @Column({ type: 'text', default: '', select: false })
   resources: string;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })

@@ -74,6 +74,15 @@ export const CONSENT_MESSAGES = {
     ja: 'その後、このデバイス上のアプリ（<b>{place}</b>）に移動します。',
     ar: 'بعد ذلك ستُنقل إلى تطبيق على هذا الجهاز: <b>{place}</b>',
   },
+  'consent.apis': {
+    en: 'The access is only for <b>{apis}</b>',
+    de: 'Der Zugriff gilt nur für <b>{apis}</b>',
+    fr: 'L’accès est valable uniquement pour <b>{apis}</b>',
+    es: 'El acceso solo vale para <b>{apis}</b>',
+    pt: 'O acesso é válido apenas para <b>{apis}</b>',
+    ja: 'このアクセスは <b>{apis}</b> でのみ有効です',
+    ar: 'يقتصر هذا الوصول على <b>{apis}</b>',
+  },
   'consent.account': {
     en: 'You are logged in as <b>{name}</b>',
     de: 'Sie sind angemeldet als <b>{name}</b>',
