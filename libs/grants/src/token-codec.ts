@@ -1,5 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { MAX_AUDIENCE } from '#oauth/resource.js';
+import { MAX_AUDIENCE } from '#oauth/audience.js';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
 /** The fields of an authentic token. This service issued it, but its bearer may have stolen it. */

@@ -29,10 +29,13 @@ const said = {
 };
 /** Identifiers of APIs, at most 255 characters together. */
 const audiences = fc
-  .array(fc.string({ unit: fc.constantFrom(...'a:/.-7~'), minLength: 1, maxLength: 50 }), {
-    minLength: 1,
-    maxLength: 5,
-  })
+  .array(
+    fc.string({ unit: fc.constantFrom('a', ':', '/', '.', '-', '7', '~'), minLength: 1, maxLength: 50 }),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  )
   .map((apis) => apis.join(' '));
 const ofKind = (...kinds: TokenKind[]) =>
   fc.constantFrom(...kinds).chain((kind) =>

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
-import { isInAudience } from '#oauth/resource.js';
+import { isInAudience } from '#oauth/audience.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { type Lookup, TrustedCache } from '#platform/nats/trusted-cache.js';
 import {

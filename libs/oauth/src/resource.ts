@@ -1,8 +1,6 @@
+import { isAddressOf, MAX_AUDIENCE } from './audience.js';
 import { OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
-
-/** The longest list of APIs that a request may name, in characters: an access token carries it (docs/adr/0016). */
-export const MAX_AUDIENCE = 255;
 
 /**
  * The APIs that the `resource` parameter of an authorization or token request names. RFC 8707 2: each value "MUST be an
@@ -17,7 +15,9 @@ export const MAX_AUDIENCE = 255;
 export function checkResource(sent: unknown, apis: readonly string[]): string | null {
   if (sent === undefined) return null;
   const values = (Array.isArray(sent) ? (sent as unknown[]) : [sent]).filter((value) => value !== '');
-  const named = values.map((value) => apis.find((api) => isAddressOf(api, value)));
+  const named = values.map((value) =>
+    isAbsoluteUri(value) ? apis.find((api) => isAddressOf(api, value)) : undefined,
+  );
   const detail = {
     check: 'resource',
     resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5),
@@ -30,7 +30,7 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
       { detail },
     );
   }
-  const audience = [...new Set(named)].sort().join(' ');
+  const audience = [...new Set(named as string[])].toSorted().join(' ');
   if (audience.length > MAX_AUDIENCE)
     throw OAuthError.invalidTarget(
       "the parameter 'resource' names more APIs than one token can be for: leave it out, or ask for fewer",
@@ -39,21 +39,12 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
   return audience === '' ? null : audience;
 }
 
-/**
- * Whether an API accepts a token with this audience. RFC 9700 2.3: "every resource server is obliged to verify, for every
- * request, whether the access token sent with that request was meant to be used for that particular resource server."
- *
- * @param audience identifiers of APIs; empty for a token that is valid at every API
- * @param api URL of the API; undefined if it does not know its own
- */
-export function isInAudience(audience: readonly string[], api: string | undefined): boolean {
-  if (audience.length === 0) return true;
-  return api !== undefined && audience.some((one) => isAddressOf(one, api));
-}
-
-function isAddressOf(api: string, value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > LIMITS.resource) return false;
-  if (!/^[!-~]+$/.test(value) || value.includes('#') || !URL.canParse(value)) return false;
-  const { href } = new URL(value);
-  return href === api || href.startsWith(`${api}/`);
+/** RFC 3986 4.3: an absolute URI has no fragment. */
+function isAbsoluteUri(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length <= LIMITS.resource &&
+    /^[!-~]+$/.test(value) &&
+    !value.includes('#')
+  );
 }
