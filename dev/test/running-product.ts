@@ -27,13 +27,15 @@ export interface RunningProduct {
   run: RunFile;
   demoUrl: string;
   databaseUrl: string;
+  natsUrl: string;
   /** Stops one app. */
   stop(app: 'authorize' | 'token' | 'resource'): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param settings of the token app, in place of the defaults */
+/** @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app */
 export async function startProduct(settings: Partial<TokenConfiguration> = {}): Promise<RunningProduct> {
+  const { OTHER_API_URLS = '' } = settings;
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
     Array.from({ length: 4 }, freePort),
@@ -52,7 +54,10 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
     ...PATIENT,
   };
   const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
-  const authorize = Object.assign(new AuthorizeConfiguration(), shared, { PORT: authorizePort });
+  const authorize = Object.assign(new AuthorizeConfiguration(), shared, {
+    OTHER_API_URLS,
+    PORT: authorizePort,
+  });
   const token = Object.assign(new TokenConfiguration(), shared, settings, { PORT: tokenPort });
   const resource = Object.assign(new ResourceConfiguration(), shared, { PORT: resourcePort });
   const apps = {
@@ -79,6 +84,7 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
     run,
     demoUrl,
     databaseUrl: services.databaseUrl,
+    natsUrl: services.natsUrl,
     stop,
     async close() {
       await demo.close();

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
-import { startApp } from '#testing/app-process.js';
+import { type AppProcess, startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
+import { APIS } from '#testing/resources.js';
 import { ResourceConfiguration } from '../src/resource.configuration.js';
 import { resourceApp } from '../src/app.module.js';
 
@@ -25,11 +26,11 @@ export async function startResourceApp() {
     REDIS_URL: services.redisUrl,
     NATS_URL: services.natsUrl,
   };
-  const startToken = () => startApp('token', { ...shared, TOKEN_KEYS: keys, LOG_LEVEL: 'warn' });
+  const startToken = () => startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn' });
   let token = await startToken();
   const settings = {
     BASE_URL: shared.BASE_URL,
-    API_URL: 'https://api.example.com',
+    API_URL: APIS.API_URL,
     NATS_URL: services.natsUrl,
     LOG_LEVEL: 'silent',
     ...PATIENT,
@@ -37,6 +38,7 @@ export async function startResourceApp() {
   const configuration = Object.assign(new ResourceConfiguration(), settings);
   const app = await createService(resourceApp(configuration));
   await app.listen(0, '127.0.0.1');
+  const others: AppProcess[] = [];
   const fixture = await openFixture(services, keys);
   const post = (path: string, body: object) => request(token.url).post(`/api/auth/oauth/${path}`).send(body);
 
@@ -45,12 +47,22 @@ export async function startResourceApp() {
     server: app.getHttpServer(),
     url: await app.getUrl(),
 
+    /** Starts another API on the same services, in a process of its own, as passport needs it. @returns where it listens */
+    async anotherApi(API_URL: string): Promise<string> {
+      const { BASE_URL, NATS_URL } = shared;
+      const other = await startApp('resource', { BASE_URL, NATS_URL, API_URL });
+      others.push(other);
+      return other.url;
+    },
+
+    /** @param resources the APIs that the user allowed; every one if undefined */
     async pair(
       client: TestClient,
       userId: number,
       scope = 'profile:read',
+      resources?: string,
     ): Promise<Pair & { readonly code: string }> {
-      const code = await fixture.code(client.client_id, userId, { scope });
+      const code = await fixture.code(client.client_id, userId, { scope, ...(resources && { resources }) });
       const answer = await post('token', {
         grant_type: 'authorization_code',
         code,
@@ -80,13 +92,19 @@ export async function startResourceApp() {
       return (await post('token', body)).body as Pair;
     },
 
+    /** What a refresh for some APIs only gives (RFC 8707 2.2). */
+    async narrowedTo(client: TestClient, refreshToken: string, resource: string): Promise<Pair> {
+      const body = { grant_type: 'refresh_token', refresh_token: refreshToken, resource, ...client };
+      return (await post('token', body)).body as Pair;
+    },
+
     stopTokenApp: () => token.stop(),
     async startTokenApp(): Promise<void> {
       token = await startToken();
     },
 
     async close(): Promise<void> {
-      await app.close();
+      await Promise.all([app.close(), ...others.map((other) => other.stop())]);
       await token.stop();
       await fixture.close();
       await services.close();

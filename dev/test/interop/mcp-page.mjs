@@ -1,0 +1,48 @@
+// A page that is a client of the Model Context Protocol, with the SDK as it is. The page's address names the API and the client
+// by `api` and `client_id`; what the tool says ends up in <output>.
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+const { document, localStorage, location } = globalThis;
+const query = new URLSearchParams(location.search);
+for (const name of ['api', 'client_id']) if (query.has(name)) localStorage.setItem(name, query.get(name));
+
+const kept = (name) => JSON.parse(localStorage.getItem(name) ?? 'null') ?? undefined;
+const keep = (name, value) => localStorage.setItem(name, JSON.stringify(value));
+
+/** An OAuthClientProvider of the SDK for a pre-registered client. */
+const provider = {
+  redirectUrl: `${location.origin}/callback`,
+  clientMetadata: { redirect_uris: [`${location.origin}/callback`], token_endpoint_auth_method: 'none' },
+  state: () => {
+    keep('state', crypto.randomUUID());
+    return kept('state');
+  },
+  clientInformation: () => ({ client_id: localStorage.getItem('client_id') }),
+  tokens: () => kept('tokens'),
+  saveTokens: (tokens) => keep('tokens', tokens),
+  redirectToAuthorization: (url) => location.assign(url.href),
+  saveCodeVerifier: (verifier) => keep('verifier', verifier),
+  codeVerifier: () => kept('verifier'),
+};
+
+async function callTool() {
+  const server = new URL(localStorage.getItem('api'));
+  if (query.has('code')) {
+    if (query.get('state') !== kept('state')) throw new Error('another state');
+    await new StreamableHTTPClientTransport(server, { authProvider: provider }).finishAuth(query.get('code'));
+  }
+  const client = new Client({ name: 'page', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(server, { authProvider: provider }));
+  const { content } = await client.callTool({ name: 'who_am_i' });
+  return content[0].text;
+}
+
+callTool().then(
+  (text) => document.querySelector('output').append(text),
+  (error) => {
+    // The page is being left for the authorization endpoint.
+    if (!(error instanceof UnauthorizedError)) document.querySelector('output').append(String(error));
+  },
+);
