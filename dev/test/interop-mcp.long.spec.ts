@@ -51,7 +51,12 @@ beforeAll(async () => {
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores
       .get(ClientStore)
-      .create({ name: 'MCP page', type: 'public', redirectUris: [`${origin}/callback`] }),
+      .create({
+        name: 'MCP page',
+        type: 'public',
+        scopes: ['profile:read'],
+        redirectUris: [`${origin}/callback`],
+      }),
   ));
   browser = await launchBrowser();
   page = await (await browser.newContext()).newPage();
