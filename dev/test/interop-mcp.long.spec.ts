@@ -49,14 +49,12 @@ beforeAll(async () => {
   // In a process of its own: passport has one strategy of a name in each.
   other = await startApp('resource', { BASE_URL: run.base_url, API_URL: OTHER_API, NATS_URL: natsUrl });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
-    stores
-      .get(ClientStore)
-      .create({
-        name: 'MCP page',
-        type: 'public',
-        scopes: ['profile:read'],
-        redirectUris: [`${origin}/callback`],
-      }),
+    stores.get(ClientStore).create({
+      name: 'MCP page',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: [`${origin}/callback`],
+    }),
   ));
   browser = await launchBrowser();
   page = await (await browser.newContext()).newPage();
