@@ -87,7 +87,7 @@ const tokens = () =>
     refresh_token: string;
   }>;
 
-// @rfc 9728 5 @rfc 8707 2.1 @rfc 8707 2.2
+// @rfc 9728 3 @rfc 8707 2.1 @rfc 8707 2.2
 describe('the MCP TypeScript SDK in a browser', () => {
   it('finds the authorization server, sends the user there with the API as resource, and calls the API', async () => {
     const authorized = page.waitForRequest((request) => request.url().includes('/auth/oauth2/authorize'));

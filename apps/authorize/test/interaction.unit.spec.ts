@@ -54,7 +54,7 @@ const tokens = (list: string | null) => (list === null || list === '' ? [] : lis
 const meant = (resources: string | null) => (resources === null ? [...APIS, 'any other'] : tokens(resources));
 
 describe('the earlier decision on a scope', () => {
-  // @rfc 8707 3
+  // @rfc 8707 2.2
   it('is the newest one about it that declined it, or allowed it for every API of the request', () => {
     always(({ scope, resources, decisions, asked }) => {
       expect(asked.map((one) => one.scope)).toEqual(scope);

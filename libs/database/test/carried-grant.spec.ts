@@ -51,7 +51,7 @@ describe('a grant that continues earlier consent', () => {
     expect((await carryOn('profile:read bookings:write'))[1]).toBe(false);
   });
 
-  // @rfc 8707 3
+  // @rfc 8707 2.2
   it('is recorded only when live grants cover each of its scopes for each of its APIs (RFC 8707)', async () => {
     const { mine, one } = world;
     const [api, bookings] = ['https://api.example.com', 'https://bookings.example.com'];

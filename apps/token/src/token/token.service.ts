@@ -60,7 +60,7 @@ export class TokenService {
     dto: TokenDto | RefreshTokenDto,
   ): Promise<{ clientId: string; jkt: string | null; resources: string | null }> {
     const { clientId } = await this.clients.authenticate(request, dto);
-    const resources = checkResource(dto.resource, this.apis);
+    const resources = dto.resource === undefined ? null : checkResource(dto.resource, this.apis);
     // After the client is authenticated, so that nobody else can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
     return { clientId, jkt, resources };
