@@ -36,7 +36,7 @@ export async function providerFetch(
     const response = await fetch(url, {
       method,
       headers,
-      body: (sent ?? null) as BodyInit | null,
+      body: (sent ?? null) as NonNullable<RequestInit['body']> | null,
       redirect: 'manual',
       signal,
     });
