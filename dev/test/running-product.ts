@@ -33,8 +33,14 @@ export interface RunningProduct {
   close(): Promise<void>;
 }
 
-/** @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app */
-export async function startProduct(settings: Partial<TokenConfiguration> = {}): Promise<RunningProduct> {
+/**
+ * @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app
+ * @param authorizeSettings of the authorize app
+ */
+export async function startProduct(
+  settings: Partial<TokenConfiguration> = {},
+  authorizeSettings: Partial<AuthorizeConfiguration> = {},
+): Promise<RunningProduct> {
   const { OTHER_API_URLS = '' } = settings;
   const services = await isolate();
   const [authorizePort, tokenPort, resourcePort, demoPort] = await Promise.all(
@@ -54,7 +60,7 @@ export async function startProduct(settings: Partial<TokenConfiguration> = {}): 
     ...PATIENT,
   };
   const run = await register(services.databaseUrl, shared, `${demoUrl}/callback`);
-  const authorize = Object.assign(new AuthorizeConfiguration(), shared, {
+  const authorize = Object.assign(new AuthorizeConfiguration(), shared, authorizeSettings, {
     OTHER_API_URLS,
     PORT: authorizePort,
   });

@@ -15,7 +15,7 @@ export interface AssertionSettings {
 export class ProductKey {
   readonly pem: string;
   readonly jwk: JWK;
-  private readonly privateKey: KeyObject;
+  readonly privateKey: KeyObject;
 
   constructor(private readonly alg: 'EdDSA' | 'Ed25519' | 'ES256' = 'EdDSA') {
     const { privateKey, publicKey } =

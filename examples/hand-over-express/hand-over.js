@@ -1,0 +1,35 @@
+import { createRemoteJWKSet, jwtVerify, SignJWT } from 'jose';
+
+/**
+ * The product's side of the login by hand-over: the handler of LOGIN_URL. docs/login.md explains each step.
+ *
+ * @param options authUrl: AUTH_URL; productUrl: the origin of LOGIN_URL; key: private key of LOGIN_PUBLIC_KEY;
+ * showLogin: the product's own login page, which leads back to this address
+ */
+export function handOver({ authUrl, productUrl, key, showLogin }) {
+  const challengeKeys = createRemoteJWKSet(new URL('/auth/login/jwks.json', authUrl));
+  const callback = `${authUrl}/auth/login/callback`; // from the configuration, never from the request
+  return async (req, res) => {
+    const { challenge = '' } = req.query;
+    const expected = { issuer: authUrl, audience: productUrl, typ: 'login-challenge+jwt' };
+    const verified = await jwtVerify(String(challenge), challengeKeys, expected).catch(() => null);
+    if (!verified) return res.status(400).send('This login has expired. Start again at the application.');
+    const { prompt, max_age: maxAge = Infinity, iat, client_name, login_hint } = verified.payload;
+
+    // An earlier login is enough, unless the challenge asks for a new one.
+    const { user, loggedInAt } = req.session;
+    const cancel = `${callback}?${new URLSearchParams({ error: 'access_denied', challenge })}`;
+    if (!user || loggedInAt < (prompt ? iat : Date.now() / 1000 - maxAge))
+      return showLogin(req, res, { client_name, login_hint, cancel });
+
+    const login = { iss: productUrl, aud: authUrl, sub: user.id, challenge, auth_time: loggedInAt };
+    const profile = { email: user.email, email_verified: true, name: user.name };
+    const jwt = new SignJWT({ ...login, ...profile }).setProtectedHeader({ alg: 'EdDSA', typ: 'login+jwt' });
+    const assertion = await jwt.setIssuedAt().sign(key);
+
+    // By a form: an assertion in an address would stay in histories and logs.
+    return res.set('Cache-Control', 'no-store').send(`<!doctype html><html lang="en"><title>Logging in</title>
+      <form method="post" action="${callback}"><input type="hidden" name="assertion" value="${assertion}">
+      <button>Continue</button></form><script>document.forms[0].submit()</script></html>`);
+  };
+}
