@@ -59,6 +59,7 @@ describe.each([
     complaints: string[];
   }> {
     const context = await browser.newContext({ locale: 'en', javaScriptEnabled });
+    context.setDefaultTimeout(15_000);
     const page = await context.newPage();
     const [addresses, complaints]: [string[], string[]] = [[], []];
     page.on('request', (request) => addresses.push(request.url()));
