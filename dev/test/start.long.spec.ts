@@ -1,5 +1,5 @@
 import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { type SeenProcess, survivorsOf } from '#testing/process-tree.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
@@ -67,6 +67,7 @@ describe('npm start', () => {
       database_schema: 'oauth',
       redis_url: expect.stringMatching(/^redis:\/\//),
       nats_url: expect.stringMatching(/^nats:\/\//),
+      scopes_file: resolve('scopes.yaml'),
     });
     for (const shown of [
       run.auth_url,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type Brand, imageAddress } from './brand/brand.js';
+import type { Brand } from './brand/brand.js';
 import { html, type Html } from './html.js';
 import type { Translator } from './i18n/translator.js';
 import { contentSecurityPolicy, type PageSources } from './page-headers.js';
@@ -56,7 +56,7 @@ const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
 /** The page as a complete HTML document. */
 export function documentOf({ translator, title, content, script = false }: Page, brand: Brand): string {
-  const { icon, productName, style } = brand;
+  const { productName, header, iconLink, style } = brand;
   return html`<!doctype html>
     <html lang="${translator.locale}" dir="${translator.direction}">
       <head>
@@ -64,29 +64,14 @@ export function documentOf({ translator, title, content, script = false }: Page,
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · ${productName}</title>
-        <link rel="icon" href="${imageAddress(icon)}" type="${icon.mediaType}" />
-        ${style} ${script && scriptElement}
+        ${iconLink} ${style} ${script && scriptElement}
       </head>
       <body>
-        <header class="brand">${logoOf(brand)}</header>
+        ${header}
         <main>${content}</main>
         ${links(translator, brand)}
       </body>
     </html>`.text;
-}
-
-/** Height of a logo, in pixels. */
-const LOGO_HEIGHT = 32;
-
-/** The logo, or the name as text. */
-function logoOf({ logo, productName }: Brand): Html | string {
-  if (!logo) return productName;
-  const { light, dark } = logo;
-  const width = Math.round(LOGO_HEIGHT * light.ratio);
-  return html`<picture>
-    ${dark !== light && html`<source media="(prefers-color-scheme: dark)" srcset="${imageAddress(dark)}" />`}
-    <img src="${imageAddress(light)}" alt="${productName}" width="${width}" height="${LOGO_HEIGHT}" />
-  </picture>`;
 }
 
 const LINKS = ['privacy', 'terms', 'help'] as const;

@@ -38,6 +38,10 @@ export interface Brand {
   readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
   /** Shown in the browser's tab. */
   readonly icon: BrandImage;
+  /** The element that names the icon. */
+  readonly iconLink: Html;
+  /** The element above every page, with the logo or the name. */
+  readonly header: Html;
   /** Pages of the product; null for none. */
   readonly links: Readonly<Record<'privacy' | 'terms' | 'help', string | null>>;
 }
@@ -54,13 +58,16 @@ export function readBrand(settings: BrandSettings): Brand {
   const { PRODUCT_NAME: productName, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
   const stylesheet = stylesheetOf(accents);
   const logo = light && { light, dark: dark ?? light };
+  // A wide logo is not legible in a tab.
+  const icon = logo?.light.ratio === 1 ? logo.light : initialIcon(productName, accents.light);
   return {
     productName,
     style: new Html(`<style>${stylesheet}</style>`),
     styleSource: `'sha256-${createHash('sha256').update(stylesheet).digest('base64')}'`,
     logo,
-    // A wide logo is not legible in a tab.
-    icon: logo?.light.ratio === 1 ? logo.light : initialIcon(productName, accents.light),
+    icon,
+    iconLink: html`<link rel="icon" href="${imageAddress(icon)}" type="${icon.mediaType}" />`,
+    header: html`<header class="brand">${logo ? picture(logo, productName) : productName}</header>`,
     links: { privacy: PRIVACY_URL || null, terms: TERMS_URL || null, help: HELP_URL || null },
   };
 }
@@ -73,6 +80,17 @@ export function imagesOf({ logo, icon }: Brand): ReadonlyMap<string, BrandImage>
 
 export function imageAddress({ name }: BrandImage): string {
   return `${ENDPOINTS.brand}/${name}`;
+}
+
+/** Height of a logo, in pixels. */
+const LOGO_HEIGHT = 32;
+
+function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, productName: string): Html {
+  const width = Math.round(LOGO_HEIGHT * light.ratio);
+  return html`<picture>
+    ${dark !== light && html`<source media="(prefers-color-scheme: dark)" srcset="${imageAddress(dark)}" />`}
+    <img src="${imageAddress(light)}" alt="${productName}" width="${width}" height="${LOGO_HEIGHT}" />
+  </picture>`;
 }
 
 /** Without a dark accent, the light one is made as light as the dark scheme needs it. */
