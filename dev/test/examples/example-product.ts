@@ -1,0 +1,112 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { freePort } from '#testing/backing/free-port.js';
+import { startGuarded } from '#testing/backing/guarded-process.js';
+import { runCommand } from '#testing/backing/run-command.js';
+import { until } from '#testing/topology/until.js';
+import { ownPlace, type Run, StartedProduct } from '../started-product.js';
+
+const FOLDER = 'examples/product';
+/** The ports of the example's site, notes API and bookings API. */
+const PORTS = [3020, 3021, 3022] as const;
+
+export interface ExampleProduct {
+  /** The authorization service, as `npm start` runs it with the example's settings. */
+  readonly run: Run;
+  readonly siteUrl: string;
+  readonly notesUrl: string;
+  readonly bookingsUrl: string;
+  /** Runs a command of the operator, and returns what it prints as JSON. */
+  operator<Printed>(...args: readonly string[]): Promise<Printed>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service with the settings of the example, and the example, as docs/adopt.md does, on free ports.
+ *
+ * @param bookingsApi the compiled main file of the bookings API
+ */
+export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
+  const place = await ownPlace();
+  const ports = await Promise.all(PORTS.map(freePort));
+  const onOurPorts = (text: string) =>
+    PORTS.reduce((changed, port, index) => changed.replaceAll(`:${port}`, `:${ports[index]}`), text);
+  const scopes = join(place.LOCAL_DIR, 'scopes.yaml');
+  await writeFile(scopes, onOurPorts(await readFile(`${FOLDER}/scopes.yaml`, 'utf8')));
+  const settings = parseEnv(onOurPorts(await readFile(`${FOLDER}/service.env`, 'utf8')));
+  const env = { ...(settings as Record<string, string>), ...place, SCOPES_FILE: scopes };
+  const service = new StartedProduct(env);
+  const run = await service.ready();
+
+  const command = async (script: string): Promise<string> => {
+    const variables = { ...process.env, ...env, DATABASE_URL: '', NATS_URL: '' };
+    const { code, stdout, stderr } = await runCommand('/bin/sh', ['-ec', script], {
+      cwd: process.cwd(),
+      env: variables,
+    });
+    if (code !== 0) throw new Error(`${script}: ${stdout}${stderr}`);
+    return stdout;
+  };
+  const operator = async <Printed>(...args: readonly string[]): Promise<Printed> =>
+    JSON.parse(
+      await command(`node dist/apps/operator.cjs ${args.map((arg) => `'${arg}'`).join(' ')} --json`),
+    ) as Printed;
+
+  const [siteUrl, notesUrl, bookingsUrl] = ports.map((port) => `http://localhost:${port}`) as [
+    string,
+    string,
+    string,
+  ];
+  const account = await operator<{ id: string; secret: string; introspection_url: string }>(
+    'resource-server',
+    'create',
+    '--name',
+    'Notes API',
+  );
+  await command(
+    `node ${FOLDER}/export-users.js | node dist/apps/operator.cjs user import - --issuer ${siteUrl}`,
+  );
+  let output = '';
+  const example = startGuarded({
+    name: 'the example product',
+    command: process.execPath,
+    args: [`${FOLDER}/start.js`],
+    cwd: process.cwd(),
+    env: {
+      PATH: process.env['PATH'],
+      AUTH_URL: run.auth_url,
+      INTROSPECTION_URL: account.introspection_url,
+      RESOURCE_SERVER_ID: account.id,
+      RESOURCE_SERVER_SECRET: account.secret,
+      NATS_URL: run.nats_url,
+      SITE_URL: siteUrl,
+      NOTES_URL: notesUrl,
+      BOOKINGS_URL: bookingsUrl,
+      BOOKINGS_API: bookingsApi,
+    },
+    logFile: join(place.LOCAL_DIR, 'product.log'),
+    onOutput: (text) => (output += text),
+    signal: 'SIGTERM',
+    grace: 5_000,
+  });
+  const answers = async (url: string) => (await fetch(url)).status < 500;
+  await until('the example product answers', 60_000, async () =>
+    (
+      await Promise.all([`${siteUrl}/login`, `${notesUrl}/notes`, `${bookingsUrl}/readyz`].map(answers))
+    ).every(Boolean),
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}: ${output}`, { cause: error });
+  });
+  return {
+    run,
+    siteUrl,
+    notesUrl,
+    bookingsUrl,
+    operator,
+    async stop() {
+      await example.stop();
+      await service.kill('SIGTERM');
+    },
+  };
+}

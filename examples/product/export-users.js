@@ -1,0 +1,5 @@
+// Prints the users for `operator user import`: JSON lines, without the password hashes, which stay here.
+import { users } from './users.js';
+
+for (const { id, email, username, name, timeZone } of users)
+  console.log(JSON.stringify({ external_id: id, email, username, name, time_zone: timeZone }));

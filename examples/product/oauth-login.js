@@ -1,0 +1,89 @@
+// What the product adds: it tells the authorization service who its user is (docs/login.md explains each step).
+import express from 'express';
+import {
+  calculateJwkThumbprint,
+  createRemoteJWKSet,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import { logIn, loginForm, page, text } from './site.js';
+
+/** Routes of the login by hand-over. `authUrl` is the authorization service, `siteUrl` the product. */
+export async function oauthLogin({ authUrl, siteUrl }) {
+  const router = express.Router();
+  // A new key for each start, which the service fetches from below. In production it comes from a secret store.
+  const { privateKey, publicKey } = await generateKeyPair('Ed25519');
+  const jwk = await exportJWK(publicKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  router.get('/oauth-login/keys', (_req, res) =>
+    res.json({ keys: [{ ...jwk, kid, alg: 'EdDSA', use: 'sig' }] }),
+  );
+
+  // The service signs what it asks for, so that nobody else can send our users here with a made-up application name.
+  const serviceKeys = createRemoteJWKSet(new URL('/auth/login/jwks.json', authUrl));
+  router.use('/oauth-login', async (req, res, next) => {
+    const expected = { issuer: authUrl, audience: siteUrl, typ: 'login-challenge+jwt' };
+    const verified = await jwtVerify(String(req.query.challenge), serviceKeys, expected).catch(() => null);
+    if (!verified)
+      return res.status(400).send(page('This link has expired', '<p>Start again at the application.</p>'));
+    req.asked = verified.payload;
+    return next();
+  });
+
+  router.get('/oauth-login', async (req, res) => {
+    if (!req.user || !isLoginRecent(req)) return res.send(loginPage(req, authUrl));
+    const { user, session } = req;
+    const assertion = await new SignJWT({
+      challenge: req.query.challenge,
+      auth_time: session.loggedInAt,
+      email: user.email,
+      email_verified: true,
+      preferred_username: user.username,
+      name: user.name,
+      zoneinfo: user.timeZone,
+    })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'login+jwt', kid })
+      .setIssuer(siteUrl)
+      .setSubject(user.id)
+      .setAudience(authUrl)
+      .setIssuedAt()
+      .setExpirationTime('1m')
+      .sign(privateKey);
+    // A form, not a link: what is in an address gets into histories and logs.
+    return res.set('Cache-Control', 'no-store').send(
+      page(
+        'One moment',
+        `<form method="post" action="${text(authUrl)}/auth/login/callback">
+        <input type="hidden" name="assertion" value="${assertion}"><button>Continue</button></form>
+        <script>document.forms[0].submit()</script>`,
+      ),
+    );
+  });
+
+  router.post('/oauth-login', async (req, res) => {
+    const error = await logIn(req);
+    if (!error) return res.redirect(303, req.originalUrl);
+    return res.status(401).send(loginPage(req, authUrl, error));
+  });
+  return router;
+}
+
+/** Whether the login is as recent as the application demands (`prompt`, `max_age`). */
+function isLoginRecent({ asked, session }) {
+  const { prompt, max_age: maxAge, iat } = asked;
+  if (prompt) return session.loggedInAt >= iat;
+  return maxAge === undefined || session.loggedInAt >= Math.floor(Date.now() / 1000) - maxAge;
+}
+
+function loginPage({ asked, body, query }, authUrl, error) {
+  const cancel = new URL('/auth/login/callback', authUrl);
+  cancel.search = new URLSearchParams({ error: 'access_denied', challenge: query.challenge });
+  const title = asked.client_name ? `Log in to continue to ${asked.client_name}` : 'Log in';
+  return page(
+    title,
+    loginForm({ email: body?.email ?? asked.login_hint, error }) +
+      `<p><a href="${text(cancel)}">Cancel</a></p>`,
+  );
+}

@@ -1,0 +1,74 @@
+// The product's site as it was before: a home page, and a login with a session of its own. Nothing here knows OAuth.
+import { randomBytes } from 'node:crypto';
+import express from 'express';
+import session from 'express-session';
+import { checkPassword, findUser } from './users.js';
+
+export const text = (value = '') =>
+  String(value).replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+export const page = (title, body) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>${text(title)} – Almanac</title>
+<style>
+  body { max-width: 26rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.5 Georgia, serif; color: #2b2118; background: #fbf6ec }
+  h1 { font-size: 1.5rem } label, input { display: block } input { width: 100%; margin: 0 0 1rem; padding: .5rem; font: inherit }
+  button { padding: .5rem 1.5rem; font: inherit; color: #fff; background: #7a4a1d; border: 0; border-radius: .25rem }
+</style>
+<header>☀ <b>Almanac</b></header><main><h1>${text(title)}</h1>${body}</main></html>`;
+
+export const loginForm = ({ email, error }) => `${error ? `<p role="alert">${text(error)}</p>` : ''}
+<form method="post"><label>E-mail <input name="email" type="email" value="${text(email)}" required autofocus></label>
+<label>Password <input name="password" type="password" required></label><button>Log in</button></form>`;
+
+/** Logs in who posted the login form. Resolves with null, or with what is wrong. */
+export async function logIn(req) {
+  const { email, password } = req.body ?? {};
+  const user = await checkPassword(email, password);
+  if (!user) return 'Wrong e-mail address or password.';
+  // A new session id, so that nobody can know it from before the login.
+  await new Promise((resolve, reject) =>
+    req.session.regenerate((error) => (error ? reject(error) : resolve())),
+  );
+  req.session.userId = user.id;
+  req.session.loggedInAt = Math.floor(Date.now() / 1000);
+  return null;
+}
+
+/** The product's site; `connectedApps` is where users see the applications that they have allowed. */
+export function createSite({ connectedApps }) {
+  const site = express();
+  const cookie = { httpOnly: true, sameSite: 'lax' };
+  site.use(
+    session({
+      name: 'almanac',
+      secret: randomBytes(32).toString('hex'),
+      resave: false,
+      saveUninitialized: false,
+      cookie,
+    }),
+  );
+  site.use(express.urlencoded({ extended: false }));
+  site.use((req, _res, next) => {
+    req.user = findUser(req.session.userId);
+    next();
+  });
+
+  site.get('/', (req, res) => {
+    if (!req.user) return res.redirect('/login');
+    return res.send(
+      page(
+        `Hello ${req.user.name}`,
+        `<p><a href="${text(connectedApps)}">Connected applications</a></p>
+        <form method="post" action="/logout"><button>Log out</button></form>`,
+      ),
+    );
+  });
+  site.get('/login', (_req, res) => res.send(page('Log in', loginForm({}))));
+  site.post('/login', async (req, res) => {
+    const error = await logIn(req);
+    if (!error) return res.redirect('/');
+    return res.status(401).send(page('Log in', loginForm({ email: req.body?.email, error })));
+  });
+  site.post('/logout', (req, res) => req.session.destroy(() => res.redirect('/login')));
+  return site;
+}

@@ -1,0 +1,38 @@
+// Starts the product: its site and its two APIs. The addresses are those of service.env.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { createNotesApi } from './notes-api.js';
+import { oauthLogin } from './oauth-login.js';
+import { createSite } from './site.js';
+
+const { AUTH_URL, INTROSPECTION_URL, RESOURCE_SERVER_ID, RESOURCE_SERVER_SECRET, NATS_URL } = process.env;
+const {
+  SITE_URL = 'http://localhost:3020',
+  NOTES_URL = 'http://localhost:3021',
+  BOOKINGS_URL = 'http://localhost:3022',
+} = process.env;
+const listen = (app, url) => app.listen(Number(new URL(url).port), '127.0.0.1', () => console.log(url));
+
+const site = createSite({ connectedApps: `${AUTH_URL}/auth/apps` });
+site.use(await oauthLogin({ authUrl: AUTH_URL, siteUrl: SITE_URL }));
+listen(site, SITE_URL);
+
+listen(
+  createNotesApi({
+    introspectionUrl: INTROSPECTION_URL,
+    id: RESOURCE_SERVER_ID,
+    secret: RESOURCE_SERVER_SECRET,
+    apiUrl: NOTES_URL,
+  }),
+  NOTES_URL,
+);
+
+// NestJS with the introspection package; it needs NATS, and no account.
+const { BOOKINGS_API = fileURLToPath(new URL('../bookings-api/dist/main.js', import.meta.url)) } =
+  process.env;
+const bookings = spawn(process.execPath, [BOOKINGS_API], {
+  env: { ...process.env, NATS_URL, API_URL: BOOKINGS_URL, PORT: new URL(BOOKINGS_URL).port },
+  stdio: 'inherit',
+});
+bookings.on('exit', (code) => process.exit(code ?? 1));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => bookings.kill() && process.exit(0));
