@@ -44,7 +44,7 @@ beforeEach(async () => {
   page = await (await chromium.newContext({ locale: 'en' })).newPage();
 });
 
-afterEach(() => page.context().close());
+afterEach(() => page?.context().close());
 
 afterAll(async () => {
   application?.close();

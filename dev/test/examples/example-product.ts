@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { freePort } from '#testing/backing/free-port.js';
@@ -36,7 +36,30 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
   await writeFile(scopes, onOurPorts(await readFile(`${FOLDER}/scopes.yaml`, 'utf8')));
   const settings = parseEnv(onOurPorts(await readFile(`${FOLDER}/service.env`, 'utf8')));
   const env = { ...(settings as Record<string, string>), ...place, SCOPES_FILE: scopes };
+  const urls = ports.map((port) => `http://localhost:${port}`) as [string, string, string];
   const service = new StartedProduct(env);
+  const stops = [() => service.kill('SIGTERM').then(() => undefined)];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+    await rm(place.LOCAL_DIR, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await start(service, env, urls, bookingsApi, stops)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param stops is given what ends each part */
+async function start(
+  service: StartedProduct,
+  env: Record<string, string>,
+  siteUrls: readonly [string, string, string],
+  bookingsApi: string,
+  stops: (() => Promise<void>)[],
+): Promise<Omit<ExampleProduct, 'stop'>> {
+  const [siteUrl, notesUrl, bookingsUrl] = siteUrls;
   const run = await service.ready();
 
   const command = async (script: string): Promise<string> => {
@@ -53,11 +76,6 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
       await command(`node dist/apps/operator.cjs ${args.map((arg) => `'${arg}'`).join(' ')} --json`),
     ) as Printed;
 
-  const [siteUrl, notesUrl, bookingsUrl] = ports.map((port) => `http://localhost:${port}`) as [
-    string,
-    string,
-    string,
-  ];
   const account = await operator<{ id: string; secret: string; introspection_url: string }>(
     'resource-server',
     'create',
@@ -85,11 +103,12 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
       BOOKINGS_URL: bookingsUrl,
       BOOKINGS_API: bookingsApi,
     },
-    logFile: join(place.LOCAL_DIR, 'product.log'),
+    logFile: join(env['LOCAL_DIR'] ?? '', 'product.log'),
     onOutput: (text) => (output += text),
     signal: 'SIGTERM',
     grace: 5_000,
   });
+  stops.push(() => example.stop());
   const answers = async (url: string) => (await fetch(url)).status < 500;
   await until('the example product answers', 60_000, async () =>
     (
@@ -98,15 +117,5 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
   ).catch((error: Error) => {
     throw new Error(`${error.message}: ${output}`, { cause: error });
   });
-  return {
-    run,
-    siteUrl,
-    notesUrl,
-    bookingsUrl,
-    operator,
-    async stop() {
-      await example.stop();
-      await service.kill('SIGTERM');
-    },
-  };
+  return { run, siteUrl, notesUrl, bookingsUrl, operator };
 }
