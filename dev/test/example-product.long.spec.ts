@@ -29,8 +29,11 @@ beforeAll(async () => {
   application = createServer((_request, response) => response.end('Back at the application.'));
   await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
   redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
+  const options = ['--name', 'Travel Planner', '--redirect-uri', redirectUri, '--scope', SCOPE];
   const registered = await product.operator<{ client_id: string; client_secret: string }>(
-    ...['client', 'create', '--name', 'Travel Planner', '--redirect-uri', redirectUri, '--scope', SCOPE],
+    'client',
+    'create',
+    ...options,
   );
   const insecure = { execute: [oauth.allowInsecureRequests] };
   const issuer = new URL(product.run.base_url);
