@@ -1,4 +1,4 @@
-// What the product adds: it tells the authorization service who its user is (docs/login.md explains each step).
+// What the product adds: it tells the authorization service who its user is.
 import express from 'express';
 import {
   calculateJwkThumbprint,

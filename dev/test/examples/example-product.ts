@@ -5,7 +5,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import { startGuarded } from '#testing/backing/guarded-process.js';
 import { runCommand } from '#testing/backing/run-command.js';
 import { until } from '#testing/topology/until.js';
-import { ownPlace, type Run, StartedProduct } from '../started-product.js';
+import { isolatedEnvironment, type Run, StartedProduct } from '../started-product.js';
 
 const FOLDER = 'examples/product';
 /** The ports of the example's site, notes API and bookings API. */
@@ -28,7 +28,7 @@ export interface ExampleProduct {
  * @param bookingsApi the compiled main file of the bookings API
  */
 export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
-  const place = await ownPlace();
+  const place = await isolatedEnvironment();
   const ports = await Promise.all(PORTS.map(freePort));
   const onOurPorts = (text: string) =>
     PORTS.reduce((changed, port, index) => changed.replaceAll(`:${port}`, `:${ports[index]}`), text);
