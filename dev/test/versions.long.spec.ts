@@ -69,6 +69,8 @@ class TokenAppOf01 {
   private introspect({ token = '', jkt, proof }: Request): object {
     if (this.revoked || (token.startsWith('bound') && jkt === undefined)) return { active: false };
     const active = { active: true, ...GRANT, exp: Math.floor(Date.now() / 1000) + 600 };
+    if (token === 'here') return { ...active, aud: [API_URL], external_id: 'ada-1815' };
+    if (token === 'elsewhere') return { ...active, aud: ['https://other.example.com'] };
     if (!token.startsWith('bound')) return active;
     return { ...active, cnf: { jkt }, ...(proof && { proof: consumed(proof) }) };
   }
@@ -123,6 +125,11 @@ describe.each([
       expect((await me({ Authorization: 'DPoP bound', DPoP })).status).toBe(200);
     }
     expect((await me({ Authorization: 'Bearer bound' })).status).toBe(401);
+  });
+
+  it('refuses a token for another API, and accepts one for this', async () => {
+    expect((await me({ Authorization: 'Bearer elsewhere' })).status).toBe(401);
+    expect((await me({ Authorization: 'Bearer here' })).status).toBe(200);
   });
 
   it('receives a revocation', async () => {

@@ -7,10 +7,11 @@ const EXPIRY_AND_SLOTS = 32 + 2 * 16;
 
 describe('a live grant in Redis', () => {
   it.each([
-    ['at most 300 bytes', null, 300],
-    ['at most 350 if it is bound to a DPoP key', 'a'.repeat(43), 350],
-  ])('takes %s, even after refreshes', async (_, jkt, most) => {
-    const { pair, grantId } = await world.active(jkt);
+    ['at most 300 bytes', null, null, 300],
+    ['at most 350 if it is bound to a DPoP key', 'a'.repeat(43), null, 350],
+    ['at most 350 if it is for one API', null, 'https://api.example.com', 350],
+  ])('takes %s, even after refreshes', async (_, jkt, resources, most) => {
+    const { pair, grantId } = await world.active(jkt, resources);
     const renewal = { clientId: world.clientId, jkt, scope: null, resources: null };
     const bytes = async () =>
       Number(await world.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;
