@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
@@ -13,6 +15,7 @@ const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'Require
 /** Against a hang. It is shorter than the life of a cached token, which only a broadcast ends earlier. */
 const PATIENCE_MS = 20_000;
 
+let tarball: string;
 let tokenApp: TokenProcess;
 let network: Interposer;
 let key: DpopKey;
@@ -20,7 +23,7 @@ let bookingsApi: OutsideProject;
 let commonJs: OutsideProject;
 
 beforeAll(async () => {
-  const [tarball] = await Promise.all([
+  [tarball] = await Promise.all([
     packIntrospection(),
     (async () => {
       tokenApp = await startTokenProcess();
@@ -194,6 +197,14 @@ describe.each([
 });
 
 describe('the package', () => {
+  it('is the file that the example installs', async () => {
+    const manifest = JSON.parse(await readFile('examples/bookings-api/package.json', 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const installed = manifest.dependencies[PACKAGE]?.replace('file:', 'examples/bookings-api/') ?? '';
+    expect(resolve(installed)).toBe(tarball);
+  });
+
   it('needs Nest from the project, once, and brings nothing else', async () => {
     for (const project of [bookingsApi, commonJs]) {
       expect(await project.copiesOf('@nestjs/common')).toEqual(['@nestjs/common']);
