@@ -9,7 +9,7 @@ import {
 import type { ProductKeys } from './product-keys.js';
 
 /** Explicit typing (RFC 8725 3.11): no other JWT that the product signs with its key is a login. */
-export const ASSERTION_TYPE = 'login+jwt';
+const ASSERTION_TYPE = 'login+jwt';
 
 /** RFC 8725 3.1: only these algorithms. Ed25519 is the name that RFC 9864 gives to EdDSA with that curve. */
 const ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
