@@ -7,6 +7,7 @@ import { createService, type Service } from '#platform/bootstrap/service.js';
 import { refuseOverload } from '#platform/http/overload.js';
 import { logContext } from '#platform/logging/request-log.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
+import { appSettings } from '#testing/app-settings.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { PATIENT } from '#testing/patience.js';
@@ -34,12 +35,8 @@ interface App {
 beforeAll(async () => {
   services = await isolate();
   const settings = {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
+    ...appSettings(services),
     API_URL: 'https://api.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
     TOKEN_KEYS,
     LOG_LEVEL: 'silent',
     ...PATIENT,

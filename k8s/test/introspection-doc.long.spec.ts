@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { INVALIDATIONS, parseReply, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
 import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
+import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { startConfigured } from '#testing/backing/configured-server.js';
 import { debianServer } from '#testing/backing/debian-package.js';
@@ -63,10 +64,7 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     [services, nats] = await Promise.all([isolate(), startDocumented()]);
     const TOKEN_KEYS = randomBytes(32).toString('base64url');
     token = await startApp('token', {
-      AUTH_URL: 'https://auth.example.com',
-      BASE_URL: 'https://base.example.com',
-      DATABASE_URL: services.databaseUrl,
-      REDIS_URL: services.redisUrl,
+      ...appSettings(services),
       NATS_URL: nats.url.replace('bookings', 'token'),
       TOKEN_KEYS,
     });

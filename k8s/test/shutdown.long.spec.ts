@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { appSettings } from '#testing/app-settings.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
@@ -22,12 +23,8 @@ describe('a process in its container environment', () => {
     env = {
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
-      AUTH_URL: 'https://auth.example.com',
-      BASE_URL: 'https://base.example.com',
+      ...appSettings(services),
       API_URL: 'https://api.example.com',
-      DATABASE_URL: services.databaseUrl,
-      REDIS_URL: services.redisUrl,
-      NATS_URL: services.natsUrl,
       TOKEN_KEYS: KEYS,
     };
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type AppProcess, startApp } from '#testing/app-process.js';
+import { appSettings } from '#testing/app-settings.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { becomesRefused, statusOfToken } from '#testing/refused-token.js';
@@ -21,10 +22,9 @@ let userId: number;
 beforeAll(async () => {
   host = new CommandHost();
   services = await isolate();
-  const { databaseUrl, redisUrl, natsUrl } = services;
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  env = { BASE_URL: 'https://base.example.com', DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
-  const shared = { ...env, REDIS_URL: redisUrl, AUTH_URL: 'https://auth.example.com', LOG_LEVEL: 'warn' };
+  env = appSettings(services);
+  const shared = { ...env, LOG_LEVEL: 'warn' };
   [token, resource] = await Promise.all([
     startApp('token', { ...shared, TOKEN_KEYS }),
     startApp('resource', { ...shared, API_URL: 'https://api.example.com' }),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
+import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
@@ -20,16 +21,10 @@ export async function startReplicas(count: number, natsUrl?: string) {
   const services = await isolate();
   const nats = natsUrl ?? services.natsUrl;
   const keys = randomBytes(32).toString('base64url');
-  const [BASE_URL, API_URL] = ['https://base.example.com', 'https://api.example.com'];
-  const shared = { BASE_URL, API_URL, NATS_URL: nats, LOG_LEVEL: 'fatal' };
-  const token = {
-    AUTH_URL: 'https://auth.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    TOKEN_KEYS: keys,
-  };
+  const settings = appSettings({ ...services, natsUrl: nats });
+  const shared = { ...settings, API_URL: 'https://api.example.com', LOG_LEVEL: 'fatal' };
   const [tokenApp, ...replicas] = await Promise.all([
-    startApp('token', { ...shared, ...token }),
+    startApp('token', { ...shared, TOKEN_KEYS: keys }),
     ...Array.from({ length: count }, () => startApp('resource', shared)),
   ]);
   const fixture = await openFixture({ ...services, natsUrl: nats }, keys);

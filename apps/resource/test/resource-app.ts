@@ -3,6 +3,7 @@ import request from 'supertest';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
+import { appSettings } from '#testing/app-settings.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
@@ -19,13 +20,7 @@ export interface Pair {
 export async function startResourceApp() {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
-  const shared = {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-  };
+  const shared = appSettings(services);
   const startToken = () => startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn' });
   let token = await startToken();
   const settings = {

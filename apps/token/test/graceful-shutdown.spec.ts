@@ -6,6 +6,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
@@ -23,11 +24,7 @@ beforeAll(async () => {
   const open = openFixture(services, KEYS);
   app = await startApp('token', {
     NODE_ENV: 'production',
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
+    ...appSettings(services),
     TOKEN_KEYS: KEYS,
   });
   fixture = await open;

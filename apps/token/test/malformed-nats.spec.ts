@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
@@ -27,11 +28,7 @@ let nats: NatsConnection;
 beforeAll(async () => {
   services = await isolate();
   app = await startApp('token', {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
+    ...appSettings(services),
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COLLECTOR)}`,
   });

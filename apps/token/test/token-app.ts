@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
+import { appSettings } from '#testing/app-settings.js';
 import { openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
@@ -14,11 +15,7 @@ export async function startTokenApp(
 ) {
   const services = await isolate();
   const configuration = Object.assign(new TokenConfiguration(), {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
+    ...appSettings(services),
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
     ...PATIENT,

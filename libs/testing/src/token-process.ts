@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startApp } from './app-process.js';
+import { appSettings } from './app-settings.js';
 import { openFixture } from './fixture.js';
 import { isolate } from './isolate.js';
 
@@ -8,11 +9,7 @@ export async function startTokenProcess() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
   const app = await startApp('token', {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL: 'https://base.example.com',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
+    ...appSettings(services),
     LOG_LEVEL: 'fatal',
     // The longest there is: what is refused is not refused because the machine was slow.
     RETRY_WINDOW: '3600',
