@@ -9,7 +9,7 @@ import { ResourceServerStore } from '#database/resource-server/resource-server.s
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#testing/backing/free-port.js';
 import type { GuardedProcess } from '#testing/backing/guarded-process.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { launchApp } from '#testing/launch-app.js';
 import { until } from '#testing/topology/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
@@ -49,7 +49,7 @@ export class AppReplica {
     readonly name: ReplicaName,
     readonly app: App,
     private readonly port: number,
-    readonly proxies: Readonly<Partial<Record<Server, Interposer>>>,
+    readonly proxies: Readonly<Partial<Record<Server, FaultProxy>>>,
     private readonly env: Readonly<Record<string, string>>,
     private readonly folder: string,
     private readonly onUnexpectedExit: (detail: string) => void,
@@ -148,12 +148,12 @@ export class Installation {
       };
       for (const app of APPS)
         for (const number of [1, 2] as const) {
-          const proxies: Partial<Record<Server, Interposer>> = {
-            nats: await Interposer.to(servers.nats.url),
+          const proxies: Partial<Record<Server, FaultProxy>> = {
+            nats: await FaultProxy.start(servers.nats.url),
           };
           if (app !== 'resource') {
-            proxies.redis = await Interposer.to(servers.redis.url);
-            proxies.postgres = await Interposer.to(servers.postgres.url);
+            proxies.redis = await FaultProxy.start(servers.redis.url);
+            proxies.postgres = await FaultProxy.start(servers.postgres.url);
           }
           const env = {
             ...shared,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '#testing/backing/free-port.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
 
@@ -16,7 +16,7 @@ export type Dependency = 'postgres' | 'redis' | 'nats';
 export class DependentApps {
   private constructor(
     private readonly services: Isolated,
-    private readonly dependencies: Record<Dependency, Interposer>,
+    private readonly dependencies: Record<Dependency, FaultProxy>,
     private readonly apps: ReadonlyMap<AppName, LaunchedApp>,
   ) {}
 
@@ -24,9 +24,9 @@ export class DependentApps {
   static async start(names: readonly AppName[]): Promise<DependentApps> {
     const services = await isolate();
     const [postgres, redis, nats] = await Promise.all(
-      [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => Interposer.to(url)),
+      [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => FaultProxy.start(url)),
     );
-    const dependencies = { postgres, redis, nats } as Record<Dependency, Interposer>;
+    const dependencies = { postgres, redis, nats } as Record<Dependency, FaultProxy>;
     for (const dependency of Object.values(dependencies)) dependency.down = true;
     const env = {
       AUTH_URL: 'http://auth.localhost',

@@ -4,7 +4,7 @@ import { generateClientSecret } from '#oauth/client.js';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { findLibraries } from '#testing/foreign-library.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 import { until } from '#testing/topology/until.js';
 import { type BuiltExample, buildExample, EXAMPLES, type RunningExample } from './examples/example-api.js';
@@ -20,13 +20,13 @@ const found = await findLibraries(EXAMPLES.map(({ library }) => library));
 
 let token: TokenProcess;
 let introspection: IntrospectionProxy;
-let nats: Interposer;
+let nats: FaultProxy;
 let credentials: { RESOURCE_SERVER_ID: string; RESOURCE_SERVER_SECRET: string };
 
 beforeAll(async () => {
   token = await startTokenProcess();
   introspection = await IntrospectionProxy.to(`${token.url}/api/auth/oauth/introspect`);
-  nats = await Interposer.to(token.natsUrl);
+  nats = await FaultProxy.start(token.natsUrl);
   const { secret, hash } = generateClientSecret();
   const { id } = await token.resourceServers.create('Bookings API', hash);
   credentials = { RESOURCE_SERVER_ID: id, RESOURCE_SERVER_SECRET: secret };

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { withDatabase } from '#testing/admin-client.js';
 import { freePort } from '#testing/backing/free-port.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { runOperator } from '../../apps/operator/test/run-operator.js';
 import type { RunFile } from '../demo/run-file.js';
 import { type LaunchedApp, launchApp, until } from './app-processes.js';
@@ -153,7 +153,7 @@ describe.each([
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
-    const nats = await Interposer.to(product.env['NATS_URL'] ?? '');
+    const nats = await FaultProxy.start(product.env['NATS_URL'] ?? '');
     const child = spawn(
       process.execPath,
       [resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],

@@ -1,16 +1,16 @@
 import request from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
-let postgres: Interposer;
+let postgres: FaultProxy;
 let client: TestClient;
 let userId: number;
 
 beforeAll(async () => {
   app = await startTokenApp(async ({ databaseUrl }) => {
-    postgres = await Interposer.to(databaseUrl);
+    postgres = await FaultProxy.start(databaseUrl);
     return { DATABASE_URL: postgres.url };
   });
   client = await app.client();

@@ -8,7 +8,7 @@ import { redisClient } from '#platform/redis/redis-client.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 import { openFixture } from '#testing/fixture.js';
 import { grantEngine } from '#testing/grant-engine.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { storedGrant } from '#testing/stored-grant.js';
@@ -24,8 +24,8 @@ export async function openReconcilerWorld(settings: { readonly redisUrl?: string
   const tokenKeys = randomBytes(32).toString('base64url');
   const fixture = await openFixture(services, tokenKeys);
   const [redis, postgres] = await Promise.all([
-    Interposer.to(services.redisUrl),
-    Interposer.to(services.databaseUrl),
+    FaultProxy.start(services.redisUrl),
+    FaultProxy.start(services.databaseUrl),
   ]);
   const dataSource = await databaseDataSource(postgres.url, requestLimits(PATIENT_MS)).initialize();
   const client = redisClient(redis.url, PATIENT_MS);

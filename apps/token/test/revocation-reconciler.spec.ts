@@ -1,28 +1,28 @@
 import request from 'supertest';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { storedGrant } from '#testing/stored-grant.js';
 import { until } from '#testing/topology/until.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;
-let database: Interposer;
-let redis: Interposer;
-let nats: Interposer;
+let database: FaultProxy;
+let redis: FaultProxy;
+let nats: FaultProxy;
 
 beforeAll(async () => {
   app = await startTokenApp(async ({ databaseUrl, redisUrl, natsUrl }) => {
-    database = await Interposer.to(databaseUrl);
-    redis = await Interposer.to(redisUrl);
-    nats = await Interposer.to(natsUrl);
+    database = await FaultProxy.start(databaseUrl);
+    redis = await FaultProxy.start(redisUrl);
+    nats = await FaultProxy.start(natsUrl);
     return { DATABASE_URL: database.url, REDIS_URL: redis.url, NATS_URL: nats.url };
   });
 });
 
 afterAll(async () => {
   await app.close();
-  for (const interposer of [database, redis, nats]) interposer.close();
+  for (const proxy of [database, redis, nats]) proxy.close();
 });
 
 it('the reconciler applies recent revocations to a Redis that lost them, even if PostgreSQL fails at first', async () => {

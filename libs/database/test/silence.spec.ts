@@ -1,16 +1,16 @@
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
 
 describe('connections to PostgreSQL', () => {
   let services: Isolated;
-  let network: Interposer;
+  let network: FaultProxy;
 
   beforeAll(async () => {
     services = await isolate();
-    network = await Interposer.to(services.databaseUrl);
+    network = await FaultProxy.start(services.databaseUrl);
   });
 
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { MalformedMessageError } from '#platform/nats/nats-message.js';
 import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { freePort } from '#testing/backing/free-port.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
 
@@ -19,12 +19,12 @@ const invalidations = {
 
 describe('the connection to NATS', () => {
   let services: Isolated;
-  let network: Interposer;
+  let network: FaultProxy;
   let connection: NatsConnection;
 
   beforeAll(async () => {
     services = await isolate();
-    network = await Interposer.to(services.natsUrl);
+    network = await FaultProxy.start(services.natsUrl);
     connection = new NatsConnection({ natsUrl: network.url, name: 'test', invalidations });
     await connection.open();
   });
@@ -71,7 +71,7 @@ describe('the connection to NATS', () => {
   });
 
   it('connects by itself once NATS accepts the login that it refused at start', async () => {
-    const lines = await Interposer.to(services.natsUrl);
+    const lines = await FaultProxy.start(services.natsUrl);
     const { password } = new URL(services.natsUrl);
     let logins = 0;
     let enough: () => void;

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { PlatformModule } from '#platform/bootstrap/platform.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { until } from '#testing/topology/until.js';
 
@@ -13,12 +13,12 @@ class Root {}
 
 describe('the connection to Redis', () => {
   let services: Isolated;
-  let network: Interposer;
+  let network: FaultProxy;
   let app: INestApplicationContext;
 
   beforeAll(async () => {
     services = await isolate();
-    network = await Interposer.to(services.redisUrl);
+    network = await FaultProxy.start(services.redisUrl);
     const imports = [PlatformModule.forRoot(), RedisModule.forRoot(network.url)];
     app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
-import { Interposer } from '#testing/interposer.js';
+import { FaultProxy } from '#testing/fault-proxy.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
 import { OutsideProject, packIntrospection, type Answer, type RunningProject } from './project.js';
 import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
@@ -17,7 +17,7 @@ const PATIENCE_MS = 20_000;
 
 let tarball: string;
 let tokenApp: TokenProcess;
-let network: Interposer;
+let network: FaultProxy;
 let key: DpopKey;
 let bookingsApi: OutsideProject;
 let commonJs: OutsideProject;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     packIntrospection(),
     (async () => {
       tokenApp = await startTokenProcess();
-      network = await Interposer.to(tokenApp.natsUrl);
+      network = await FaultProxy.start(tokenApp.natsUrl);
       key = await DpopKey.generate();
     })(),
   ]);

@@ -7,7 +7,7 @@ interface Line {
 }
 
 /** Stands between an app and a real server, and does to their connections what networks do. */
-export class Interposer {
+export class FaultProxy {
   private readonly lines = new Set<Line>();
   /** Sees and may change what the app sends. */
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
@@ -24,17 +24,17 @@ export class Interposer {
     public target: string,
   ) {}
 
-  static async to(target: string): Promise<Interposer> {
+  static async start(target: string): Promise<FaultProxy> {
     const server = createServer((near) => {
-      const { hostname, port } = new URL(interposer.target);
-      interposer.join(near, connect(Number(port), hostname));
+      const { hostname, port } = new URL(proxy.target);
+      proxy.join(near, connect(Number(port), hostname));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
-    const interposer = new Interposer(server, url.href, target);
-    return interposer;
+    const proxy = new FaultProxy(server, url.href, target);
+    return proxy;
   }
 
   /**
