@@ -7,7 +7,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A request as the world makes it: to the ingress, by TLS that is verified, with the host in its name. */
+/** A request of an external client: to the ingress, with verified TLS and SNI. */
 export interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface Asking {
   readonly from?: string;
 }
 
-/** Asks the server on this port of this machine as if it were at the URL. @param ca what its certificate must be of */
+/** Sends a request to the server on this local port as if it were at the URL. @param ca the CA that must have issued its certificate */
 export function ask(
   url: URL,
   port: number,
@@ -35,7 +35,7 @@ export function ask(
   );
 }
 
-/** The same past the ingress, from another address of this machine. */
+/** Sends the request directly to the app, from another local address. */
 export function askDirectly(to: Asking & Target): Promise<Answer> {
   const headers = { ...lengthOf(to.body), ...to.headers };
   return answerTo(httpRequest({ ...optionsOf(to), headers }), to.body);

@@ -7,7 +7,7 @@ const HOSTS = { 8441: 'auth.localhost', 8442: 'base.localhost', 8443: 'api.local
 const APPS = ['authorize:3001', 'token:3002', 'resource:3003'];
 /** Nothing listens there. */
 const NOBODY = '127.0.0.1:9';
-/** Says, in a request to the ingress of `tightComposeIngress`, from which address it comes. */
+/** The header that sets the client address of a request to the ingress of `tightComposeIngress`. */
 export const FROM = 'x-from';
 
 type Change = readonly [from: string | RegExp, to: string];
@@ -28,7 +28,7 @@ function changes({ folder, port, certificate, key }: NginxPlace): Change[] {
     ['/dev/stdout', `${folder}/access.log`],
     ['/settings/tls.crt', certificate],
     ['/settings/tls.key', key],
-    // One port for all: the hosts' names tell them apart.
+    // One port for all hosts: the names distinguish them.
     ...Object.entries(HOSTS).map(([own, host]): Change => [
       `listen ${own} ssl;`,
       `listen 127.0.0.1:${port} ssl; server_name ${host};`,

@@ -15,7 +15,7 @@ import { containersOf, one, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
 
-/** What each secret of a production's looks like: nobody's. */
+/** Made-up production secrets. */
 const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
   REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',
@@ -81,7 +81,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it.each(['authorize', 'token', 'resource'])('let %s trust only proxies in private networks', (app) => {
-    // Without it every user has the proxy's address: who guesses passwords locks everybody out.
+    // Without it every user has the proxy's address: one attacker who guesses passwords would lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])

@@ -3,10 +3,10 @@ import type { V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '
 import { all, selects, workloads } from './manifests.js';
 import type { Manifest } from './render.js';
 
-/** A place that pods talk to or are talked to from. */
+/** A source or destination of connections with pods. */
 export interface Peer {
   readonly name: string;
-  /** Where it is no namespace of the cluster. */
+  /** The address of a peer outside of the cluster. */
   readonly address?: string;
   readonly namespace?: string;
   readonly labels?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface Peer {
 
 const OURS = 'scheduling-oauth';
 
-/** The pods that the manifests make. */
+/** The pods that the manifests create. */
 export function podsOf(manifests: readonly Manifest[]): Peer[] {
   return workloads(manifests).map(({ name, template }) => ({
     name,
@@ -49,7 +49,7 @@ export function passes(
   );
 }
 
-/** Each rule of each policy, as a reader would say it; what it does not say how to read, it says as it is written. */
+/** Each rule of each policy as text; unknown parts appear as they are in the manifest. */
 export function spelledRules(manifests: readonly Manifest[]): string[] {
   return all(manifests, 'NetworkPolicy').flatMap(({ metadata, spec }) => {
     const rules = [

@@ -57,7 +57,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
 
   it('pins every image to a full version', () => {
     for (const { image = '' } of everything.flatMap(containersOf))
-      // PostgreSQL's versions have two parts; two of another's would be a tag that moves.
+      // PostgreSQL's versions have two parts; for the others, a tag of two parts would move.
       expect(image).toMatch(/^([\w./-]+:\d+\.\d+\.\d+|postgres:\d+\.\d+)(-[a-z]+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
@@ -123,7 +123,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
       expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
-      // It answers after 2 s at most: one that waits for less is never ready while a dependency is silent, and does not say which.
+      // /readyz answers within 2 s. A shorter timeout of the probe would hide which dependency is silent.
       expect(container?.readinessProbe?.timeoutSeconds).toBeGreaterThan(2);
     },
   );
@@ -155,7 +155,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it.each(APPS)('spreads %s over zones, and over nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       one(manifests, 'Deployment', app).spec?.template.spec ?? {};
-    // One only: of several the scheduler leaves out of account what lacks the label of any of them.
+    // Only one: with several constraints the scheduler ignores nodes that lack the label of any of them.
     expect(topologySpreadConstraints).toEqual([
       expect.objectContaining({
         maxSkew: 1,
@@ -180,7 +180,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
     expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
-    // A node that is busy still is no reason for a restart either.
+    // A busy node is no reason for a restart, either.
     expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ingress } from './nginx.js';
 
-/** What nginx wrote, when it is so many lines: it writes them after its answers. */
+/** Waits for this many lines in the log: nginx writes them after its answers. */
 export async function lines(ingress: Ingress, atLeast: number): Promise<string[]> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
     const all = (await ingress.logs()).split('\n').filter(Boolean);

@@ -32,12 +32,12 @@ interface Kinds {
   StatefulSet: V1StatefulSet;
 }
 
-/** Everything of one kind. */
+/** All objects of one kind. */
 export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K): Kinds[K][] {
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** The one of that name. Generated names have a hash of their content at their end. */
+/** The object of that name. Generated names end in a hash of their content. */
 export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
   const found = all(manifests, kind).find(
     ({ metadata }) => metadata?.name === name || metadata?.name?.replace(/-[a-z0-9]{10}$/, '') === name,
@@ -46,7 +46,7 @@ export function one<K extends keyof Kinds>(manifests: readonly Manifest[], kind:
   return found;
 }
 
-/** Something that makes pods. */
+/** A workload: an object that creates pods. */
 export interface Workload {
   readonly kind: string;
   readonly name: string;

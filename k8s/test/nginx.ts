@@ -9,7 +9,7 @@ import { findTool } from '#testing/tool.js';
 import { type Answer, ask, type Asking } from './ask.js';
 import { makeSettings } from './settings.js';
 
-/** Where a test's nginx is, and what it may use of this machine. */
+/** The folder, port and certificate of an nginx. */
 export interface NginxPlace {
   readonly folder: string;
   readonly port: number;
@@ -21,7 +21,7 @@ export interface NginxPlace {
 export interface Ingress {
   readonly port: number;
   ask(url: string, asking?: Asking): Promise<Answer>;
-  /** All that it wrote to any log. */
+  /** The content of all its logs. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startNginx(configuration: (place: NginxPlace) => string): 
   };
 }
 
-/** Without it the workers of a root's nginx are nobody, who may not write into our folder. */
+/** As root, nginx runs its workers as nobody, who cannot write into the folder. */
 export const asItsUser = process.getuid?.() === 0 ? 'user root;' : '';
 
 function reach(port: number): Promise<void> {

@@ -60,7 +60,7 @@ describe('a development installation', () => {
       }
     })();
     const refusals = async (): Promise<string[]> => {
-      // Nobody may say this, and the server refuses in order: all that was refused before it is known then.
+      // Nobody may publish this, and the server refuses in order: all earlier refusals have then arrived.
       const last = once(heard, 'nobody.says.this');
       nats.publish('nobody.says.this');
       await last;

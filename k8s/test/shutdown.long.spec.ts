@@ -36,7 +36,7 @@ describe('a process in its container environment', () => {
     await services.close();
   });
 
-  /** Straight node, with nothing between it and its signals. */
+  /** Runs node directly, so that it receives the signals. */
   async function start(app: string, more: Record<string, string> = {}) {
     const [port, internal] = [await freePort(), await freePort()];
     const child = spawn(process.execPath, [`dist/apps/${app}.cjs`], {
@@ -60,7 +60,7 @@ describe('a process in its container environment', () => {
     throw new Error(`${path} was not answered`);
   }
 
-  // So does token, which has more to end: below.
+  // Token, which has more to close, is tested below.
   it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
     const { child, ended, internal } = await start(app);
     await until(internal, '/readyz');
@@ -96,11 +96,11 @@ describe('a process in its container environment', () => {
         'Content-Type: application/x-www-form-urlencoded\r\n' +
         `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    // The app has taken the request, and waits for its body.
+    // The app has accepted the request, and waits for its body.
     expect(String((await once(busy, 'data'))[0])).toMatch(/^HTTP\/1\.1 100/);
     const closed = once(idle, 'close');
     child.kill('SIGTERM');
-    // A proxy's kept connection that has nothing to do is closed soon, by which we see that the end has begun.
+    // An idle keep-alive connection closes as soon as the shutdown begins: that is the signal for the test.
     await closed;
     const ready = await fetch(`${internal}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['stop'] }]);
@@ -111,11 +111,11 @@ describe('a process in its container environment', () => {
   });
 
   it('answers requests that were arriving on kept connections when the shutdown began', async () => {
-    // On a busy machine we may see too late that the end has begun.
+    // On a busy machine the test may notice the shutdown too late.
     for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
   });
 
-  /** Whether it answered all that came while it was ending, and each as the last one of its connection. */
+  /** Whether it answered every request during the shutdown, each with Connection: close. */
   async function keepsItsWord(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
     await until(internal, '/readyz');
@@ -126,7 +126,7 @@ describe('a process in its container environment', () => {
     }
     child.kill('SIGTERM');
     while ((await fetch(`${internal}/readyz`)).status === 200);
-    // Stopped, it does not see its grace period pass: it goes on with what has arrived.
+    // While stopped (SIGSTOP), it does not notice its grace period pass. It then continues with requests that have arrived.
     child.kill('SIGSTOP');
     const answers = kept.map((connection) => collect(connection).catch(String));
     await Promise.all(kept.map((connection) => new Promise((sent) => connection.write(GET, sent))));

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** What a proof says; what is left out is as it should be, null leaves a claim out. */
+/** The claims of a proof. An omitted claim gets its correct value; null omits it from the proof. */
 export interface ProofSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;

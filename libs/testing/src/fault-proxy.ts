@@ -6,21 +6,21 @@ interface Line {
   silent: boolean;
 }
 
-/** Stands between an app and a real server, and does to their connections what networks do. */
+/** A TCP proxy between an app and a real server that injects network faults. */
 export class FaultProxy {
   private readonly lines = new Set<Line>();
-  /** Sees and may change what the app sends. */
+  /** Inspects or changes the bytes that the app sends. */
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes;
-  /** Whether new connections are closed at once, as by a server that is down. */
+  /** Whether new connections are closed at once, as if the server were down. */
   down = false;
-  /** Whether new connections carry nothing and are not closed either. */
+  /** Whether new connections stay open and transfer nothing. */
   deaf = false;
 
   private constructor(
     private readonly server: Server,
-    /** The server's URL with our address in it. */
+    /** The server's URL with the proxy's address. */
     readonly url: string,
-    /** Where new connections lead: the server's own URL, which may change when it is started again. */
+    /** The server's own URL, which may change when it restarts. */
     public target: string,
   ) {}
 
@@ -38,14 +38,14 @@ export class FaultProxy {
   }
 
   /**
-   * From now on the connections that exist carry nothing and are not closed either, as those to a machine that died;
-   * new ones work, as those to the machine that took over.
+   * Existing connections stay open and transfer nothing from now on, like those to a machine that died.
+   * New connections work, like those to its successor.
    */
   silence(): void {
     for (const line of this.lines) line.silent = true;
   }
 
-  /** Closes the connections that exist; new ones work, unless it is `down`. */
+  /** Closes existing connections. New ones work, unless it is `down`. */
   cut(): void {
     for (const { near } of this.lines) near.destroy();
   }

@@ -29,7 +29,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** What an operator and the authorize app put into the stores, and a look at what is in them. */
+/** Writes what an operator and the authorize app store, and reads the stores. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -108,7 +108,7 @@ export async function openFixture(
       return user.id;
     },
 
-    /** What Allow does: a durable record, a pending grant, a code. */
+    /** Creates what Allow does: a durable record, a pending grant and a code. */
     async code(
       clientId: string,
       userId: number,
@@ -133,7 +133,7 @@ export async function openFixture(
       return code;
     },
 
-    /** Rows of a statement, past our stores. */
+    /** The rows of an SQL statement. */
     async sql(text: string, values: unknown[] = []): Promise<unknown[]> {
       return (await database.query(text, values)).rows;
     },
@@ -147,7 +147,7 @@ export async function openFixture(
       return (await nats.request(subject, packet, { timeout: 10_000 })).json<{ response: T }>().response;
     },
 
-    /** Broadcasts an event; resolves when NATS has it. */
+    /** Broadcasts an event; resolves when NATS has received it. */
     async announce(subject: string, event: object): Promise<void> {
       nats.publish(subject, JSON.stringify(event));
       await nats.flush();
@@ -171,7 +171,7 @@ export async function openFixture(
       };
     },
 
-    /** Resolves when everything that others have published so far has arrived here. */
+    /** Resolves when every message published so far has arrived. */
     settled: () => nats.flush(),
 
     async close(): Promise<void> {

@@ -8,9 +8,9 @@ export interface Isolated {
   databaseUrl: string;
   /** An empty logical database of its own. */
   redisUrl: string;
-  /** A NATS account of its own; the shared server as it is when NATS_URL was given. */
+  /** A NATS account of its own; the shared server if NATS_URL was given. */
   natsUrl: string;
-  /** Drops the database, empties the Redis database, and gives both back. Close what is connected to them first. */
+  /** Drops the database, and empties and releases the Redis database. Close their connections first. */
   close(): Promise<void>;
 }
 

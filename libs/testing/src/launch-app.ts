@@ -14,19 +14,19 @@ export interface Launch {
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Is given what goes to the log as well. */
+  /** Also receives the log. */
   readonly onOutput?: (text: string) => void;
 }
 
-/** An app that was just started, and may never be ready. */
+/** A started app, which may not be ready. */
 export interface LaunchedApp {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
-  /** Resolves when it is. @throws when it has ended before, or takes too long */
+  /** Resolves when it is ready. @throws if it exits before, or takes too long */
   ready(): Promise<void>;
 }
 
-/** Starts an app's process as it is deployed, from dist (`npm run build`), and waits for nothing. */
+/** Starts an app's process from dist (`npm run build`), without waiting for it. */
 export async function launchApp({ name, port, env, logFile, onOutput }: Launch): Promise<LaunchedApp> {
   const internalPort = await freePort();
   const internalUrl = `http://127.0.0.1:${internalPort}`;

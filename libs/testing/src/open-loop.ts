@@ -8,11 +8,11 @@ export interface TimedAnswer extends RawAnswer {
 
 export interface OpenLoop {
   readonly port: number;
-  /** A request as it is sent, head and body. */
+  /** A raw request: head and body. */
   readonly request: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** At most so many requests wait for their answers; what is due beyond that is not sent. */
+  /** The maximum number of requests in flight. Requests due beyond that are not sent. */
   readonly connections: number;
 }
 
@@ -50,7 +50,7 @@ export async function openLoop({
   return answers;
 }
 
-/** A few at a time: a server's queue of new connections is short. */
+/** Opens a few at a time: a server's accept queue is short. */
 async function openConnections(port: number, count: number): Promise<KeptConnection[]> {
   const opened: KeptConnection[] = [];
   while (opened.length < count) {

@@ -4,5 +4,5 @@
  */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
-/** The same for what is made without a configuration. */
+/** The same in milliseconds, for constructors without a configuration. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

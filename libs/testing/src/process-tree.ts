@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './backing/run-command.js';
 import { startOf } from './process-identity.js';
 
-/** A process of a moment: number and start time together name it for ever. */
+/** A process. Its id and start time identify it uniquely. */
 export interface SeenProcess {
   pid: number;
   parent: number;
@@ -11,7 +11,7 @@ export interface SeenProcess {
   command: string;
 }
 
-/** Everything that a process started, directly or not, as it lives now. */
+/** The running descendants of a process. */
 export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   const all = await processes();
   const found: SeenProcess[] = [];
@@ -24,7 +24,7 @@ export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   return found;
 }
 
-/** Those that still live after at most the given time in milliseconds; returns as soon as none does. */
+/** The processes that still run after the given milliseconds. Returns as soon as none runs. */
 export async function survivorsOf(seen: readonly SeenProcess[], within: number): Promise<SeenProcess[]> {
   const deadline = Date.now() + within;
   for (;;) {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A command as Redis carried it out. Of what a script does the source is `lua`. */
+/** A command that Redis executed. The source of a script's commands is `lua`. */
 export type Heard = (command: readonly string[], source: string) => void;
 
 /**
@@ -25,7 +25,7 @@ export async function monitorRedis(url: string, heard: Heard): Promise<() => voi
     socket.on('error', reject);
     lines.on('line', (line) => {
       if (line === '+OK') return --answers === 0 && resolve();
-      // Time, database, source, and the command's words in quotes.
+      // Time, database, source, and the command's arguments in quotes.
       const [, db, source = '', words = ''] = /^\+[\d.]+ \[(\d+) ([^\]]+)\] (.*)$/.exec(line) ?? [];
       if (db === undefined) reject(new Error(`Redis answered: ${line}`));
       if (db === database) heard(wordsOf(words), source);
@@ -43,7 +43,7 @@ function request(...words: string[]): string {
   return `*${words.length}\r\n${parts.join('')}`;
 }
 
-/** Quotes and backslashes are escaped, and bytes that cannot be printed, which stay as they are written. */
+/** Unescapes quotes and backslashes. Escaped unprintable bytes stay escaped. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
     word.replaceAll(/\\(["\\])/g, '$1'),

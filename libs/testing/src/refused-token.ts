@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A broadcast takes one way through NATS; so many times there and back it is never late. */
+/** A broadcast takes half a round trip through NATS: after this many round trips it has arrived. */
 const MOST_ROUNDS = 100;
 
-/** What an API answers to a bearer token. */
+/** An API's status for a bearer token. */
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
   const answer = await fetch(`${apiUrl}/v2/me`, { headers: { Authorization: `Bearer ${accessToken}` } });
   await answer.arrayBuffer();
@@ -26,7 +26,7 @@ export async function becomesRefused(apiUrl: string, accessToken: string): Promi
   throw new Error(`the token is still taken after ${MOST_ROUNDS} questions to the token app`);
 }
 
-/** A token that nobody has seen is one question to the token app; 503: nobody could be asked just now. */
+/** An unknown token costs one round trip to the token app; 503 means that the token app was not available. */
 async function askAboutAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);

@@ -12,7 +12,7 @@ import { serverEnvironment } from './backing/server-environment.js';
 
 const READY_WITHIN_MS = 60_000;
 
-/** A NATS server of a test's own that can be killed, started again where it was, and put to sleep. */
+/** A private NATS server that can be killed, restarted at the same address, and stopped (SIGSTOP). */
 export class RestartableNats {
   private process: GuardedProcess | undefined;
 
@@ -65,13 +65,13 @@ export class RestartableNats {
     }
   }
 
-  /** Ends it as a crash does: connections are closed, nothing is said. */
+  /** Kills it, as a crash does: connections close without a message. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.process?.ended;
   }
 
-  /** Makes it half-open: connections stay, and nothing is answered. */
+  /** Stops it (SIGSTOP): connections stay open, and get no answer. */
   sleep(): void {
     this.signal('SIGSTOP');
   }
@@ -90,7 +90,7 @@ export class RestartableNats {
     try {
       if (this.process) process.kill(this.process.pid, name);
     } catch {
-      // It has ended already.
+      // The process has already ended.
     }
   }
 }

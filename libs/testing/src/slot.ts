@@ -3,17 +3,17 @@ import { NATS_ACCOUNTS } from './backing/nats.js';
 import type { TestServices } from './test-services.js';
 
 const CURSOR = 'oauth-test:slot';
-// A run that was killed gives its numbers back after this many seconds.
+// The slots of a killed run expire after this many seconds.
 const LEASE = 3_600;
 
-/** One number of this run's: a logical database of Redis, and a NATS account with the same number. */
+/** A number claimed by this run: a logical database of Redis, and the NATS account with the same number. */
 export interface Slot {
   redisUrl: string;
   natsUrl: string;
   release(): Promise<void>;
 }
 
-/** Claims a logical database that is empty and that no other suite has. Database 0 keeps the book. */
+/** Claims an empty logical database that no other suite uses. Database 0 stores the claims. */
 export async function claimSlot(services: TestServices): Promise<Slot> {
   const book = connect(services.redisUrl);
   try {
@@ -23,7 +23,7 @@ export async function claimSlot(services: TestServices): Promise<Slot> {
       const mine = await book.set(`${CURSOR}:${number}`, services.run, 'EX', LEASE, 'NX');
       if (!mine) continue;
       const url = redisUrl(services.redisUrl, number);
-      // On a server that is not ours a database may be in use by somebody else: it stays untouched, and claimed.
+      // On a shared server another program may use a database: it stays untouched, and claimed.
       if ((await size(url)) > 0) continue;
       return {
         redisUrl: url,
@@ -47,7 +47,7 @@ async function release(services: TestServices, number: number): Promise<void> {
 }
 
 async function databaseCount(book: Redis): Promise<number> {
-  // A managed Redis may forbid CONFIG; 16 is the number that servers come with.
+  // A managed Redis may forbid CONFIG; the default is 16.
   const answer = await book.config('GET', 'databases').catch(() => []);
   const count = Number((answer as string[])[1] ?? 16);
   if (count > 1) return count;

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { FIELD, STATUS } from '#grants/grant.scripts.js';
 
-/** The hash of a grant by the full names of its fields and of its status; fields that have no short name are as they are. */
+/** The hash of a grant, with the full names of its fields and status. Fields without a short name keep their name. */
 export interface StoredGrant extends Partial<Record<keyof typeof FIELD, string>> {
   readonly status?: keyof typeof STATUS;
   readonly [other: string]: string | undefined;
 }
 
-/** What Redis has of a grant; empty if it has nothing. */
+/** The stored fields of a grant; empty if Redis does not have it. */
 export async function storedGrant(redis: Redis, id: string): Promise<StoredGrant> {
   return withFullNames(await redis.hgetall(`grant:${id}`));
 }

@@ -5,7 +5,7 @@ import { startBackingServices } from './backing/backing-services.js';
 import { progressOn } from './backing/progress.js';
 import { publishTestServices } from './test-services.js';
 
-/** Starts what a test run needs, tells the workers by the environment, and returns what ends it. */
+/** Starts the services of a test run and passes them to the workers. @returns a function that stops them */
 export async function startTestServices(): Promise<() => Promise<void>> {
   const { DATABASE_URL: givenDatabase } = process.env;
   const services = await startBackingServices({
@@ -18,7 +18,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
   const run = randomBytes(4).toString('hex');
   publishTestServices({ run, databaseUrl, redisUrl, natsUrl });
   return async () => {
-    // A server that outlives the run keeps nothing of it.
+    // Deletes everything of the run from a server that outlives it.
     if (givenDatabase) await dropDatabases(givenDatabase, run);
     await services.stop();
   };

@@ -1,6 +1,6 @@
 /** The backing services of one test run, as the global set-up hands them to jest's workers. */
 export interface TestServices {
-  /** Tells apart what several runs make on the same servers. */
+  /** Distinguishes the objects of several runs on the same servers. */
   run: string;
   databaseUrl: string;
   redisUrl: string;
@@ -9,7 +9,7 @@ export interface TestServices {
 
 const VARIABLE = 'OAUTH_TEST_SERVICES';
 
-/** Leaves the services where workers, which inherit our environment, find them. */
+/** Passes the services to Jest's workers, which inherit the environment. */
 export function publishTestServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services);
 }

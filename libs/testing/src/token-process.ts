@@ -11,7 +11,7 @@ export async function startTokenProcess() {
   const app = await startApp('token', {
     ...appSettings(services),
     LOG_LEVEL: 'fatal',
-    // The longest there is: what is refused is not refused because the machine was slow.
+    // The maximum: a slow machine causes no refusal.
     RETRY_WINDOW: '3600',
     TOKEN_KEYS,
   });

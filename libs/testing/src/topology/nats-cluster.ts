@@ -70,12 +70,12 @@ export class NatsCluster {
     return cluster;
   }
 
-  /** As NATS_URL takes it. */
+  /** For NATS_URL. */
   get url(): string {
     return this.nodes.map(({ port }) => this.urlOf(port)).join(',');
   }
 
-  /** Ends, as a crash does, the server that most clients of that name are connected to. @returns how many those were */
+  /** Kills the server with the most clients of that name. @returns their number */
   async killServerOf(client: string): Promise<number> {
     const counted = await Promise.all(
       this.nodes.map(async (node) => {

@@ -17,7 +17,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   wal_level: 'replica',
   max_connections: '100',
-  // Nothing survives the test, so nothing has to reach the disk; what is committed has to reach the standby.
+  // The data do not outlive the test: commits need not reach the disk, but must reach the standby.
   fsync: 'off',
   full_page_writes: 'off',
   timezone: 'GMT',
@@ -62,7 +62,7 @@ export class PostgresPair {
       env,
     });
     if (result.code !== 0) throw new Error(`initdb failed: ${result.stderr}`);
-    // A copy of a folder that no server works on is all that a standby begins with.
+    // A standby starts from a copy of the folder of a stopped server.
     const copied = await runCommand('cp', ['-a', `${primaryData}/.`, standbyData], { user });
     if (copied.code !== 0) throw new Error(`the standby could not be made: ${copied.stderr}`);
 
@@ -109,7 +109,7 @@ export class PostgresPair {
     return pair;
   }
 
-  /** As DATABASE_URL takes it. The standby stands first, so that nobody finds the primary by chance. */
+  /** For DATABASE_URL. The standby is first, so that clients must look for the primary. */
   get url(): string {
     const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
@@ -124,13 +124,13 @@ export class PostgresPair {
     return this.urlOf(this.standby);
   }
 
-  /** Ends the primary as a crash does: connections are closed, nothing is said. */
+  /** Kills the primary, as a crash does: connections close without a message. */
   async killPrimary(): Promise<void> {
     process.kill(-this.primary.process.pid, 'SIGKILL');
     await this.primary.process.ended;
   }
 
-  /** Makes the primary half-open, as a machine that died: connections stay, and nothing is answered. */
+  /** Stops the primary (SIGSTOP), as if its machine had died: connections stay open, and get no answer. */
   silencePrimary(): Promise<void> {
     return this.signalPrimary('SIGSTOP');
   }
@@ -149,14 +149,14 @@ export class PostgresPair {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Each session is a process in a group of its own. */
+  /** Signals the descendants one by one: each session is a process in a process group of its own. */
   private async signalPrimary(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this.primary.process;
     for (const one of [pid, ...(await descendantsOf(pid)).map((process) => process.pid)])
       try {
         process.kill(one, signal);
       } catch {
-        // A session that has ended meanwhile.
+        // The session has already ended.
       }
   }
 

@@ -57,7 +57,7 @@ export class RedisCluster {
     return `redis-cluster://:${this.password}@127.0.0.1:${one?.port},127.0.0.1:${other?.port}`;
   }
 
-  /** The master of a key, as the nodes that live agree. */
+  /** The master of a key, on which the running nodes agree. */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node
@@ -74,7 +74,7 @@ export class RedisCluster {
   }
 
   /**
-   * Makes a master lose what it writes from now on: its replica, which is held back, takes over without it.
+   * Makes a master lose its writes from now on: stops its replica, which later takes over without them.
    *
    * @returns the replica
    */
@@ -82,12 +82,12 @@ export class RedisCluster {
     const replica = await this.replicaOf(master);
     await until('the replica is in step', 30_000, () => master.ask(isInStep));
     replica.signal('SIGSTOP');
-    // What has been sent would be read later on; what was not is gone with the connection.
+    // The replica would later read data already sent. Closing the connection discards the rest.
     await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
     return replica;
   }
 
-  /** Waits for it: a node that was started again takes a moment until it follows. */
+  /** Waits for a replica: a restarted node takes a moment to follow its master. */
   async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
     await until(`a replica follows ${port}`, 30_000, async () => {

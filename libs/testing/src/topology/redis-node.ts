@@ -6,7 +6,7 @@ import { serverEnvironment } from '../backing/server-environment.js';
 import { serverProgram } from './server-program.js';
 import { until } from './until.js';
 
-/** One Redis of several: a process that can be killed and started again, and a connection to it. */
+/** One Redis of several: a process that can be killed and restarted. */
 export class RedisNode {
   private process: GuardedProcess | undefined;
 
@@ -48,7 +48,7 @@ export class RedisNode {
     return this;
   }
 
-  /** On a connection of its own. */
+  /** Runs commands on a connection of its own. */
   async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     const { port, password } = this;
     const redis = new Redis({
@@ -56,7 +56,7 @@ export class RedisNode {
       password,
       host: '127.0.0.1',
       retryStrategy: () => null,
-      // One that stands still never answers.
+      // A stopped process (SIGSTOP) never answers.
       commandTimeout: 10_000,
     });
     redis.on('error', () => undefined);
@@ -68,7 +68,7 @@ export class RedisNode {
     }
   }
 
-  /** Ends it as a crash does. */
+  /** Kills it, as a crash does. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.process?.ended;
@@ -78,7 +78,7 @@ export class RedisNode {
     try {
       if (this.process) process.kill(this.process.pid, name);
     } catch {
-      // It has ended already.
+      // The process has already ended.
     }
   }
 

@@ -34,7 +34,7 @@ export class RedisSentinel {
       `sentinel monitor ${MASTER} 127.0.0.1 ${masterPort} 2`,
       `sentinel auth-pass ${MASTER} ${password}`,
       `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MS}`,
-      // After an election that nobody won the next one comes in twice this time.
+      // After an election without a winner the next one begins after twice this time.
       `sentinel failover-timeout ${MASTER} 2000`,
       `sentinel sentinel-pass ${password}`,
     ];
@@ -56,7 +56,7 @@ export class RedisSentinel {
     return all;
   }
 
-  /** As REDIS_URL takes it. */
+  /** For REDIS_URL. */
   get url(): string {
     const addresses = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `redis-sentinel://:${this.password}@${addresses}/${MASTER}?db=1&sentinel_password=${this.password}`;

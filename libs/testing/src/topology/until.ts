@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks until the answer is yes; what fails counts as no. The last look begins after that time, however long a busy machine
- * stood still before.
+ * Polls until the check returns true; an exception counts as false. The last check begins after the deadline, however long a busy machine
+ * was blocked before.
  *
- * @throws after that many milliseconds
+ * @throws after `withinMs` milliseconds
  */
 export async function until(
   what: string,
