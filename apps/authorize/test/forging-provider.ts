@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import type { Browser } from './browser.js';
+
+export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
+
+/** What the next answers are made of, beyond valid ones. */
+export interface Forgery {
+  claims?: JWTPayload;
+  header?: Partial<JWTHeaderParameters>;
+  /** Replaces the ID token. */
+  idToken?: (valid: string) => string | undefined;
+  userInfo?: Record<string, unknown>;
+  /** Replaces the answer of the token endpoint. */
+  token?: (response: ServerResponse) => void;
+}
+
+/** An OpenID provider that answers whatever a test wants: no real one sends invalid tokens. */
+export async function startForgingProvider(port: number) {
+  const issuer = `http://localhost:${port}`;
+  const keys = [await newKey('first')];
+  const state = { forgery: {} as Forgery, exchanges: 0, metadata: {} as Record<string, unknown> };
+  /** By code: what the authorization request said. */
+  const requests = new Map<string, URLSearchParams>();
+
+  async function sign(claims: JWTPayload, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
+    const key = keys.at(-1);
+    if (!key) throw new Error('no key');
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', kid: key.kid, ...header })
+      .sign(key.privateKey);
+  }
+
+  async function token(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { forgery } = state;
+    const form = new URLSearchParams(await text(request));
+    state.exchanges += 1;
+    if (forgery.token) return forgery.token(response);
+    const asked = requests.get(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    const credentials = [FORGER_CLIENT.id, FORGER_CLIENT.secret].map((one) =>
+      encodeURIComponent(one).replaceAll('%20', '+'),
+    );
+    const basic = `Basic ${Buffer.from(credentials.join(':')).toString('base64')}`;
+    if (challenge !== asked?.get('code_challenge') || request.headers.authorization !== basic)
+      return json(response, 400, { error: 'invalid_grant' });
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: issuer,
+      aud: FORGER_CLIENT.id,
+      sub: 'ada',
+      iat: now,
+      exp: now + 60,
+      nonce: asked.get('nonce') ?? '',
+      email: 'ada@example.com',
+      ...forgery.claims,
+    };
+    const valid = await sign(claims, forgery.header);
+    const idToken = forgery.idToken ? forgery.idToken(valid) : valid;
+    json(response, 200, { access_token: 'an-access-token', token_type: 'Bearer', id_token: idToken });
+  }
+
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', issuer);
+    if (pathname === '/token') return void token(request, response);
+    if (pathname === '/jwks') return json(response, 200, { keys: keys.map(({ jwk }) => jwk) });
+    if (pathname === '/userinfo')
+      return json(response, 200, { sub: state.forgery.claims?.sub ?? 'ada', ...state.forgery.userInfo });
+    return json(response, 200, {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/userinfo`,
+      jwks_uri: `${issuer}/jwks`,
+      authorization_response_iss_parameter_supported: true,
+      ...state.metadata,
+    });
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+
+  /** The browser has been sent to the provider. @returns the address of the callback, on our site */
+  function answer(location: string | undefined, more: Record<string, string> = {}): string {
+    const asked = new URL(location ?? '').searchParams;
+    const code = `code${requests.size}`;
+    requests.set(code, asked);
+    const parameters = { code, state: asked.get('state') ?? '', iss: issuer, ...more };
+    return `/auth/login/callback?${new URLSearchParams(parameters).toString()}`;
+  }
+
+  return {
+    issuer,
+    state,
+    sign,
+    answer,
+    async logIn(browser: Browser, forgery: Forgery = {}, address = '/auth/login') {
+      state.forgery = forgery;
+      const started = await browser.get(address);
+      return browser.get(answer(started.headers['location']));
+    },
+    async rotate(): Promise<void> {
+      keys.splice(0, keys.length, await newKey('second'));
+    },
+    close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+  };
+}
+
+export type ForgingProvider = Awaited<ReturnType<typeof startForgingProvider>>;
+
+async function newKey(kid: string) {
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
