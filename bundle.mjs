@@ -29,7 +29,7 @@ await build({
   bundle: true,
   platform: 'node',
   target: 'node20',
-  // What is imported on demand is evaluated on demand, which a single ES module cannot do.
+  // What is imported on demand, such as openid-client, is evaluated on demand, which a single ES module cannot do.
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   // tsc's output, by `imports` of package.json. The paths of tsconfig.json lead to the sources.

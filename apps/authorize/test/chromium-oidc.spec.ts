@@ -92,7 +92,7 @@ const users = () =>
   );
 
 describe('login', () => {
-  // @rfc OIDC 3.1.2.1
+  // OpenID Connect Core 3.1.2.1
   it('leads to the provider and back to the request, and creates the user', async () => {
     await page.goto(address());
     expect(new URL(page.url()).origin).toBe(provider.issuer);
@@ -151,7 +151,7 @@ describe('login', () => {
     expect(await arrival()).toMatchObject({ code: expect.any(String) });
   });
 
-  // @rfc OIDC 3.1.2.1
+  // OpenID Connect Core 3.1.2.1
   it('is asked of the provider again by prompt=login and by max_age', async () => {
     await page.goto(address());
     await logInAtProvider();
@@ -168,7 +168,7 @@ describe('login', () => {
     expect(await arrival()).toMatchObject({ state: 'young', code: expect.any(String) });
   });
 
-  // @rfc OIDC 3.1.2.6
+  // OpenID Connect Core 3.1.2.6
   it('is never asked of the provider by prompt=none', async () => {
     await page.goto(address({ prompt: 'none' }));
     expect(await arrival()).toMatchObject({ error: 'login_required', state: 's' });
@@ -192,7 +192,7 @@ describe('log-out', () => {
     await page.getByText('Ada Lovelace').waitFor();
   });
 
-  // @rfc OIDC-RPInitiated 2
+  // OpenID Connect RP-Initiated Logout 2
   it('here also logs out at the provider, and the next login asks for the password', async () => {
     const seen: string[] = [];
     page.on('request', (request) => seen.push(request.url()));

@@ -43,7 +43,7 @@ const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 const usersNamed = (sub: string) =>
   app.sql<{ id: number; email: string }>('SELECT id, email FROM users WHERE external_id = $1', [sub]);
 const expectNobodyLoggedIn = (answer: Response) =>
-  expect(String(answer.headers['set-cookie'] ?? '')).not.toContain('session=');
+  expect(answer.headers['set-cookie'] ?? '').not.toContain('session=');
 
 it('logs in with a valid ID token, under a new session cookie', async () => {
   const browser = app.browser();
@@ -103,7 +103,7 @@ async function signedWithSecret(): Promise<Forgery> {
 }
 
 describe('an ID token', () => {
-  // @rfc OIDC 3.1.3.7
+  // OpenID Connect Core 3.1.3.7
   it.each(FORGERIES)('%s logs nobody in', async (_rule, forgery) => {
     const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([403, 'The login did not work']);
@@ -112,7 +112,7 @@ describe('an ID token', () => {
     expect(await usersNamed('victim')).toEqual([]);
   });
 
-  // @rfc OIDC 3.1.2.1
+  // OpenID Connect Core 3.1.2.1
   it('of a login that is older than max_age logs nobody in', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
@@ -145,7 +145,7 @@ describe('an ID token', () => {
 });
 
 describe('the answer to the browser', () => {
-  // @rfc 9207 2.4
+  // RFC 9207 2.4
   it.each([
     ['of another issuer', { iss: other }],
     ['without a code', { code: '' }],
@@ -157,7 +157,7 @@ describe('the answer to the browser', () => {
     expectNobodyLoggedIn(answer);
   });
 
-  // @rfc OIDC 3.1.2.6
+  // OpenID Connect Core 3.1.2.6
   it.each([
     ['access_denied', 403, 'You are not logged in'],
     ['interaction_required', 403, 'The login did not work'],
@@ -238,7 +238,7 @@ describe('a provider', () => {
     expectNobodyLoggedIn(answer);
   });
 
-  // @rfc OIDC-Discovery 4.3
+  // OpenID Connect Discovery 4.3
   it('that names another issuer is not used', async () => {
     const real = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
@@ -249,7 +249,7 @@ describe('a provider', () => {
   });
 });
 
-// @rfc OIDC 5.7
+// OpenID Connect Core 5.7
 describe('an e-mail', () => {
   const link = async (sub: string, email: string, forgery: Forgery) =>
     provider.logIn(app.browser(), { ...forgery, claims: { sub, email, ...forgery.claims } });
