@@ -23,7 +23,7 @@ import {
 } from '#platform/configuration/variables.js';
 import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
-import { ClaimsVariable, ScopeVariable } from './oidc-login/variables.js';
+import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {

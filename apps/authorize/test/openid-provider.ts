@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { generateKeyPair, exportJWK } from 'jose';
 
 /** What the provider knows of a user, by the name typed in its login form. */
-export type Accounts = Map<string, Record<string, unknown>>;
+type Accounts = Map<string, Record<string, unknown>>;
 
 export const LOGIN_CLIENT = { id: 'scheduling', secret: 'a client secret with : and /' } as const;
 

@@ -27,3 +27,11 @@ export class ExternalLoginError extends OAuthError {
     this.name = 'ExternalLoginError';
   }
 }
+
+/** An outage during a login becomes an error whose page starts again with the same request; any other error stays as it is. */
+export function duringLogin(error: unknown, query: string): unknown {
+  if (error instanceof ExternalLoginError) return error;
+  const { status, description, detail } = OAuthError.from(error);
+  if (status !== 503) return error;
+  return new ExternalLoginError('login_unavailable', description, query, { detail, cause: error });
+}

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { User } from '#database/user/user.js';
+import { ExternalUserStore } from '#database/user/external-user.store.js';
+import { DuplicateUserError, type User } from '#database/user/user.js';
+import { InvalidEmailError, type UserProfile } from '#database/user/user-profile.js';
 import { afterLogin } from '../addresses.js';
-import { CLOCK, type Clock } from '../authorize.configuration.js';
+import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import type { ExternalSession } from '../session/session.store.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { ExternalLoginError } from './external-login.error.js';
+import { duringLogin, ExternalLoginError } from './external-login.error.js';
 import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
@@ -17,6 +19,18 @@ export interface Onward {
   readonly location: string;
   /** Set-Cookie headers. */
   readonly cookies: readonly string[];
+}
+
+/** How a browser goes on that has returned, with the user's id for the log; null for a return that was handled before. */
+export type FinishedLogin = Onward & { readonly userId: number | null };
+
+/** What the product's own login says of a user whom it has authenticated. */
+export interface AuthenticatedUser {
+  /** Its id of the user (`sub`). */
+  readonly subject: string;
+  readonly profile: UserProfile;
+  readonly emailVerified: boolean;
+  readonly session: ExternalSession;
 }
 
 /** Seconds for which a login may take: enough to reset a password by e-mail. */
@@ -32,9 +46,11 @@ export class ExternalLoginService {
     private readonly provider: LoginProvider,
     private readonly transactions: LoginTransactionStore,
     private readonly loginCookie: LoginCookie,
+    private readonly users: ExternalUserStore,
     private readonly sessions: SessionService,
     private readonly sessionCookie: SessionCookie,
     private readonly language: LanguageService,
+    private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -90,33 +106,51 @@ export class ExternalLoginService {
   }
 
   /** Continues where the login leads, as the user who is logged in by now, or with a new login. */
-  resume(query: string): Onward {
-    return { location: afterLogin(query), cookies: [] };
+  resume(query: string): FinishedLogin {
+    return { location: afterLogin(query), cookies: [], userId: null };
   }
 
   /**
-   * Begins the session of a user whom the provider has authenticated; a few Redis commands.
+   * Begins the session of a user whom the product's own login has authenticated; a few Redis commands.
    *
    * @param query of the transaction
-   * @throws ExternalLoginError if the user is disabled, or has logged out at the provider meanwhile
+   * @throws ExternalLoginError if the user cannot be stored, is disabled, or has logged out there meanwhile
    */
   async finish(
     cookieHeader: string | undefined,
     query: string,
-    user: User,
-    external: ExternalSession,
-  ): Promise<Onward> {
-    if (user.disabled)
-      throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
-        detail: { user_id: user.id },
-      });
-    if (await this.sessions.isEnded(external))
-      throw new ExternalLoginError('login_answer', 'the session at the login has ended', query, {
-        detail: { failed: 'sid' },
-      });
-    const cookie = await this.sessions.begin(cookieHeader, user, query, external);
-    const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
-    return { location: afterLogin(query), cookies };
+    authenticated: AuthenticatedUser,
+  ): Promise<FinishedLogin> {
+    try {
+      const user = await this.bringUpToDate(authenticated);
+      if (user.disabled)
+        throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
+          detail: { user_id: user.id },
+        });
+      const { session } = authenticated;
+      if (await this.sessions.isEnded(session))
+        throw new ExternalLoginError('login_answer', 'the session at the login has ended', query, {
+          detail: { failed: 'sid' },
+        });
+      const cookie = await this.sessions.begin(cookieHeader, user, query, session);
+      const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
+      return { location: afterLogin(query), cookies, userId: user.id };
+    } catch (error) {
+      const failed = error instanceof InvalidEmailError ? 'email' : 'duplicate';
+      if (error instanceof InvalidEmailError || error instanceof DuplicateUserError)
+        throw new ExternalLoginError('login_answer', error.message, query, { detail: { failed } });
+      throw duringLogin(error, query);
+    }
+  }
+
+  /** OpenID Connect Core 5.7: `iss` and `sub` together are the only stable identifier; e-mail addresses are not. */
+  private bringUpToDate({ subject, profile, emailVerified }: AuthenticatedUser): Promise<User> {
+    const { loginIssuer: issuer, LOGIN_LINK_BY_EMAIL } = this.configuration;
+    return this.users.bringUpToDate({
+      identity: { issuer, externalId: subject },
+      profile,
+      linkByEmail: emailVerified && LOGIN_LINK_BY_EMAIL === 'true',
+    });
   }
 }
 

@@ -60,8 +60,11 @@ export class HandOverLoginController {
     // A form of another site brings no SameSite=Lax cookie. The same form of our own page does.
     if (this.loginCookie.read(headers.cookie) === null && fields[REPEATED_FIELD] === undefined)
       return this.pages.page(reply, 200, handOverPage(this.language.translatorFor({ headers }), assertion));
-    const { location, cookies } = await this.logins.finish(headers.cookie, assertion);
-    addLogContext(raw, { outcome: cookies.length > 0 ? 'logged in' : 'login repeated' });
+    const { location, cookies, userId } = await this.logins.finish(headers.cookie, assertion);
+    addLogContext(
+      raw,
+      userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
+    );
     reply.header('Set-Cookie', cookies);
     this.pages.seeOther(reply, location);
   }

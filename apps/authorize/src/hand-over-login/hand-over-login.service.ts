@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { ExternalUserStore } from '#database/user/external-user.store.js';
-import { DuplicateUserError } from '#database/user/user.js';
-import { InvalidEmailError } from '#database/user/user-profile.js';
-import { OAuthError } from '#oauth/oauth-error.js';
-import { afterLogin } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { ExternalLoginError } from '../external-login/external-login.error.js';
-import { ExternalLoginService, type Onward } from '../external-login/external-login.service.js';
+import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
+import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
+import { type ClaimMapping, profileOf, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
 import {
   AssertionVerifier,
   challengeOf,
@@ -14,7 +10,17 @@ import {
   type LoginAssertion,
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
-import { profileOf } from './profile-claims.js';
+
+/** The standard claims, and for the other fields the names of `/v2/me`. */
+const CLAIMS: ClaimMapping = {
+  ...STANDARD_CLAIMS,
+  locale: 'locale',
+  bio: 'bio',
+  timeFormat: 'timeFormat',
+  weekStart: 'weekStart',
+  defaultScheduleId: 'defaultScheduleId',
+  organizationId: 'organizationId',
+};
 
 /** Ends the login that the product's login page finished or cancelled. */
 @Injectable()
@@ -23,7 +29,6 @@ export class HandOverLoginService {
     private readonly logins: ExternalLoginService,
     private readonly challenges: LoginChallenges,
     private readonly assertions: AssertionVerifier,
-    private readonly users: ExternalUserStore,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
@@ -34,31 +39,18 @@ export class HandOverLoginService {
    * @param assertion the JWT, unverified
    * @throws ExternalLoginError; its page starts again with the same authorization request
    */
-  async finish(cookieHeader: string | undefined, assertion: string): Promise<Onward> {
+  async finish(cookieHeader: string | undefined, assertion: string): Promise<FinishedLogin> {
     const challenge = challengeOf(assertion);
     const issued = await this.issued(challenge);
-    const transaction = await this.logins.consume(cookieHeader, issued.jti);
-    const { query } = transaction;
-    if (transaction.outcome === 'used') return { location: afterLogin(query), cookies: [] };
-    try {
-      const verified = await this.assertions.verify(assertion, challenge);
-      this.checkAuthTime(verified, issued);
-      const user = await this.users.bringUpToDate({
-        identity: { issuer: this.configuration.loginIssuer, externalId: verified.subject },
-        profile: profileOf(verified.claims),
-        linkByEmail:
-          this.configuration.LOGIN_LINK_BY_EMAIL === 'true' && verified.claims['email_verified'] === true,
-      });
-      const { authTime } = verified;
-      return await this.logins.finish(
-        cookieHeader,
-        query,
-        user,
-        authTime === null ? {} : { authTime: authTime * 1000 },
-      );
-    } catch (error) {
-      throw withQuery(error, query);
-    }
+    const { query, outcome } = await this.logins.consume(cookieHeader, issued.jti);
+    if (outcome === 'used') return this.logins.resume(query);
+    const { subject, authTime, claims } = await this.verify(assertion, challenge, issued, query);
+    return this.logins.finish(cookieHeader, query, {
+      subject,
+      profile: profileOf(claims, CLAIMS),
+      emailVerified: claims['email_verified'] === true,
+      session: authTime === null ? {} : { authTime: authTime * 1000 },
+    });
   }
 
   /**
@@ -81,6 +73,22 @@ export class HandOverLoginService {
     throw refused('the challenge is not one of this service', 'challenge', '');
   }
 
+  private async verify(
+    assertion: string,
+    challenge: string,
+    issued: IssuedChallenge,
+    query: string,
+  ): Promise<LoginAssertion> {
+    try {
+      const verified = await this.assertions.verify(assertion, challenge);
+      this.checkAuthTime(verified, issued);
+      return verified;
+    } catch (error) {
+      if (error instanceof InvalidAssertionError) throw refused(error.message, error.failed, query);
+      throw duringLogin(error, query);
+    }
+  }
+
   /**
    * OpenID Connect Core 3.1.2.1: with prompt=login, and beyond max_age, the user must authenticate again. What was asked is
    * in the challenge, which only we can sign.
@@ -97,17 +105,6 @@ export class HandOverLoginService {
         'the challenge asks for a new login (prompt or max_age), and its auth_time does not prove one',
       );
   }
-}
-
-/** The error with the authorization request, so that its page can start again. */
-function withQuery(error: unknown, query: string): unknown {
-  if (error instanceof InvalidAssertionError) return refused(error.message, error.failed, query);
-  if (error instanceof InvalidEmailError || error instanceof DuplicateUserError)
-    return refused(error.message, 'email', query);
-  const known = OAuthError.from(error);
-  if (known.status !== 503) return error;
-  const { description, detail } = known;
-  return new ExternalLoginError('login_unavailable', description, query, { detail, cause: error });
 }
 
 function refused(description: string, failed: string, query: string): ExternalLoginError {

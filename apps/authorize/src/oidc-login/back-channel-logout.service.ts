@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { UserStore } from '#database/user/user.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -17,9 +17,6 @@ const MAX_AGE = 10 * 60;
 
 /** Longer than any logout token; an ID token has some 1000 characters. */
 const MAX_LENGTH = 8_192;
-
-// Loaded with the first logout token: a process that has no provider never evaluates it.
-const jose = () => import('jose');
 
 /** Ends sessions when the provider says that they have ended (OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
@@ -68,7 +65,6 @@ export class BackChannelLogoutService {
       });
     const { LOGIN_ISSUER, LOGIN_CLIENT_ID, CLOCK_SKEW } = this.configuration;
     try {
-      const { jwtVerify } = await jose();
       const { protectedHeader, payload } = await jwtVerify(token, await this.keyOf(), {
         issuer: LOGIN_ISSUER,
         audience: LOGIN_CLIENT_ID,
@@ -89,10 +85,8 @@ export class BackChannelLogoutService {
     if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
     if (!url.startsWith('https:') && !this.configuration.LOGIN_ISSUER.startsWith('http:'))
       throw new InvalidLogoutTokenError('jwks_uri');
-    if (this.keys?.url !== url) {
-      const { createRemoteJWKSet, customFetch } = await jose();
+    if (this.keys?.url !== url)
       this.keys = { url, get: createRemoteJWKSet(new URL(url), { [customFetch]: providerFetch }) };
-    }
     return this.keys.get;
   }
 }

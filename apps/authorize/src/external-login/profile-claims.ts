@@ -1,0 +1,50 @@
+import type { UserProfile } from '#database/user/user-profile.js';
+
+/** The claim that each field of a user is read from. A field without a claim is not read. */
+export type ClaimMapping = Readonly<Partial<Record<keyof UserProfile, string>>>;
+
+/** Standard claims (OpenID Connect Core 5.1). */
+export const STANDARD_CLAIMS = {
+  email: 'email',
+  username: 'preferred_username',
+  name: 'name',
+  avatarUrl: 'picture',
+  timeZone: 'zoneinfo',
+} as const satisfies ClaimMapping;
+
+const TYPES: Readonly<Record<keyof UserProfile, 'string' | 'number'>> = {
+  email: 'string',
+  username: 'string',
+  name: 'string',
+  avatarUrl: 'string',
+  bio: 'string',
+  timeFormat: 'number',
+  weekStart: 'string',
+  timeZone: 'string',
+  defaultScheduleId: 'number',
+  organizationId: 'number',
+  locale: 'string',
+};
+
+export function isProfileField(name: string): name is keyof UserProfile {
+  return Object.hasOwn(TYPES, name);
+}
+
+/**
+ * The profile in the claims. Null removes a value. A claim of a wrong type counts as absent; the store leaves out what it
+ * does not accept.
+ */
+export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
+  const fields = Object.entries(TYPES).flatMap(([field, type]) => {
+    const claim = mapping[field as keyof UserProfile];
+    const value = claim === undefined ? undefined : typed(claims[claim], type);
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(fields) as unknown as UserProfile;
+}
+
+/** Some providers send numbers as text. */
+function typed(value: unknown, type: 'string' | 'number'): unknown {
+  if (type === 'number' && typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value);
+  return value === null || typeof value === type ? value : undefined;
+}

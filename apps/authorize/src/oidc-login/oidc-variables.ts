@@ -1,0 +1,46 @@
+import { ValidateBy } from 'class-validator';
+import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
+
+/** The rule of LOGIN_SCOPE: scope tokens (RFC 6749 3.3), one of which is required. */
+export function ScopeVariable(required: string): PropertyDecorator {
+  return ValidateBy({
+    name: 'scope',
+    validator: {
+      validate: (value) =>
+        typeof value === 'string' &&
+        /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value) &&
+        value.split(' ').includes(required),
+      defaultMessage: (argument) =>
+        `${argument?.property} must be scopes, separated by spaces, one of them ${required}`,
+    },
+  });
+}
+
+/** The rule of LOGIN_CLAIMS. */
+export function ClaimsVariable(): PropertyDecorator {
+  return ValidateBy({
+    name: 'claims',
+    validator: {
+      validate: (value) => typeof value === 'string' && readClaimMapping(value) !== null,
+      defaultMessage: (argument) =>
+        `${argument?.property} must be field=claim, comma-separated, such as username=nickname,timeZone=zoneinfo; the fields are those of /v2/me and locale, and email needs a claim`,
+    },
+  });
+}
+
+/**
+ * Reads LOGIN_CLAIMS: `field=claim,field=claim`, which completes and replaces the standard claims. A field without a claim,
+ * `name=`, is not read.
+ *
+ * @returns null if it is malformed
+ */
+export function readClaimMapping(text: string): ClaimMapping | null {
+  const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
+  for (const part of text.split(',').filter((one) => one.trim() !== '')) {
+    const [, field = '', claim = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
+    if (!isProfileField(field)) return null;
+    if (claim === '') delete mapping[field];
+    else mapping[field] = claim;
+  }
+  return mapping.email === undefined ? null : (mapping as ClaimMapping);
+}
