@@ -55,9 +55,14 @@ export class AuthorizationRequestService {
     }
   }
 
-  /** OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". */
+  /**
+   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". When the session
+   * began here says nothing of a user whom the product's own login may have known for days: without its `auth_time` it is asked.
+   */
   private isOlder({ authTime, external }: Session, maxAge: number | null): boolean {
-    return maxAge !== null && this.clock() - (external?.authTime ?? authTime) > maxAge * 1_000;
+    if (maxAge === null) return false;
+    const authenticated = external ? (external.authTime ?? -Infinity) : authTime;
+    return this.clock() - authenticated > maxAge * 1_000;
   }
 
   private async check(

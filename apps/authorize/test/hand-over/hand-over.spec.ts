@@ -186,6 +186,13 @@ describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
     const browser = app.browser();
     expectConsentPage(await browser.follow(await logIn(browser, { auth_time: seconds() - 500 }, request)));
   });
+
+  it('max_age asks the product where a session does not know when the user authenticated', async () => {
+    const browser = app.browser();
+    expectConsentPage(await browser.follow(await logIn(browser)));
+    const answer = await browser.get(address({ max_age: '600' }));
+    expect(answer.headers['location']).toMatch(/^\/auth\/login\?/);
+  });
 });
 
 describe('a cancelled login', () => {
