@@ -65,6 +65,11 @@ describe('a password hash of the product', () => {
     '$argon2id$v=19$m=256,t=2,p=1,keyid=abc$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgL',
     '$argon2id$nobody logs in with this',
+    // Base64 of no whole number of bytes, with spare bits, and a number with a leading zero: the library throws.
+    '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQAA$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
+    '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHR$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
+    '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/5',
+    '$argon2id$v=19$m=0256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
   ])('is refused if it is of another kind: %j', async (hash) => {
     expect(passwordHashProblem(hash)).not.toBeNull();
     expect(await verifyPassword('password', hash)).toBe(false);
