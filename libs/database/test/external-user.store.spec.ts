@@ -148,6 +148,15 @@ describe('a user without an identity who has the same email', () => {
     expect((await users.findByLogin('separate'))?.user.issuer).toBeNull();
   });
 
+  it('can log in there, although a password needs a username of another form', async () => {
+    const { id, email } = await local('formed');
+    const known = somebody({ profile: { email, username: 'Ada Lovelace', name: 'Ada' }, linkByEmail: true });
+    for (const again of ['Ada', 'Ada L.'])
+      expect(
+        await external.bringUpToDate({ ...known, profile: { ...known.profile, name: again } }),
+      ).toMatchObject({ id, ...known.identity, name: again, username: 'formed' });
+  });
+
   it('gets the identity once, though a request that does not link runs at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const { email } = await local(`race${round}`);
@@ -169,6 +178,16 @@ it('does not enable a disabled user', async () => {
     name: 'New',
     disabled: true,
   });
+});
+
+it('enables a user by a newer change only, so that a repeated one does not undo what the operator did', async () => {
+  const known = somebody({ updatedAt: '2026-01-02T00:00:00Z' });
+  const change = { ...known, replacePassword: false, disabled: false, enable: true };
+  const { id } = await external.bring(change);
+  await new UserAccountStore(database.dataSource).disable(id);
+  expect(await external.bring(change)).toMatchObject({ outcome: 'kept', disabled: true });
+  const newer = { ...change, updatedAt: '2026-01-02T00:00:00.000001Z' };
+  expect(await external.bring(newer)).toMatchObject({ outcome: 'updated', disabled: false });
 });
 
 it('refuses a user with a password the email of another one', async () => {
@@ -203,6 +222,8 @@ it('leaves out what it cannot store, and needs an email', async () => {
     organizationId: null,
     avatarUrl: null,
   });
+  const script = { email: known.profile.email, avatarUrl: 'javascript:alert(1)' };
+  expect(await external.bringUpToDate({ ...known, profile: script })).toMatchObject({ avatarUrl: null });
   for (const email of ['', 'ada', 'a b@c', `${'x'.repeat(250)}@example.com`, 'a\0@b'])
     await expect(external.bringUpToDate({ ...known, profile: { email } })).rejects.toThrow(InvalidEmailError);
 });

@@ -3,6 +3,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 
 // SQLSTATE codes, and the operating system's codes of a lost connection.
 const UNIQUE_VIOLATION = '23505';
+const CHECK_VIOLATION = '23514';
 const READ_ONLY_TRANSACTION = '25006';
 const UNKNOWN_DATABASE = '3D000';
 const UNDEFINED_TABLE = '42P01';
@@ -40,7 +41,12 @@ export function violatedConstraint(error: unknown): string | undefined {
   return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;
 }
 
-const CHECK_VIOLATION = '23514';
+/** The check that refused a statement; undefined for any other error. */
+export function violatedCheck(error: unknown): string | undefined {
+  const { driverError } = error as DatabaseError;
+  return driverError?.code === CHECK_VIOLATION ? driverError.constraint : undefined;
+}
+
 /** SQLSTATE class of values that a type does not have. */
 const DATA_EXCEPTION = /^22/;
 

@@ -31,18 +31,21 @@ function updated(column: ProfileColumn): string {
   return `coalesce(${given(column)}, ${follows}u.${name})`;
 }
 
+/**
+ * SQL: whether a known user becomes enabled. By a newer change only: one that is repeated must not undo that the operator, or
+ * a change of the same time, disabled the user.
+ */
+const ENABLES = `(i.line -> 'enable' = 'true' AND u.disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
+
 /** SQL: what an update sets, as pairs of column and value. */
 const CHANGES: readonly (readonly [column: string, value: string])[] = [
   ...COLUMNS.map((column) => [column.name, updated(column)] as const),
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
   ['external_id', 'coalesce(i.external_id, u.external_id)'],
   ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
-  ['disabled_at', `CASE WHEN i.line -> 'enable' = 'true' THEN NULL ELSE u.disabled_at END`],
+  ['disabled_at', `CASE WHEN ${ENABLES} THEN NULL ELSE u.disabled_at END`],
   // As UserAccountStore.enable: sessions from before stay invalid, however the user was disabled.
-  [
-    'session_generation',
-    `u.session_generation + CASE WHEN i.line -> 'enable' = 'true' AND u.disabled_at IS NOT NULL THEN 1 ELSE 0 END`,
-  ],
+  ['session_generation', `u.session_generation + CASE WHEN ${ENABLES} THEN 1 ELSE 0 END`],
   // A hash that is stored may be newer than the product's: made at a login, or set by the operator.
   [
     'password_hash',
@@ -60,7 +63,7 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
  * - `link`: whether an unknown identity is given to the user without one who has the same e-mail
  * - `password_hash`, and `replace_password`: whether it replaces one that is stored
  * - `disabled`: whether a new user is disabled; says nothing of a known one
- * - `enable`: whether a known user is enabled
+ * - `enable`: whether a known user is enabled, if `updated_at` is newer than the stored one
  *
  * Answers for each element with its index `at`, the user's `id`, the outcome, whether the user was disabled before, and whether
  * they have another password, which was not replaced. No id:

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { refusedRow, violatedConstraint } from '../connection/errors.js';
+import { refusedRow, violatedCheck, violatedConstraint } from '../connection/errors.js';
 import { BRING_UP_TO_DATE } from './external-user.statement.js';
 import { DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
@@ -32,7 +32,7 @@ export interface BroughtUser extends Omit<KnownUser, 'identity'> {
   readonly replacePassword: boolean;
   /** Whether a new user is disabled; says nothing of a known one. */
   readonly disabled: boolean;
-  /** Whether a known user who is disabled may log in again. */
+  /** Whether a known user who is disabled may log in again, if this is the newest change. */
   readonly enable: boolean;
 }
 
@@ -67,23 +67,29 @@ export class ExternalUserStore {
   }
 
   /**
-   * Creates the user of an identity, or updates them. Leaves out what the tables do not accept, and never changes whether the user
-   * is disabled: callers check that.
+   * Creates the user of an identity, or updates them. Leaves out what the tables do not accept, such as a username that no user
+   * with a password may have, and never changes whether the user is disabled: callers check that.
    *
    * @throws InvalidEmailError; DuplicateUserError if the user also has a password, and the new e-mail or username is another one's
    */
   async bringUpToDate({ profile, ...known }: KnownUser): Promise<User> {
-    const acceptable = {
+    let accepted = acceptableProfile(profile);
+    const others = {
       ...known,
-      profile: acceptableProfile(profile),
       replacePassword: false,
       disabled: false,
       enable: false,
     };
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { id } = await this.bring(acceptable);
-      const found = await this.users.findOneBy({ id });
-      if (found) return toUser(found);
+      try {
+        const { id } = await this.bring({ ...others, profile: accepted });
+        const found = await this.users.findOneBy({ id });
+        if (found) return toUser(found);
+      } catch (error) {
+        if (violatedCheck(error) !== 'users_username_check' || accepted.username === undefined) throw error;
+        const { username: _, ...rest } = accepted;
+        accepted = rest;
+      }
     }
     throw new Error(CONTENDED);
   }

@@ -40,12 +40,15 @@ const isOptionalId = (value: unknown): boolean => value === null || isInteger(va
 /** A PostgreSQL `integer`. */
 const isInteger = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
 
+/** Applications show it: an address with a script would run in one that makes a link of it. */
+const isWebAddress = (value: string): boolean => /^https?:/i.test(value) && URL.canParse(value);
+
 /** What the tables accept; {@link UserProfile} says what each field means. */
 const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = {
   email: (value) => isText(value, 254) && /^[^@\s]+@[^@\s]+$/.test(value),
   username: (value) => isText(value, 254) && value.trim() !== '',
   name: (value) => isText(value, 2 * MAX_NAME) && Array.from(value).length <= MAX_NAME && value.trim() !== '',
-  avatarUrl: (value) => value === null || (isText(value, 2000) && URL.canParse(value)),
+  avatarUrl: (value) => value === null || (isText(value, 2000) && isWebAddress(value)),
   bio: (value) =>
     value === null || (typeof value === 'string' && value.length <= 2000 && !value.includes('\0')),
   timeFormat: (value) => value === 12 || value === 24,

@@ -22,7 +22,7 @@ const RULES: Readonly<Record<keyof UserProfile, string>> = {
   email: 'an email address of at most 254 characters',
   username: '1 to 254 characters, none of them a control character',
   name: '1 to 100 characters, none of them a control character',
-  avatarUrl: 'a URL of at most 2000 characters, or null',
+  avatarUrl: 'an http or https URL of at most 2000 characters, or null',
   bio: 'at most 2000 characters, or null',
   timeFormat: '12 or 24',
   weekStart: 'an English name of a day, like Monday',
