@@ -78,7 +78,7 @@ export class ExternalLoginService {
       uiLocales: request?.uiLocales ?? null,
     });
     const known = this.loginCookie.read(cookieHeader);
-    const browser = known ?? randomBytes(32).toString('base64url');
+    const browser = known ?? this.loginCookie.generate();
     await this.transactions.begin(state, browser, { query, startedAt: this.clock(), details });
     return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
   }

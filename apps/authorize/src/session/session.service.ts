@@ -26,22 +26,18 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 /** Longest ID token that a session keeps, in characters. */
 const MAX_ID_TOKEN = 4_096;
 
-/**
- * The session cookie: 256 random bits. Before the login nothing is stored for it, and it only keys the CSRF tokens. The
- * login replaces it by a new value, which names the session.
- */
-@Injectable()
-export class SessionCookie {
+/** A cookie of 256 random bits that is kept until the browser is closed. */
+export abstract class RandomCookie {
   private readonly name: string;
   private readonly attributes: string;
   private readonly inHeader: RegExp;
 
-  constructor({ AUTH_URL }: AuthorizeConfiguration) {
+  protected constructor(name: string, { AUTH_URL }: AuthorizeConfiguration) {
     const secure = AUTH_URL.startsWith('https:');
     // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
-    this.name = secure ? '__Host-session' : 'session';
+    this.name = secure ? `__Host-${name}` : name;
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([A-Za-z0-9_-]{43}) *(?:;|$)`);
-    // Lax: users arrive by links from other sites, and must be recognized then.
+    // Lax: users arrive by links and redirects from other sites, and must be recognized then.
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
@@ -54,7 +50,7 @@ export class SessionCookie {
     return random(32).toString('base64url');
   }
 
-  /** The Set-Cookie header that sets it until the browser is closed. */
+  /** The Set-Cookie header that sets it. */
   set(value: string): string {
     return `${this.name}=${value}; ${this.attributes}`;
   }
@@ -62,6 +58,17 @@ export class SessionCookie {
   /** The Set-Cookie header that deletes it. */
   clear(): string {
     return `${this.name}=; ${this.attributes}; Max-Age=0`;
+  }
+}
+
+/**
+ * The session cookie. Before the login nothing is stored for it, and it only keys the CSRF tokens. The login replaces it by
+ * a new value, which names the session.
+ */
+@Injectable()
+export class SessionCookie extends RandomCookie {
+  constructor(configuration: AuthorizeConfiguration) {
+    super('session', configuration);
   }
 }
 
