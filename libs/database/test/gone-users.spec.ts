@@ -118,6 +118,7 @@ describe('a user', () => {
     const role = `provisions_${randomUUID().replaceAll('-', '')}`;
     await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);
     try {
+      await sql(`GRANT USAGE ON SCHEMA oauth TO ${role}`);
       await sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON users TO ${role}`);
       const url = new URL(database.databaseUrl);
       [url.username, url.password] = [role, 'provisions'];
