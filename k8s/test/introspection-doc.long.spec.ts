@@ -19,7 +19,7 @@ import { ROOT } from './settings.js';
 
 /** What docs/introspection.md says of a service on Kubernetes and compose, beside what it refers to. */
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
-const USERS = ['authorize', 'token', 'resource', 'operator', 'bookings'];
+const USERS = ['authorize', 'token', 'resource', 'operator', 'product', 'bookings'];
 
 /** The NATS of a development installation, with the document's user. */
 async function startDocumented(): Promise<BackingService> {
@@ -146,7 +146,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
     expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
     expect(doc).toContain('from the key `NATS_URL` of a Secret `nats-bookings`');
     expect(await text('k8s/overlays/local/settings.sh')).toMatch(
-      /^ +for process in authorize token resource operator; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
+      /^ +for process in authorize token resource operator product; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
     );
     expect(doc).toMatch(/added to the list of processes in its `settings\.sh`/);
     expect(await text('k8s/base/network/dns.yaml')).toMatch(/values: \[.*resource/);
@@ -165,8 +165,10 @@ describe('the deployment of a service in docs/introspection.md', () => {
       .replaceAll('bookings', 'resource')
       .replace('dist/main.js', 'dist/apps/resource.cjs');
     const named = JSON.parse(renamed) as Record<string, unknown>;
-    for (const key of ['command', 'networks', 'volumes', 'depends_on'])
-      expect(named[key]).toEqual(resource[key]);
+    // Only our apps read the file of the scopes.
+    const volumes = (resource['volumes'] as string[]).filter((volume) => !volume.includes('scopes.yaml'));
+    const { command, networks, depends_on } = resource;
+    expect(named).toMatchObject({ command, networks, volumes, depends_on });
     expect(setup['volumes']).toContain('settings-resource:/settings/resource');
   });
 });
