@@ -12,7 +12,7 @@ export interface ConnectedApp {
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
-  /** The union of the grants' scopes. */
+  /** The union of the grants' scopes, in no order. */
   readonly scopes: readonly string[];
   /** When the oldest grant was created. */
   readonly since: Date;
