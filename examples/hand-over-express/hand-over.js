@@ -14,12 +14,12 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
     const expected = { issuer: authUrl, audience: productUrl, typ: 'login-challenge+jwt' };
     const verified = await jwtVerify(String(challenge), challengeKeys, expected).catch(() => null);
     if (!verified) return res.status(400).send('This login has expired. Start again at the application.');
-    const { prompt, max_age: maxAge = Infinity, iat, client_name, login_hint } = verified.payload;
+    const { prompt, max_age: maxAge = Infinity, client_name, login_hint } = verified.payload;
 
-    // An earlier login is enough, unless the challenge asks for a new one.
-    const { user, loggedInAt } = req.session;
+    // An earlier login is enough, unless the challenge asks for a new one: then only a login for this challenge.
+    const { user, loggedInAt, loggedInFor } = req.session;
     const cancel = `${callback}?${new URLSearchParams({ error: 'access_denied', challenge })}`;
-    if (!user || loggedInAt < (prompt ? iat : Date.now() / 1000 - maxAge))
+    if (!user || (prompt && loggedInFor !== challenge) || loggedInAt < Date.now() / 1000 - maxAge)
       return showLogin(req, res, { client_name, login_hint, cancel });
 
     const login = { iss: productUrl, aud: authUrl, sub: user.id, challenge, auth_time: loggedInAt };

@@ -52,7 +52,8 @@ app.post(['/login', '/oauth-login'], express.urlencoded(), (req, res, next) => {
   // A new session id: nobody can have planted it before the login.
   return req.session.regenerate((error) => {
     if (error) return next(error);
-    Object.assign(req.session, { user, loggedInAt: Math.floor(Date.now() / 1000) });
+    const loggedInFor = req.query.challenge;
+    Object.assign(req.session, { user, loggedInAt: Math.floor(Date.now() / 1000), loggedInFor });
     return res.redirect(303, req.path === '/oauth-login' ? req.originalUrl : '/');
   });
 });

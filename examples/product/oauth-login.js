@@ -64,16 +64,19 @@ export async function oauthLogin({ authUrl, siteUrl }) {
 
   router.post('/oauth-login', async (req, res) => {
     const error = await logIn(req);
-    if (!error) return res.redirect(303, req.originalUrl);
+    if (!error) {
+      req.session.loggedInFor = req.query.challenge;
+      return res.redirect(303, req.originalUrl);
+    }
     return res.status(401).send(loginPage(req, authUrl, error));
   });
   return router;
 }
 
-/** Whether the login is as recent as the application demands (`prompt`, `max_age`). */
-function isLoginRecent({ asked, session }) {
-  const { prompt, max_age: maxAge, iat } = asked;
-  if (prompt) return session.loggedInAt >= iat;
+/** Whether the login is as recent as the application demands: made for this challenge (`prompt`), or since `max_age`. */
+function isLoginRecent({ asked, query, session }) {
+  const { prompt, max_age: maxAge } = asked;
+  if (prompt && session.loggedInFor !== query.challenge) return false;
   return maxAge === undefined || session.loggedInAt >= Math.floor(Date.now() / 1000) - maxAge;
 }
 

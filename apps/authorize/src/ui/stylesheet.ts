@@ -50,7 +50,7 @@ main > :last-child { margin-bottom: 0; }
 ul { padding-inline-start: 1.25rem; list-style: disc; }
 ul.plain { padding: 0; list-style: none; }
 a { color: var(--accent); text-underline-offset: 0.15em; }
-a.alone { display: inline-block; min-height: 2.75rem; padding-block: 0.625rem; }
+a.alone { display: inline-block; min-width: 2.75rem; min-height: 2.75rem; padding-block: 0.625rem; }
 bdi, strong { display: inline-block; text-align: -webkit-match-parent; text-align: match-parent; }
 form + p { margin-top: var(--space-4); }
 .quiet { color: var(--quiet); font-size: 0.9375rem; }
