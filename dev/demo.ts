@@ -1,5 +1,5 @@
 import { runDemo } from './demo/run-demo.js';
-import { NotRunningError, readRunFile } from './demo/run-file.js';
+import { NoPasswordError, NotRunningError, readRunFile } from './demo/run-file.js';
 import { StepFailure } from './demo/step-failure.js';
 import { Transcript } from './demo/transcript.js';
 
@@ -9,7 +9,8 @@ const transcript = new Transcript((line) => process.stdout.write(`${line}\n`), c
 try {
   await runDemo(await readRunFile(process.env), transcript);
 } catch (error) {
+  const shown = error instanceof NotRunningError || error instanceof NoPasswordError;
   if (error instanceof StepFailure) transcript.failed(error);
-  else process.stderr.write(`${error instanceof NotRunningError ? error.message : String(error)}\n`);
+  else process.stderr.write(`${shown ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

@@ -21,10 +21,21 @@ export class NotRunningError extends Error {
   }
 }
 
+/** Users of the running product do not log in with a password there. */
+export class NoPasswordError extends Error {
+  constructor(loginAt: string) {
+    super(
+      `Users log in at ${loginAt}, and the demo needs a password.\n` +
+        'Run "npm start" without LOGIN_URL and LOGIN_ISSUER, then try again.',
+    );
+    this.name = 'NoPasswordError';
+  }
+}
+
 /**
  * Reads `.local/run.json`; LOCAL_DIR replaces `.local`.
  *
- * @throws NotRunningError for a missing or incomplete file
+ * @throws NotRunningError for a missing or incomplete file; NoPasswordError
  */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
   const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');
@@ -50,6 +61,7 @@ export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
 function parse(text: string): RunFile | undefined {
   try {
     const { auth_url, base_url, api_url, client, user } = JSON.parse(text) as RunFile;
+    if ('login_at' in user) throw new NoPasswordError(String(user.login_at));
     const { client_id, client_secret, redirect_uri } = client;
     const all = [
       auth_url,
@@ -63,7 +75,8 @@ function parse(text: string): RunFile | undefined {
     ];
     if (!all.every((value) => typeof value === 'string' && value !== '')) return undefined;
     return { auth_url, base_url, api_url, client, user };
-  } catch {
+  } catch (error) {
+    if (error instanceof NoPasswordError) throw error;
     return undefined;
   }
 }

@@ -24,7 +24,9 @@ export async function writeRunFile(
       client_secret: account.clientSecret,
       redirect_uri: settings.redirectUri,
     },
-    user: { email: account.email, password: account.password },
+    user: settings.loginAt
+      ? { login_at: settings.loginAt }
+      : { email: account.email, password: account.password },
     database_url: services.databaseUrl,
     scopes_file: settings.scopesFile,
     database_schema: settings.schema,

@@ -19,6 +19,8 @@ export interface Settings {
   schema: string;
   /** SCOPES_FILE, else the one of the repository. */
   scopesFile: string;
+  /** Where users log in, if not here by password: LOGIN_URL or LOGIN_ISSUER. */
+  loginAt?: string;
   /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
@@ -59,11 +61,13 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     ports[name] = port;
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const loginAt = env['LOGIN_URL'] || env['LOGIN_ISSUER'];
   const at = (port: number): string => `http://localhost:${port}`;
   return {
     directory: resolve(env['LOCAL_DIR'] || '.local'),
     schema,
     scopesFile: resolve(env['SCOPES_FILE'] || DEFAULT_SCOPES_FILE),
+    ...(loginAt && { loginAt }),
     seed: args.includes(SEED),
     ports,
     authUrl: at(ports.AUTHORIZE_PORT),

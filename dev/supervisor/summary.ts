@@ -18,11 +18,19 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['access token URL', settings.baseUrl + ENDPOINTS.token],
     ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
   ];
-  const login: [string, string][] = [
-    ['email', account.email],
-    ['password', account.password],
-    ['account', settings.authUrl + ENDPOINTS.account],
-  ];
+  const accountPage = settings.authUrl + ENDPOINTS.account;
+  const user: [string, string][] = settings.loginAt
+    ? [
+        ['log in at', settings.loginAt],
+        ['account', accountPage],
+      ]
+    : [
+        ['email', account.email],
+        ['password', account.password],
+        ['account', accountPage],
+      ];
+  // The demo logs in with a password.
+  const commands = [...(settings.loginAt ? [] : ['npm run demo']), 'npm run -s operator -- --help'];
   return [
     '',
     'Services',
@@ -31,11 +39,11 @@ export function summary(settings: Settings, account: Account, internal: Internal
     'Demo application "Calendar Connect"',
     ...table(application),
     '',
-    'Demo user',
-    ...table(login),
+    settings.loginAt ? 'Users' : 'Demo user',
+    ...table(user),
     '',
     `Begin here:  ${settings.demoUrl}`,
-    'In another terminal: npm run demo, npm run -s operator -- --help',
+    `In another terminal: ${commands.join(', ')}`,
     'Press Ctrl-C to stop; the data are kept.',
     '',
   ].join('\n');
