@@ -1,4 +1,4 @@
-// What the product adds: it tells the authorization service who its user is.
+// What the product adds: it tells the authorization service who its user is. docs/login.md explains each step.
 import express from 'express';
 import {
   calculateJwkThumbprint,
@@ -13,7 +13,7 @@ import { logIn, loginForm, page, text } from './site.js';
 /** Routes of the login by hand-over. `authUrl` is the authorization service, `siteUrl` the product. */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
-  // A new key for each start, which the service fetches from below. In production it comes from a secret store.
+  // A new key for each start, which the service fetches from below. In production it comes from a secret store (docs/login.md#set-it-up).
   const { privateKey, publicKey } = await generateKeyPair('Ed25519');
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);

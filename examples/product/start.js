@@ -5,13 +5,30 @@ import { createNotesApi } from './notes-api.js';
 import { oauthLogin } from './oauth-login.js';
 import { createSite } from './site.js';
 
+const required = [
+  'AUTH_URL',
+  'INTROSPECTION_URL',
+  'RESOURCE_SERVER_ID',
+  'RESOURCE_SERVER_SECRET',
+  'NATS_URL',
+];
+const missing = required.filter((name) => !process.env[name]);
+if (missing.length > 0) {
+  console.error(`${missing.join(', ')}: not set. Step 3 of docs/adopt.md has the commands.`);
+  process.exit(1);
+}
 const { AUTH_URL, INTROSPECTION_URL, RESOURCE_SERVER_ID, RESOURCE_SERVER_SECRET, NATS_URL } = process.env;
 const {
   SITE_URL = 'http://localhost:3020',
   NOTES_URL = 'http://localhost:3021',
   BOOKINGS_URL = 'http://localhost:3022',
 } = process.env;
-const listen = (app, url) => app.listen(Number(new URL(url).port), '127.0.0.1', () => console.log(url));
+const listen = (app, url) =>
+  app.listen(Number(new URL(url).port), '127.0.0.1', (error) => {
+    if (!error) return console.log(url);
+    console.error(`${url}: ${error.message}. To use another port: examples/product/README.md`);
+    return process.exit(1);
+  });
 
 const site = createSite({ connectedApps: `${AUTH_URL}/auth/apps` });
 site.use(await oauthLogin({ authUrl: AUTH_URL, siteUrl: SITE_URL }));
