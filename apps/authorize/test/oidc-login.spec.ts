@@ -202,7 +202,7 @@ describe('the answer to the browser', () => {
   it('after half an hour shows a page that starts again with the same request', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
-    for (const key of await app.redis.keys('login:*')) {
+    for (const key of await app.redis.keys('{login}:transaction:*')) {
       const login = JSON.parse((await app.redis.hget(key, 'login')) ?? '{}') as { startedAt: number };
       await app.redis.hset(
         key,

@@ -19,7 +19,7 @@ export class ExternalLoginController {
   ) {}
 
   @Get()
-  async start(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async start(@Req() { url, headers, ip }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
@@ -29,7 +29,8 @@ export class ExternalLoginController {
     // The authorization endpoint shows what is wrong with the request. Nobody logs in for it.
     if (!request && new URLSearchParams(query).has('client_id'))
       return this.pages.seeOther(reply, afterLogin(query));
-    const { location, cookies } = await this.logins.start(headers.cookie, query, request);
+    const visitor = { cookies: headers.cookie, address: ip };
+    const { location, cookies } = await this.logins.start(visitor, query, request);
     reply.header('Set-Cookie', cookies);
     this.pages.seeOther(reply, location);
   }

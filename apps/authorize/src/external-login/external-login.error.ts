@@ -2,7 +2,12 @@ import { OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from '#oauth/
 
 /** Why a login by the product's own login failed: `detail.check` of the error, which selects its page. */
 export type LoginCheck =
-  'login_transaction' | 'login_cancelled' | 'login_answer' | 'login_disabled' | 'login_unavailable';
+  | 'login_transaction'
+  | 'login_cancelled'
+  | 'login_answer'
+  | 'login_disabled'
+  | 'login_unavailable'
+  | 'login_starts';
 
 const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status: number]>> = {
   login_transaction: ['invalid_request', 400],
@@ -10,6 +15,7 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
   login_answer: ['access_denied', 403],
   login_disabled: ['access_denied', 403],
   login_unavailable: ['temporarily_unavailable', 503],
+  login_starts: ['temporarily_unavailable', 429],
 };
 
 /** A login that did not succeed. Its page offers to start again, with the same authorization request. */

@@ -14,6 +14,13 @@ import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
+/** The browser that begins a login. */
+export interface LoginVisitor {
+  /** The Cookie header. */
+  readonly cookies: string | undefined;
+  readonly address: string | undefined;
+}
+
 /** An answer that sends the browser on. */
 export interface Onward {
   readonly location: string;
@@ -57,12 +64,13 @@ export class ExternalLoginService {
   /**
    * Begins a login; one Redis script, after what the provider needs.
    *
-   * @param cookieHeader of the browser that it is bound to
+   * @param visitor the browser that it is bound to
    * @param query from `rawQuery`; of the authorization request, or of the page to return to
    * @param request the authorization request, if the query contains one
+   * @throws ExternalLoginError if the provider cannot be asked, or the address begins too many logins
    */
   async start(
-    cookieHeader: string | undefined,
+    { cookies: cookieHeader, address }: LoginVisitor,
     query: string,
     request: ValidatedRequest | null,
     prompt: LoginStart['prompt'] = promptOf(request),
@@ -79,7 +87,12 @@ export class ExternalLoginService {
     });
     const known = this.loginCookie.read(cookieHeader);
     const browser = known ?? this.loginCookie.generate();
-    await this.transactions.begin(state, browser, { query, startedAt: this.clock(), details });
+    const transaction = { query, startedAt: this.clock(), details };
+    const wait = await this.transactions.begin(state, browser, address, transaction);
+    if (wait > 0)
+      throw new ExternalLoginError('login_starts', 'too many logins began at this address', query, {
+        headers: { 'Retry-After': String(wait) },
+      });
     return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
   }
 

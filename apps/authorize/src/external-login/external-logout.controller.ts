@@ -43,13 +43,14 @@ export class ExternalLogoutController {
   /** With an authorization request in the query, the login then continues it, for example as another user. */
   @Post(ENDPOINTS.logout)
   @ProtectForm('logout')
-  async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async logout(@Req() { url, headers, raw, ip }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     addLogContext(raw, { outcome: 'logged out' });
     if (query === '') return this.leave(headers.cookie, reply, { id: 'flash.logged_out' });
     const request = await this.requests.validateOrNull(query, null);
     // The provider would log the same user in again unless it is asked to let the user choose.
-    const { location, cookies } = await this.logins.start(headers.cookie, query, request, ['select_account']);
+    const visitor = { cookies: headers.cookie, address: ip };
+    const { location, cookies } = await this.logins.start(visitor, query, request, ['select_account']);
     await this.sessions.end(this.cookies.read(headers.cookie));
     reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
     this.pages.seeOther(reply, location);

@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { KeyRing } from '#grants/key-ring.js';
+import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
@@ -28,11 +30,29 @@ export type ConsumedTransaction =
  */
 const LIFETIME = 60 * 60;
 
-/** KEYS transaction · ARGV browser query login ttl */
+/**
+ * Logins that one address (IPv6: one /64) and one site (IPv6: one /48) may begin in ten minutes. Anybody may begin one, and Redis
+ * keeps each, with up to 16 KB, for an hour: without a bound a single machine could fill it. An office begins one each second.
+ */
+export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
+/** Seconds. */
+const STARTS_WINDOW = 10 * 60;
+
+/**
+ * KEYS transaction counter… · ARGV browser query login ttl window, then one limit per counter. Stores nothing if a counter is full.
+ *
+ * @returns 0, or the seconds until there is room
+ */
 const BEGIN = `
+for i = 2, #KEYS do
+  if tonumber(redis.call('GET', KEYS[i]) or '0') >= tonumber(ARGV[4 + i]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
+end
+for i = 2, #KEYS do
+  if redis.call('INCR', KEYS[i]) == 1 then redis.call('EXPIRE', KEYS[i], ARGV[5]) end
+end
 redis.call('HSET', KEYS[1], 'browser', ARGV[1], 'query', ARGV[2], 'login', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
-return 1
+return 0
 `;
 
 /**
@@ -58,13 +78,37 @@ return {found[2], 1, found[3]}
 export class LoginTransactionStore {
   private readonly run: RunScript<'loginBegin' | 'loginConsume'>;
 
-  constructor(@Inject(REDIS) redis: RedisClient) {
+  private readonly key: Buffer;
+
+  constructor(@Inject(REDIS) redis: RedisClient, keys: KeyRing) {
+    this.key = keys.throttleKey;
     this.run = defineScripts(redis, { loginBegin: BEGIN, loginConsume: CONSUME });
   }
 
-  /** @param browser value of the login cookie */
-  async begin(state: string, browser: string, { query, ...login }: LoginTransaction): Promise<void> {
-    await this.run('loginBegin', [keyOf(state)], sha256(browser), query, JSON.stringify(login), LIFETIME);
+  /**
+   * @param browser value of the login cookie
+   * @param address of the browser
+   * @returns 0; else the address has begun too many logins, and may begin the next in so many seconds
+   */
+  async begin(
+    state: string,
+    browser: string,
+    address: string | undefined,
+    { query, ...login }: LoginTransaction,
+  ): Promise<number> {
+    const [network, site] = [addressNetwork(address), addressSite(address)];
+    const counters: [key: string, max: number][] = [[this.counterOf(network), LOGIN_STARTS.address]];
+    if (site !== network) counters.push([this.counterOf(site), LOGIN_STARTS.site]);
+    return (await this.run(
+      'loginBegin',
+      [keyOf(state), ...counters.map(([key]) => key)],
+      sha256(browser),
+      query,
+      JSON.stringify(login),
+      LIFETIME,
+      STARTS_WINDOW,
+      ...counters.map(([, max]) => max),
+    )) as number;
   }
 
   /** @param browser value of the login cookie; null if the browser sent none */
@@ -79,10 +123,16 @@ export class LoginTransactionStore {
     if (!login) return { outcome: 'used', query };
     return { outcome: 'open', query, ...(JSON.parse(login) as Omit<LoginTransaction, 'query'>) };
   }
+
+  /** As in the login throttle: Redis holds no plain addresses. */
+  private counterOf(network: string): string {
+    return `{login}:starts:${createHmac('sha256', this.key).update(`login:${network}`).digest('base64url')}`;
+  }
 }
 
+/** One hash tag for all: a script may only use keys of one slot of a Redis Cluster. */
 function keyOf(state: string): string {
-  return `login:${sha256(state)}`;
+  return `{login}:transaction:${sha256(state)}`;
 }
 
 function sha256(text: string): string {

@@ -1,3 +1,4 @@
+import { LOGIN_STARTS } from '../../src/external-login/login-transaction.store.js';
 import { createHmac } from 'node:crypto';
 import { decodeProtectedHeader, SignJWT } from 'jose';
 import type { Browser } from '../browser.js';
@@ -179,7 +180,7 @@ describe('an expired login', () => {
   it('is refused, and its page starts again with the same request', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
-    for (const name of await app.redis.keys('login:*')) {
+    for (const name of await app.redis.keys('{login}:transaction:*')) {
       const login = JSON.parse((await app.redis.hget(name, 'login')) ?? '{}') as { startedAt?: number };
       if (login.startedAt === undefined) continue;
       const older = { ...login, startedAt: login.startedAt - 31 * 60_000 };
@@ -197,7 +198,7 @@ describe('an expired login', () => {
   it('is forgotten in an hour, and then refused too', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
-    for (const name of await app.redis.keys('login:*')) {
+    for (const name of await app.redis.keys('{login}:transaction:*')) {
       const ttl = await app.redis.ttl(name);
       expect(ttl).toBeGreaterThan(0);
       expect(ttl).toBeLessThanOrEqual(3600);
@@ -205,6 +206,26 @@ describe('an expired login', () => {
     }
     expectRefused(await handOver(browser, await assertion(issued)), 400, OUTDATED);
   });
+});
+
+it('one address cannot fill Redis with logins that it begins, however many at once', async () => {
+  const start = () => app.browser().get(address().replace('/oauth2/authorize', '/login'));
+  await start();
+  const [counter = ''] = await app.redis.keys('{login}:starts:*');
+  expect(counter).not.toContain('127.0.0.1');
+  expect(await app.redis.ttl(counter)).toBeLessThanOrEqual(600);
+  await app.redis.set(counter, LOGIN_STARTS.address - 3, 'KEEPTTL');
+  const stored = async () => (await app.redis.keys('{login}:transaction:*')).length;
+  const before = await stored();
+  const answers = await Promise.all(Array.from({ length: 20 }, start));
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(3);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(17);
+  expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+  expect(refused[0]?.text).toContain('Too many people are logging in right now');
+  expect(await stored()).toBe(before + 3);
+  await app.redis.del(counter);
+  expect((await start()).status).toBe(303);
 });
 
 // @rfc 6749 10.15 @rfc 9700 2.1

@@ -73,6 +73,7 @@ const LOGIN_CHECKS = new Set([
   'login_answer',
   'login_disabled',
   'login_unavailable',
+  'login_starts',
 ]);
 /** Where users log in, or return from the product's own login. */
 const LOGIN_ROUTES = new Set(['/auth/login', '/auth/login/callback']);

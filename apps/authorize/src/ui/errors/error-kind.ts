@@ -88,6 +88,7 @@ const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['login_answer', () => 'login_refused'],
   ['login_disabled', () => 'login_disabled'],
   ['login_unavailable', () => 'login_unavailable'],
+  ['login_starts', () => 'busy'],
 ]);
 
 /** By the state of the pushed request. One of another client counts as unknown. */
