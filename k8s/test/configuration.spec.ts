@@ -34,6 +34,16 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
 };
 const READ_BY_ALL = ['NODE_ENV'];
 
+/** The manifests of an overlay to which a component is added. */
+function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Promise<Manifest[]> {
+  const path = `overlays/${overlay}`;
+  return render(path, async (folder) => {
+    const file = join(folder, path, 'kustomization.yaml');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace('\ncomponents:\n', `$&  - ../../components/${component}\n`));
+  });
+}
+
 describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   let manifests: Manifest[];
   let ours: V1Container[];
@@ -118,12 +128,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
 
 describe.each(OVERLAYS)('the %s overlay with the component for a product', (overlay) => {
   it('gives every process that reads the scopes the same file', async () => {
-    const path = `overlays/${overlay}`;
-    const manifests = await render(path, async (folder) => {
-      const file = join(folder, path, 'kustomization.yaml');
-      const text = await readFile(file, 'utf8');
-      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/product\n'));
-    });
+    const manifests = await renderWith(overlay, 'product');
     expect(await problemsOf(manifests)).toEqual([]);
     const readers = workloads(manifests).filter(({ name }) =>
       ['authorize', 'token', 'resource', 'operator'].includes(name),
@@ -144,12 +149,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a product', (over
 
 describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
   it('sets DATABASE_SCHEMA for every process with a database, and for no other', async () => {
-    const path = `overlays/${overlay}`;
-    const manifests = await render(path, async (folder) => {
-      const file = join(folder, path, 'kustomization.yaml');
-      const text = await readFile(file, 'utf8');
-      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/database-schema\n'));
-    });
+    const manifests = await renderWith(overlay, 'database-schema');
     expect(await problemsOf(manifests)).toEqual([]);
     const valuesOf = (variable: string) =>
       workloads(manifests)
@@ -161,6 +161,38 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
     expect(schemas.map(([name]) => name)).toEqual(valuesOf('DATABASE_URL').map(([name]) => name));
     expect(schemas).toHaveLength(6);
     for (const [, value] of schemas) expect(value).toBe('public');
+  });
+});
+
+describe.each(OVERLAYS)('the %s overlay with the component for a login', (overlay) => {
+  it('configures the login of authorize, which reaches the provider as no other pod does', async () => {
+    const manifests = await renderWith(overlay, 'login');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const container = workloads(manifests)
+      .flatMap(containersOf)
+      .find(({ name }) => name === 'authorize');
+    const login = (container?.env ?? []).filter(({ name }) => name.startsWith('LOGIN_'));
+    const environment = Object.fromEntries(
+      login.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key ?? '']),
+    );
+    expect(() =>
+      loadConfiguration(AuthorizeConfiguration, {
+        ...SECRETS,
+        NODE_ENV: 'production',
+        AUTH_URL: 'https://auth.example.com',
+        BASE_URL: 'https://oauth.example.com',
+        ...environment,
+      }),
+    ).not.toThrow();
+    expect(login.find(({ valueFrom }) => valueFrom !== undefined)?.name).toBe('LOGIN_CLIENT_SECRET');
+    const reaching = workloads(manifests).filter(
+      ({ template }) => template.metadata?.labels?.['reaches-login'] === 'true',
+    );
+    expect(reaching.map(({ name }) => name)).toEqual(['authorize']);
+    const { spec } = manifests.find(({ metadata }) => metadata?.name === 'to-login') as Manifest & {
+      spec: object;
+    };
+    expect(spec).toMatchObject({ podSelector: { matchLabels: { 'reaches-login': 'true' } } });
   });
 });
 
