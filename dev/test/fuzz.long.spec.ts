@@ -26,6 +26,7 @@ const SETTINGS = {
   AUTH_URL: URL_OF_NOTHING,
   BASE_URL: URL_OF_NOTHING,
   API_URL: URL_OF_NOTHING,
+  NATS_URL: 'nats://127.0.0.1:1',
 };
 
 describe('npm run fuzz', () => {
