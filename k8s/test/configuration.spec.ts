@@ -6,6 +6,7 @@ import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.confi
 import {
   ChangeSettings,
   DatabaseSettings,
+  HandoverSettings,
   IssuerSettings,
   RegistrationSettings,
 } from '../../apps/operator/src/settings/settings.js';
@@ -28,7 +29,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   authorize: [AuthorizeConfiguration],
   token: [TokenConfiguration],
   resource: [ResourceConfiguration],
-  operator: [DatabaseSettings, ChangeSettings, IssuerSettings, RegistrationSettings],
+  operator: [DatabaseSettings, ChangeSettings, IssuerSettings, RegistrationSettings, HandoverSettings],
   migrate: [DatabaseSettings],
   migrated: [DatabaseSettings],
 };
