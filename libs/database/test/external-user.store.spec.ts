@@ -227,3 +227,22 @@ it('leaves out what it cannot store, and needs an email', async () => {
   for (const email of ['', 'ada', 'a b@c', `${'x'.repeat(250)}@example.com`, 'a\0@b'])
     await expect(external.bringUpToDate({ ...known, profile: { email } })).rejects.toThrow(InvalidEmailError);
 });
+
+it('gives nobody an account whose email differs by more than the case of ASCII letters', async () => {
+  // Most languages of PostgreSQL take the Kelvin sign for a K, and a mail server need not. The tests' server knows ASCII only.
+  const collate = (name: string) =>
+    database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
+  await collate('und-x-icu');
+  try {
+    const { id } = await users.create({
+      email: '\u212Aay@example.com',
+      username: 'kay',
+      name: 'Kay',
+      passwordHash,
+    });
+    const known = somebody({ profile: { email: 'kay@example.com' }, linkByEmail: true });
+    expect((await external.bringUpToDate(known)).id).not.toBe(id);
+  } finally {
+    await collate('default');
+  }
+});

@@ -60,7 +60,8 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
  *
  * - `issuer` and `external_id`: both or none, each pair once
  * - `updated_at`: an older one than the stored changes nothing
- * - `link`: whether an unknown identity is given to the user without one who has the same e-mail
+ * - `link`: whether an unknown identity is given to the user without one who has the same e-mail, but for the case of ASCII letters:
+ *   other letters that PostgreSQL equates, such as K and the Kelvin sign, may be mailboxes of two people
  * - `password_hash`, and `replace_password`: whether it replaces one that is stored
  * - `disabled`: whether a new user is disabled; says nothing of a known one
  * - `enable`: whether a known user is enabled, if `updated_at` is newer than the stored one
@@ -78,7 +79,7 @@ export const BRING_UP_TO_DATE = `
     SELECT i.at, u.id FROM input i JOIN users u ON u.issuer = i.issuer AND u.external_id = i.external_id AND u.issuer IS NOT NULL
   ), linked AS (
     SELECT i.at, u.id FROM input i JOIN users u ON u.issuer IS NULL AND lower(u.email) = lower(i.line ->> 'email')
-    WHERE i.line -> 'link' = 'true' AND NOT EXISTS (SELECT FROM identified WHERE identified.at = i.at)
+    WHERE i.line -> 'link' = 'true' AND lower(u.email COLLATE "C") = lower(i.line ->> 'email' COLLATE "C") AND NOT EXISTS (SELECT FROM identified WHERE identified.at = i.at)
   ), named AS (
     SELECT i.at, u.id FROM input i JOIN users u ON lower(u.email) = lower(i.line ->> 'email')
     WHERE i.issuer IS NULL AND (u.password_hash IS NOT NULL OR u.issuer IS NULL)
