@@ -12,7 +12,7 @@ import { many } from './several.js';
 const USAGE = `npm run bench:growth [-- --grants 1000000]
 
 Measures what growth costs: requests with 1,000 live grants and with --grants, all of one client; then the pages of
-others while one user has a tenth of --grants. It takes about 15 minutes, in which nothing else should run on the
+others while one user has a tenth of --grants. It takes about ten minutes, in which nothing else should run on the
 machine.
 
   --grants  live grants in PostgreSQL and Redis, at least 10000 (1000000)
