@@ -2,7 +2,8 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { readScopes } from '../scope/read-scopes.js';
 import { clientSecretCommand } from '../client-secret/client-secret.command.js';
-import { InputError, validated } from '../command-line/input.js';
+import { confirmed } from '../command-line/dialog.js';
+import { InputError, quoted, validated } from '../command-line/input.js';
 import { collect, collectScopes, invocation, OperatorCommand } from '../command-line/operator-command.js';
 import {
   counted,
@@ -268,10 +269,8 @@ async function update(
 }
 
 async function remove(clientId: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  if (!yes)
-    throw new InputError([
-      '--yes is missing: this ends every access that users gave to the application, and cannot be undone',
-    ]);
+  const question = `Delete ${quoted(clientId)} and every access that users gave to it? This cannot be undone.`;
+  if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
   const { first, revokedGrants } = await deleteClient(readSettings(ChangeSettings), clientId);
   const result = {
     client_id: clientId,

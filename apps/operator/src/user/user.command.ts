@@ -1,4 +1,5 @@
-import { InputError, validated } from '../command-line/input.js';
+import { confirmed } from '../command-line/dialog.js';
+import { InputError, quoted, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   counted,
@@ -226,10 +227,8 @@ async function enable(login: string, options: JsonOption): Promise<void> {
 }
 
 async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  if (!yes)
-    throw new InputError([
-      '--yes is missing: this deletes the user, revokes every access they granted, and cannot be undone',
-    ]);
+  const question = `Delete the user ${quoted(login)} and revoke every access they granted? This cannot be undone.`;
+  if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
   const { id, username, first, revokedGrants } = await deleteUser(readSettings(ChangeSettings), login);
   const result = { id, username, deleted: true, deleted_before: !first, revoked_grants: revokedGrants };
   printResult(options, result, () =>
