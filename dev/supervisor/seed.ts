@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
 import { parseScopes } from '#oauth/scope-file.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -12,18 +13,22 @@ import type { Settings } from './settings.js';
 import { StartError } from './start.error.js';
 
 /**
- * Registers the demo application and the demo user, unless they exist.
+ * Registers the demo application and the demo user, unless they exist. The application always has the default scopes of
+ * the file, which may be another one than at the last start.
  *
- * @throws StartError if they exist with other credentials
+ * @throws StartError if they exist with other credentials, or for a file of scopes that is not valid
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
-  await withStores(databaseUrl, settings, async (clients, users) => {
-    if (!(await hasClient(clients, account, settings))) {
+  const scopes = defaultScopes(settings);
+  await withStores(databaseUrl, settings, async (clients, users, registrations) => {
+    if (await hasClient(clients, account, settings)) {
+      await registrations.update(account.clientId, (current) => ({ ...current, scopes }));
+    } else {
       await clients.create({
         clientId: account.clientId,
         name: 'Calendar Connect',
         type: 'confidential',
-        scopes: parseScopes(readFileSync(settings.scopesFile), { apiUrl: '', apis: null }).defaults,
+        scopes,
         redirectUris: [settings.redirectUri],
         secretHash: createHash('sha256').update(account.clientSecret).digest(),
       });
@@ -64,14 +69,22 @@ export async function missingSetup(
   return missing;
 }
 
+function defaultScopes({ scopesFile }: Settings): readonly string[] {
+  try {
+    return parseScopes(readFileSync(scopesFile), { apiUrl: '', apis: null }).defaults;
+  } catch (cause) {
+    throw new StartError(`SCOPES_FILE ${scopesFile}: ${(cause as Error).message}`, { cause });
+  }
+}
+
 async function withStores(
   databaseUrl: string,
   { schema }: Settings,
-  work: (clients: ClientStore, users: UserStore) => Promise<void>,
+  work: (clients: ClientStore, users: UserStore, registrations: ClientRegistrationStore) => Promise<void>,
 ): Promise<void> {
   const source = await connect(databaseDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
   try {
-    await work(new ClientStore(source), new UserStore(source));
+    await work(new ClientStore(source), new UserStore(source), new ClientRegistrationStore(source));
   } finally {
     await source.destroy();
   }

@@ -1,5 +1,6 @@
 // Starts the product: its site and its two APIs. The addresses are those of service.env.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createNotesApi } from './notes-api.js';
 import { oauthLogin } from './oauth-login.js';
@@ -47,6 +48,10 @@ listen(
 // NestJS with the introspection package; it needs NATS, and no account.
 const { BOOKINGS_API = fileURLToPath(new URL('../bookings-api/dist/main.js', import.meta.url)) } =
   process.env;
+if (!existsSync(BOOKINGS_API)) {
+  console.error(`${BOOKINGS_API} is missing: build the bookings API first (step 3 of docs/adopt.md).`);
+  process.exit(1);
+}
 const bookings = spawn(process.execPath, [BOOKINGS_API], {
   env: { ...process.env, NATS_URL, API_URL: BOOKINGS_URL, PORT: new URL(BOOKINGS_URL).port },
   stdio: 'inherit',
