@@ -35,7 +35,9 @@ describe('a database with several servers', () => {
   });
 
   it('is written at its primary, then at the promoted standby, even if the primary is silent', async () => {
-    await withDatabase(servers.primaryUrl, (primary) => primary.query('CREATE TABLE said (what text)'));
+    await withDatabase(servers.primaryUrl, (primary) =>
+      primary.query('CREATE SCHEMA oauth CREATE TABLE said (what text)'),
+    );
     const source = await open(servers.url);
     const say = (what: string) => source.query('INSERT INTO said VALUES ($1)', [what]);
     try {
@@ -53,7 +55,7 @@ describe('a database with several servers', () => {
         return true;
       });
       // One that was late to be answered was said again.
-      const count = 'SELECT count(DISTINCT what)::int AS count FROM said';
+      const count = 'SELECT count(DISTINCT what)::int AS count FROM oauth.said';
       const { rows } = await withDatabase(servers.standbyUrl, (primary) => primary.query(count));
       expect(rows).toEqual([{ count: 4 }]);
     } finally {
