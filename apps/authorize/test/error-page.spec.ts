@@ -115,7 +115,7 @@ it('these tests show every kind of error, except those that need a cookie diagno
     'cookie_host',
     'cookie_http',
     'cookie_https',
-    // Of logins by the product's own login: oidc-login.spec.ts, chromium-oidc.spec.ts.
+    // Of logins by the product's own login: oidc-login.spec.ts, chromium-oidc.long.spec.ts.
     'login_outdated',
     'login_cancelled',
     'login_refused',
