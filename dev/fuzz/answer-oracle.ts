@@ -150,8 +150,10 @@ function formatProblems({ app, method }: SentRequest, answer: Answer, text: stri
   const { status } = answer;
   const isError = status >= 400;
   const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
+  const isImage = header(answer, 'content-type')?.startsWith('image/') ?? false;
   const rules: readonly (readonly [applies: boolean, name: string, rule: RegExp])[] = [
-    [true, 'cache-control', /^no-store$/],
+    // The address of an image of the brand changes with its content.
+    [true, 'cache-control', isImage ? /^no-store$|^public, max-age=\d+, immutable$/ : /^no-store$/],
     [true, 'x-content-type-options', /^nosniff$/],
     [app === 'authorize', 'content-security-policy', /frame-ancestors 'none'|sandbox/],
     [isError, 'content-type', type],
