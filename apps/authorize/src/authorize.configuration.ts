@@ -165,7 +165,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return this.LOGIN_ISSUER || this.LOGIN_URL || null;
   }
 
-  /** Who vouches for the users that log in elsewhere: the issuer of their identities. */
+  /** Issuer of the identities of users who log in elsewhere. */
   get loginIssuer(): string {
     return this.LOGIN_URL === '' ? this.LOGIN_ISSUER : new URL(this.LOGIN_URL).origin;
   }

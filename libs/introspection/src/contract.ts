@@ -52,7 +52,7 @@ interface ActiveIntrospection {
   readonly exp: number;
   /** The APIs that the token is for (RFC 8707): any other one refuses it. Absent for a token that is for every API. */
   readonly aud?: readonly string[];
-  /** The product's own id of the user; absent if there is none. */
+  /** The product's own id of the user; absent for a user without one. */
   readonly external_id?: string;
   /** The key that the token is bound to (RFC 9449 6.2). Always present for a bound token, absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };

@@ -18,7 +18,7 @@ export interface TokenInfo {
   readonly grantId: string;
   readonly clientId: string;
   readonly userId: number;
-  /** The product's own id of the user; null if there is none. */
+  /** The product's own id of the user; null for a user without one. */
   readonly externalId: string | null;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */

@@ -4,7 +4,7 @@ import type { Session } from '../session/session.store.js';
 export interface LoginStart {
   /** 256 random bits, in base64url. It must come back with the browser. */
   readonly state: string;
-  /** Name of the application that the user continues to; null if there is none. */
+  /** Name of the application that requested the login; null for our own pages. */
   readonly application: string | null;
   /** Of the authorization request or page that the login is for; an error's page starts again with it. */
   readonly query: string;

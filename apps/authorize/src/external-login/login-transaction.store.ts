@@ -56,10 +56,10 @@ return 0
 `;
 
 /**
- * KEYS transaction · ARGV browser. One step, so that of simultaneous returns of the browser one gets the login. The query
- * stays, for the others.
+ * KEYS transaction · ARGV browser. Reads and consumes in one step, so that only one of several concurrent callbacks gets the
+ * login. Keeps the query for the others.
  *
- * @returns `{query, whether it is this browser's, login}`; shorter if there is none
+ * @returns `{query, 1, login}`; `{query, 1, null}` if it was consumed before, `{query, 0}` for another browser, `{}` if it is unknown
  */
 const CONSUME = `
 local found = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')

@@ -43,8 +43,8 @@ export interface AssertionOptions {
 }
 
 /**
- * The challenge that an assertion answers, of which nothing is verified yet; empty if there is none. It finds the login
- * transaction, so that also the page for an assertion that is refused knows how to start again.
+ * Reads the challenge from an assertion without verifying it; empty if the assertion has no challenge. The challenge identifies
+ * the login transaction, so that the page of a refused assertion can start the same login again.
  */
 export function challengeOf(assertion: string): string {
   try {

@@ -3,7 +3,7 @@ import { ValidateBy } from 'class-validator';
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWK, type JWTVerifyGetKey } from 'jose';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** Finds the key that signed an assertion. Throws a JWKS error of jose if there is none, or several that fit. */
+/** Finds the key that signed an assertion. Throws jose's JWKS error if no key matches, or several do. */
 export type ProductKeys = JWTVerifyGetKey;
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;

@@ -57,7 +57,7 @@ export class GrantAdministrationStore {
     );
   }
 
-  /** Finds a grant, also a revoked or expired one; null if there is none. */
+  /** Finds a grant, including revoked and expired ones; null if the id is unknown. */
   async find(id: string): Promise<AdministeredGrant | null> {
     const [found] = await this.dataSource.query<AdministeredGrant[]>(`${GRANTS} WHERE g.id = $1`, [id]);
     return found ?? null;

@@ -22,7 +22,7 @@ export interface GrantRecord {
   readonly scope: string;
   /** The APIs that its tokens are for (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** The product's own id of the user; null if there is none, or the user was deleted. */
+  /** The product's own id of the user; null for a user without one, and for a deleted user. */
   readonly externalId: string | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
@@ -89,7 +89,7 @@ export class GrantRecordStore {
     await this.grants.delete({ id });
   }
 
-  /** Finds a record, also a revoked or expired one; null if there is none. */
+  /** Finds a record, including revoked and expired ones; null if the id is unknown. */
   async find(id: string): Promise<GrantRecord | null> {
     const [found = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,

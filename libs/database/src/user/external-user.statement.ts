@@ -55,7 +55,7 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
 ];
 
 /**
- * Creates or updates users by their identities, or by e-mail where there is none: one statement, atomic for each user.
+ * Creates or updates users by their identities, or by e-mail if they have none: one statement, atomic for each user.
  * $1 is a JSON array of objects with the columns above, and
  *
  * - `issuer` and `external_id`: both or none, each pair once

@@ -33,7 +33,7 @@ export const USER_FIELDS = `
   organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
   session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
 
-/** A user at whoever vouches for them. */
+/** How an issuer identifies a user. */
 export interface Identity {
   /** OIDC issuer, or the origin of the product; at most 255 characters. */
   readonly issuer: string;

@@ -5,7 +5,7 @@ import { InputError } from '../../command-line/input.js';
 
 export type Format = 'csv' | 'jsonl';
 
-/** A record of the file, or why it is none. */
+/** A record of the file, or the reason why it cannot be read. */
 export type FileRecord = { readonly line: number } & (
   { readonly record: UserRecord } | { readonly problem: string }
 );
