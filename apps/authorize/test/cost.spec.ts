@@ -29,13 +29,19 @@ beforeEach(() => {
 
 afterAll(() => stopMonitor());
 
-/** SQL that a client sends (PostgreSQL's protocol: Parse and simple Query messages). */
+/** The texts of prepared statements, by name. */
+const prepared = new Map<string, string>();
+
+/** SQL that a client runs (PostgreSQL's protocol: Bind of what Parse has prepared, and simple Query messages). */
 function statementsIn(bytes: Buffer): string[] {
   const found: string[] = [];
   for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
     const type = String.fromCharCode(bytes[at] ?? 0);
-    const text = bytes.subarray(at + 5, at + 1 + bytes.readUInt32BE(at + 1));
-    if (type === 'P' || type === 'Q') found.push(/[A-Z]{4,}/.exec(text.toString())?.[0] ?? '');
+    const body = bytes.subarray(at + 5, at + 1 + bytes.readUInt32BE(at + 1)).toString('latin1');
+    const [first = '', second = ''] = body.split('\0', 2);
+    if (type === 'P') prepared.set(first, second);
+    const text = type === 'Q' ? first : type === 'B' ? prepared.get(second) : undefined;
+    if (text !== undefined) found.push(/[A-Z]{4,}/.exec(text)?.[0] ?? '');
   }
   return found;
 }

@@ -47,7 +47,7 @@ const graphemes = new Intl.Segmenter();
 /** The first letter as a reader sees it, which may be several code points. */
 function initial(name: string): string {
   const [first] = graphemes.segment(name.trim());
-  return first?.segment.toLocaleUpperCase('und') ?? '';
+  return first?.segment.toUpperCase() ?? '';
 }
 
 /** What a form has done, for the page that follows. */

@@ -1,22 +1,18 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Client, type ClientConfig } from 'pg';
 import { isReadOnlyServer } from './errors.js';
-
-/** What telemetry learns of a statement: its operation and table, never its text or its values. */
-interface Statement {
-  /** Its first word, in capitals. */
-  readonly operation: string;
-  /** The first table it names; absent if it names none. */
-  readonly table?: string;
-}
+import { type StatementDescription, Statements } from './statements.js';
 
 /** Publishes every statement for metrics and traces. */
-const STATEMENTS = tracingChannel<unknown, Statement>('scheduling-oauth:statement');
+const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oauth:statement');
+
+const statements = new Statements();
 
 type Query = (...parameters: unknown[]) => unknown;
 
 /**
- * A connection to PostgreSQL that closes as soon as it is useless. The driver would return it to the pool:
+ * A connection to PostgreSQL that prepares its statements, and that closes as soon as it is useless. The driver would return it
+ * to the pool:
  * - a query got no answer within `query_timeout`: every later query would wait behind it, on the connection to a machine that
  *   died and closes nothing, for a quarter of an hour;
  * - a write was refused because the server is a standby by now: a new connection finds the new primary.
@@ -26,10 +22,32 @@ export class FailFastClient extends Client {
     super(config);
     const query = this.query.bind(this) as Query;
     this.query = ((...parameters: unknown[]) => {
-      const result = published(query, parameters);
-      if (result instanceof Promise) result.catch((error: unknown) => this.closeIfUseless(error));
+      const [text, values, ...rest] = parameters;
+      // With a callback it is the driver's own.
+      if (typeof text !== 'string' || typeof values === 'function' || rest.length > 0)
+        return query(...parameters);
+      const hasValues = Array.isArray(values) && values.length > 0;
+      const { description, name } = statements.find(text, hasValues);
+      const run =
+        name !== undefined && hasValues
+          ? () => this.runPrepared(query, { name, text, values })
+          : () => query(...parameters) as Promise<unknown>;
+      const result = STATEMENTS.tracePromise(run, description);
+      result.catch((error: unknown) => this.closeIfUseless(error));
       return result;
     }) as Client['query'];
+  }
+
+  private async runPrepared(
+    query: Query,
+    statement: { readonly name: string; readonly text: string; readonly values: unknown[] },
+  ): Promise<unknown> {
+    try {
+      return await query(statement);
+    } catch (error) {
+      if (!statements.isRepeatable(error)) throw error;
+      return query(statement.text, statement.values);
+    }
   }
 
   private closeIfUseless(error: unknown): void {
@@ -38,22 +56,4 @@ export class FailFastClient extends Client {
     if (error.message === 'Query read timeout' || isReadOnlyServer(error))
       this.connection.stream.destroy(error);
   }
-}
-
-/** Runs a query and publishes it. Queries with a callback are the driver's own. */
-function published(query: Query, parameters: unknown[]): unknown {
-  const [statement] = parameters;
-  if (typeof statement !== 'string' || parameters.some((parameter) => typeof parameter === 'function'))
-    return query(...parameters);
-  return STATEMENTS.tracePromise(
-    () => query(...parameters) as Promise<unknown>,
-    describeStatement(statement),
-  );
-}
-
-/** Our statements are constant texts, so that the descriptions are few. */
-function describeStatement(text: string): Statement {
-  const [operation = 'OTHER'] = /[A-Za-z]+/.exec(text) ?? [];
-  const [, table] = /\b(?:from|into|update)\s+"?(\w+)/i.exec(text) ?? [];
-  return { operation: operation.toUpperCase(), ...(table !== undefined && { table }) };
 }
