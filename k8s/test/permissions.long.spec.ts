@@ -125,7 +125,7 @@ describe('a development installation', () => {
   describe('has in NATS', () => {
     const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
-    const { userUpsert, userDisable } = SUBJECTS;
+    const { userUpsert, userDisable, serviceStatus } = SUBJECTS;
     const ELSEWHERE = [
       '_INBOX.resource.1',
       '_INBOX.operator.1',
@@ -137,7 +137,7 @@ describe('a development installation', () => {
     ];
     const BROADCASTS = [grantRevoked, clientChanged, userChanged];
     const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
-      authorize: { publish: [grantRevoked], subscribe: [] },
+      authorize: { publish: [grantRevoked, '_INBOX.operator.1'], subscribe: [serviceStatus] },
       token: {
         publish: [grantRevoked, userChanged, ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.'))],
         subscribe: [
@@ -147,15 +147,16 @@ describe('a development installation', () => {
           applyRevocations,
           userUpsert,
           userDisable,
+          serviceStatus,
           ...BROADCASTS,
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile],
-        subscribe: [...BROADCASTS, '_INBOX.resource.1'],
+        publish: [introspect, consumeProof, profile, '_INBOX.operator.1'],
+        subscribe: [...BROADCASTS, serviceStatus, '_INBOX.resource.1'],
       },
       operator: {
-        publish: [clientChanged, userChanged, applyRevocations],
+        publish: [clientChanged, userChanged, applyRevocations, serviceStatus],
         subscribe: ['_INBOX.operator.1'],
       },
       product: { publish: [userUpsert, userDisable], subscribe: ['_INBOX.product.1'] },

@@ -52,6 +52,7 @@ export function authorizeApp(configuration: AuthorizeConfiguration): Service<Aut
     name: 'authorize',
     module: AppModule.forRoot(configuration, brand),
     configuration,
+    sharedSettings: configuration.sharedSettings,
     // Pages post forms only. A script of another site can send any other accepted type only after a preflight.
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
     headers: PAGE_HEADERS,

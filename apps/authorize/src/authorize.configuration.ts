@@ -1,6 +1,6 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
-import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
+import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
   AddressVariable,
   ChoiceVariable,
@@ -23,6 +23,7 @@ import {
 } from '#platform/configuration/variables.js';
 import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import type { Settings } from '#platform/status/service-status.js';
 import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
 
 /** The environment of the authorize app. Lifetimes are seconds. */
@@ -154,6 +155,25 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   override get publicUrl(): string {
     return this.AUTH_URL;
+  }
+
+  /** What all processes that have the setting must have the same. */
+  get sharedSettings(): Settings {
+    return settingsOf(this, [
+      'NODE_ENV',
+      'AUTH_URL',
+      'BASE_URL',
+      'API_URL',
+      'OTHER_API_URLS',
+      'PRODUCT_NAME',
+      'DATABASE_SCHEMA',
+      'REQUIRE_PAR',
+      'CODE_LIFETIME',
+      'REFRESH_TOKEN_LIFETIME',
+      'CLOCK_SKEW',
+      'LOGIN_ISSUER',
+      'LOGIN_URL',
+    ]);
   }
 
   get apis(): string[] {

@@ -8,6 +8,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
+import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration, CLOCK } from './authorize.configuration.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from './ui/page-headers.js';
@@ -42,7 +43,9 @@ export class CoreModule {
       },
       publisher: {
         provide: RevocationPublisher,
-        useFactory: () => new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2),
+        inject: [StatusReport],
+        useFactory: (status: StatusReport) =>
+          new ConfirmingRevocationPublisher(configuration.NATS_URL, timeoutMs / 2, status),
       },
       transitions: ['created', 'revoked'],
     });

@@ -4,14 +4,17 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { respond } from '#platform/nats/respond.js';
+import { STATUS_SUBJECT } from '#platform/status/service-status.js';
+import type { StatusReport } from '#platform/status/status-report.js';
 
 const RETRY_MS = 1_000;
 /** Broadcasts that NATS confirms together. */
 const PART = 1_000;
 
 /**
- * Broadcasts revocations and waits until NATS confirms them. It subscribes to nothing and requests nothing, so that this app's
- * NATS user needs only the right to publish one subject (docs/adr/0008). The app starts and works without NATS.
+ * Broadcasts revocations and waits until NATS confirms them, and answers requests for this process's status. It requests
+ * nothing, so that this app's NATS user needs few rights (docs/adr/0008). The app starts and works without NATS.
  */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher
@@ -25,6 +28,7 @@ export class ConfirmingRevocationPublisher
   constructor(
     private readonly natsUrl: string,
     private readonly timeoutMs: number,
+    private readonly status: StatusReport,
   ) {
     super();
   }
@@ -56,7 +60,7 @@ export class ConfirmingRevocationPublisher
       try {
         const nats = await connect(options);
         if (this.closed) await nats.close();
-        else void this.watch((this.nats = nats));
+        else this.use(nats);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         if (!logged)
@@ -64,6 +68,12 @@ export class ConfirmingRevocationPublisher
         await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
+  }
+
+  private use(nats: NatsConnection): void {
+    this.nats = nats;
+    respond(nats, STATUS_SUBJECT, () => this.status.read());
+    void this.watch(nats);
   }
 
   /** Logs errors, such as a subject that this app's NATS user may not publish: publishing itself reports none. */

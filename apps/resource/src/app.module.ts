@@ -59,6 +59,7 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
     name: 'resource',
     module: AppModule.forRoot(configuration),
     configuration,
+    sharedSettings: configuration.sharedSettings,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     overloadBody: (request) => errorBody(OVERLOADED, request),
     crossOriginPaths: [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH],

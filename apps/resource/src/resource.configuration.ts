@@ -1,12 +1,13 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
-import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
+import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
   NameVariable,
   NumberVariable,
   OriginVariable,
   UrlsVariable,
 } from '#platform/configuration/variables.js';
+import type { Settings } from '#platform/status/service-status.js';
 
 /** Environment of the resource app. */
 export class ResourceConfiguration extends ServiceConfiguration {
@@ -28,5 +29,17 @@ export class ResourceConfiguration extends ServiceConfiguration {
 
   override get publicUrl(): string {
     return this.API_URL;
+  }
+
+  /** What all processes that have the setting must have the same. */
+  get sharedSettings(): Settings {
+    return settingsOf(this, [
+      'NODE_ENV',
+      'BASE_URL',
+      'API_URL',
+      'PRODUCT_NAME',
+      'DPOP_PROOF_LIFETIME',
+      'CLOCK_SKEW',
+    ]);
   }
 }

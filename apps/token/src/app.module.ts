@@ -54,6 +54,7 @@ export function tokenApp(configuration: TokenConfiguration): Service<TokenConfig
     name: 'token',
     module: AppModule.forRoot(configuration),
     configuration,
+    sharedSettings: configuration.sharedSettings,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     overloadBody: (request) => errorBody(OVERLOADED, request),
     crossOriginPaths: BROWSER_ENDPOINTS,

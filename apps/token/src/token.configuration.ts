@@ -1,4 +1,4 @@
-import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
+import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
   ChoiceVariable,
   DatabaseUrlVariable,
@@ -12,6 +12,7 @@ import {
   UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import type { Settings } from '#platform/status/service-status.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
@@ -54,6 +55,27 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   override get publicUrl(): string {
     return this.BASE_URL;
+  }
+
+  /** What all processes that have the setting must have the same. */
+  get sharedSettings(): Settings {
+    return settingsOf(this, [
+      'NODE_ENV',
+      'AUTH_URL',
+      'BASE_URL',
+      'API_URL',
+      'OTHER_API_URLS',
+      'DATABASE_SCHEMA',
+      'REQUIRE_PAR',
+      'CODE_LIFETIME',
+      'PAR_LIFETIME',
+      'ACCESS_TOKEN_LIFETIME',
+      'REFRESH_TOKEN_LIFETIME',
+      'RETRY_WINDOW',
+      'CLOCK_SKEW',
+      'DPOP_PROOF_LIFETIME',
+      'DPOP_NONCE',
+    ]);
   }
 
   get apis(): string[] {

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
@@ -28,6 +29,10 @@ const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, RevocationService, 
 /** Grants: their tokens, their state machine, their revocation, and pushed authorization requests. */
 @Module({})
 export class GrantsModule {
+  constructor(keys: KeyRing, status: StatusReport) {
+    status.register('keys', () => keys.keys);
+  }
+
   static forRoot({ imports, tokenKeys, lifetimes, publisher, transitions }: GrantsOptions): DynamicModule {
     const keys = KeyRing.parse(tokenKeys);
     const codec = new TokenCodec(keys);

@@ -52,6 +52,14 @@ export class KeyRing {
     return this.signing.id;
   }
 
+  /** The keys by their ids, the signing one first. An id is a hash: nobody can find the key from it. */
+  get keys(): readonly { readonly id: string; readonly role: 'signing' | 'verifying' }[] {
+    return [...this.byId.keys()].map((id) => ({
+      id: id.toString(16).padStart(8, '0'),
+      role: id === this.signing.id ? 'signing' : 'verifying',
+    }));
+  }
+
   /** The MAC key of a domain; undefined when the ring has no key with this id. */
   subkey(keyId: number, domain: MacDomain): Buffer | undefined {
     return this.byId.get(keyId)?.subkeys.get(domain);

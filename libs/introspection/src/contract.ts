@@ -1,5 +1,6 @@
 import { type Fields, isObject, MalformedMessageError } from '#platform/nats/nats-message.js';
 import type { Invalidations } from '#platform/nats/nats.connection.js';
+import { STATUS_SUBJECT } from '#platform/status/service-status.js';
 
 /**
  * The NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets
@@ -21,6 +22,8 @@ export const SUBJECTS = {
   userUpsert: 'oauth.user.upsert',
   /** Request of the product: the identity and `updated_at`; reply {@link UserDisableReply}. */
   userDisable: 'oauth.user.disable',
+  /** Request of the operator, in plain JSON; every running process replies with its ServiceStatus. */
+  serviceStatus: STATUS_SUBJECT,
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
   /** Broadcast {@link ClientChanged}. */

@@ -19,7 +19,7 @@ const REVOCATION_TIMEOUT_MS = 60_000;
  *
  * @param limitMs how long `work` may take, in milliseconds
  */
-async function withNats<T>(
+export async function withNats<T>(
   natsUrl: string,
   work: (nats: NatsConnection) => Promise<T>,
   limitMs = TIMEOUT_MS,

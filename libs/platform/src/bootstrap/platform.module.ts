@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
+import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 
 /** The internal port serves these before the app's modules exist. */
@@ -8,18 +9,23 @@ export interface Instruments {
   readonly metrics: Metrics;
 }
 
-/** Provides readiness and metrics to every module of a process. */
+/** Provides readiness, metrics and status to every module of a process. */
 @Module({})
 export class PlatformModule {
-  static forRoot({ readiness, metrics }: Partial<Instruments> = {}): DynamicModule {
+  static forRoot({
+    readiness,
+    metrics,
+    status,
+  }: Partial<Instruments & { status: StatusReport }> = {}): DynamicModule {
     return {
       module: PlatformModule,
       global: true,
       providers: [
         { provide: Readiness, useValue: readiness ?? new Readiness() },
         { provide: Metrics, useValue: metrics ?? new Metrics() },
+        { provide: StatusReport, useValue: status ?? new StatusReport() },
       ],
-      exports: [Readiness, Metrics],
+      exports: [Readiness, Metrics, StatusReport],
     };
   }
 }

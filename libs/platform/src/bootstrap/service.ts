@@ -30,6 +30,8 @@ import {
 } from '../http/request-hooks.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, logRequests } from '../logging/request-log.js';
+import type { Settings } from '../status/service-status.js';
+import { StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, measureRequests, Metrics } from '../telemetry/metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';
@@ -41,6 +43,8 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly name: string;
   readonly module: DynamicModule;
   readonly configuration: Configuration;
+  /** Settings that must be the same in every app; the status tells them, so none is secret. */
+  readonly sharedSettings?: Settings;
   /** Bodies of any other media type are refused. */
   readonly bodyParsers: BodyParsers;
   /** Response headers besides those of every service. */
@@ -110,14 +114,15 @@ export async function runService(
  * per request, graceful shutdown. It does not listen yet.
  */
 export async function createService(
-  { name, module, configuration, configure, ...service }: Service<HttpConfiguration>,
+  { name, module, configuration, sharedSettings, configure, ...service }: Service<HttpConfiguration>,
   instruments: Instruments & { readonly tracing?: Tracing } = {
     readiness: new Readiness(),
     metrics: new Metrics(),
   },
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(name, configuration.LOG_LEVEL);
-  const root = { module: RootModule, imports: [PlatformModule.forRoot(instruments), module] };
+  const status = new StatusReport(name, sharedSettings);
+  const root = { module: RootModule, imports: [PlatformModule.forRoot({ ...instruments, status }), module] };
   const app = await NestFactory.create<NestFastifyApplication>(root, fastifyAdapter(configuration), {
     logger: new NestLogger(logger),
     bodyParser: false,

@@ -1,4 +1,5 @@
 import { type DynamicModule, Injectable, Logger, Module } from '@nestjs/common';
+import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { ConfigurationFile } from './configuration-file.js';
 
@@ -6,10 +7,10 @@ abstract class Files {
   abstract readonly files: readonly ConfigurationFile<unknown>[];
 }
 
-/** Shows by a log line and a metric which version of each file a process has read: all processes must have the same. */
+/** Shows by a log line, a metric and the status which version of each file a process has read: all processes must have the same. */
 @Injectable()
 class ConfigurationFileReport {
-  constructor({ files }: Files, metrics: Metrics) {
+  constructor({ files }: Files, metrics: Metrics, status: StatusReport) {
     const logger = new Logger('Configuration');
     const gauge = metrics.gauge(
       'oauth_configuration_file_info',
@@ -19,6 +20,7 @@ class ConfigurationFileReport {
     for (const { variable, path, digest } of files) {
       logger.log(`${variable} ${path}, sha256 ${digest}`);
       gauge.set({ variable, sha256: digest }, 1);
+      status.addSetting(variable, `sha256 ${digest}`);
     }
   }
 }

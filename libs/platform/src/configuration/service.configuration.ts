@@ -1,3 +1,4 @@
+import type { Settings } from '../status/service-status.js';
 import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js';
 
 /** The environment variables of every service. */
@@ -41,4 +42,12 @@ export abstract class ServiceConfiguration {
 
   /** Origin where clients reach the service. */
   abstract get publicUrl(): string;
+}
+
+/** Some settings of a configuration, by their variables. */
+export function settingsOf<Configuration extends object>(
+  configuration: Configuration,
+  variables: readonly (keyof Configuration & string)[],
+): Settings {
+  return Object.fromEntries(variables.map((name) => [name, configuration[name] as string | number]));
 }

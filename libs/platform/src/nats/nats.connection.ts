@@ -11,6 +11,7 @@ import {
 } from '@nats-io/transport-node';
 import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
+import { respond } from './respond.js';
 
 const HEARTBEAT_MS = 1_000;
 /** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
@@ -51,6 +52,7 @@ export class NatsConnection {
   private isClosed = false;
   private heartbeat: NodeJS.Timeout | undefined;
   private readonly listeners = new Set<Listener>();
+  private readonly responders = new Map<string, () => Promise<object>>();
   private readonly malformed = new MalformedMessageLog();
 
   private readonly connectOptions: NodeConnectionOptions;
@@ -74,6 +76,7 @@ export class NatsConnection {
           if (!error) this.invalidate(this.staleTag(subject, message, tagOf));
         },
       });
+    for (const [subject, answer] of this.responders) respond(nats, subject, answer);
     void this.watch(nats);
     this.heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
     await this.ping().catch(() => undefined);
@@ -112,6 +115,12 @@ export class NatsConnection {
   /** Calls back with the tag of the values that a broadcast made stale; with null when any may be stale. */
   onStale(listener: Listener): void {
     this.listeners.add(listener);
+  }
+
+  /** Answers every request of a subject, as every other process does that responds to it. */
+  respond(subject: string, answer: () => Promise<object>): void {
+    this.responders.set(subject, answer);
+    if (this.nats) respond(this.nats, subject, answer);
   }
 
   /** Rejects while NATS does not answer. */

@@ -7,6 +7,8 @@ import {
   Optional,
 } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
+import { STATUS_SUBJECT } from '../status/service-status.js';
+import { StatusReport } from '../status/status-report.js';
 import { NatsConnection, type NatsOptions } from './nats.connection.js';
 
 /** Options that need other providers. */
@@ -18,10 +20,12 @@ type NatsOptionsFactory = Pick<ModuleMetadata, 'imports'> &
 export class NatsModule implements OnApplicationShutdown {
   constructor(
     private readonly connection: NatsConnection,
-    // Absent in services of other teams, which have a readiness check of their own.
+    // Both are absent in services of other teams, which have checks of their own.
     @Optional() readiness?: Readiness,
+    @Optional() status?: StatusReport,
   ) {
     readiness?.register('nats', () => connection.ping());
+    if (status) connection.respond(STATUS_SUBJECT, () => status.read());
   }
 
   static forRoot(options: NatsOptions): DynamicModule {

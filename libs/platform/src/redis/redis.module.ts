@@ -1,6 +1,8 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
+import { StatusReport } from '../status/status-report.js';
 import { type RedisClient, redisClient } from './redis-client.js';
+import { redisStatus } from './redis-status.js';
 import { REDIS, RedisConnection } from './redis.connection.js';
 
 /** The same error of the same server is logged once in this time: a Cluster meets it again with every command. */
@@ -13,8 +15,10 @@ export class RedisModule implements OnApplicationShutdown {
     @Inject(REDIS) private readonly redis: RedisClient,
     connection: RedisConnection,
     readiness: Readiness,
+    status: StatusReport,
   ) {
     readiness.register('redis', () => connection.check());
+    status.register('redis', () => redisStatus(redis));
   }
 
   /** @param timeoutMs timeout of a command, in milliseconds; 2000 when absent */

@@ -1,0 +1,26 @@
+import type { Msg, NatsConnection as NatsClient } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
+import { expectsReply } from './nats-message.js';
+
+const logger = new Logger('NATS');
+
+/**
+ * Answers the requests of a subject in plain JSON. Without a queue group: every process that responds to the subject gets
+ * every request. A request whose answer fails gets none.
+ */
+export function respond(nats: NatsClient, subject: string, answer: () => Promise<object>): void {
+  nats.subscribe(subject, {
+    callback: (error, message) => {
+      if (error) logger.error(`NATS: ${error.message}`);
+      else if (expectsReply(message)) void reply(message, answer);
+    },
+  });
+}
+
+async function reply(message: Msg, answer: () => Promise<object>): Promise<void> {
+  try {
+    message.respond(JSON.stringify(await answer()));
+  } catch (error) {
+    logger.error(`${message.subject}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

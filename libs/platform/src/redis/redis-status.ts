@@ -1,0 +1,32 @@
+import { Cluster } from 'ioredis';
+import type { RedisStatus } from '../status/service-status.js';
+import type { RedisClient } from './redis-client.js';
+
+/** How the server that this process uses is configured; of a Cluster, all its masters. Rejects if one does not answer. */
+export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  if (servers.length === 0) throw new Error('no master is connected');
+  const infos = await Promise.all(servers.map(async (server) => fieldsOf(await server.info())));
+  const text = (name: string) => [...new Set(infos.map((info) => info.get(name) ?? 'unknown'))].join(',');
+  return {
+    // Valkey reports the version of Redis that it is compatible with as well.
+    version: infos.every((info) => info.has('valkey_version'))
+      ? text('valkey_version')
+      : text('redis_version'),
+    maxmemory_policy: text('maxmemory_policy'),
+    appendonly: text('aof_enabled').replaceAll('1', 'yes').replaceAll('0', 'no'),
+    aof_last_write_status: text('aof_last_write_status'),
+    role: text('role'),
+    connected_replicas: Math.min(...infos.map((info) => Number(info.get('connected_slaves') ?? 0))),
+  };
+}
+
+/** `name:value` lines. */
+function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info
+      .split('\r\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+}

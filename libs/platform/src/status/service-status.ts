@@ -1,0 +1,99 @@
+import { isObject, MalformedMessageError } from '../nats/nats-message.js';
+
+/** Request without a payload. Every running process answers with its {@link ServiceStatus}: there is no queue group. */
+export const STATUS_SUBJECT = 'oauth.service.status';
+
+/**
+ * What a running process says about itself. It holds no secret. A part that the process does not have, or cannot read at
+ * the moment, is absent.
+ */
+export interface ServiceStatus {
+  readonly service: string;
+  /** `host:pid`: unique among the processes of a service. */
+  readonly instance: string;
+  readonly version: string;
+  /** ISO 8601, as is `time`, the process's clock at its answer. */
+  readonly started_at: string;
+  readonly time: string;
+  /** The key ring, the signing key first. */
+  readonly keys?: readonly KeyStatus[];
+  /** By variable, the settings that all processes must have the same; of a file, the SHA-256 of its content. */
+  readonly settings?: Settings;
+  /** Events of the audit trail that wait for NATS, and events lost since the start. */
+  readonly audit?: { readonly waiting: number; readonly dropped: number };
+  readonly redis?: RedisStatus;
+}
+
+interface KeyStatus {
+  /** Eight hexadecimal digits of a hash of the key, which every token names. The key cannot be found from them. */
+  readonly id: string;
+  readonly role: 'signing' | 'verifying';
+}
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+/** From INFO. Of a Cluster: the different values of its masters, separated by commas, and the smallest numbers. */
+export interface RedisStatus {
+  readonly version: string;
+  readonly maxmemory_policy: string;
+  readonly appendonly: string;
+  readonly aof_last_write_status: string;
+  readonly role: string;
+  readonly connected_replicas: number;
+}
+
+/** Reads an answer, which may come from a later version: unknown fields are kept. @throws MalformedMessageError */
+export function parseServiceStatus(answer: unknown): ServiceStatus {
+  if (isObject(answer) && isServiceStatus(answer)) return answer;
+  throw new MalformedMessageError('it does not match the contract');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isInteger(value);
+const isTime: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
+
+/** Whether an object has these fields. */
+const has =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
+
+const PARTS: Readonly<Record<string, Check>> = {
+  keys: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      has({
+        id: (id) => /^[0-9a-f]{8}$/.test(String(id)),
+        role: (role) => role === 'signing' || role === 'verifying',
+      }),
+    ),
+  settings: (value) =>
+    isObject(value) && Object.values(value).every((one) => isText(one) || typeof one === 'number'),
+  audit: has({ waiting: isCount, dropped: isCount }),
+  redis: has({
+    version: isText,
+    maxmemory_policy: isText,
+    appendonly: isText,
+    aof_last_write_status: isText,
+    role: isText,
+    connected_replicas: isCount,
+  }),
+};
+
+const isProcess = has({
+  service: isText,
+  instance: isText,
+  version: isText,
+  started_at: isTime,
+  time: isTime,
+});
+
+function isServiceStatus(fields: Fields): fields is Fields & ServiceStatus {
+  return (
+    isProcess(fields) &&
+    Object.entries(PARTS).every(([part, check]) => fields[part] === undefined || check(fields[part]))
+  );
+}

@@ -1,0 +1,72 @@
+import { hostname } from 'node:os';
+import type { ServiceStatus, Settings } from './service-status.js';
+
+/** A part that takes longer is left out: the operator waits one second for each further process. */
+const PART_TIMEOUT_MS = 500;
+
+/** What is read when the status is requested. */
+type Parts = Required<Pick<ServiceStatus, 'keys' | 'audit' | 'redis'>>;
+type Part = keyof Parts;
+type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
+
+/** The status of this process. Each module registers its part, as with Readiness. */
+export class StatusReport {
+  private readonly parts = new Map<Part, Read<Part>>();
+  private settings: Settings;
+  private reading: Promise<ServiceStatus> | undefined;
+
+  /**
+   * @param service name of the app
+   * @param settings which must be the same in every process, and are not secret
+   */
+  constructor(
+    private readonly service = '',
+    settings: Settings = {},
+  ) {
+    this.settings = settings;
+  }
+
+  addSetting(variable: string, value: string | number): void {
+    this.settings = { ...this.settings, [variable]: value };
+  }
+
+  /** @param read may reject, or take longer than half a second: the status then lacks the part */
+  register<Name extends Part>(name: Name, read: Read<Name>): void {
+    this.parts.set(name, read);
+  }
+
+  /** Reads the parts. Concurrent calls share one reading, so that a flood of requests does not reach Redis. */
+  read(): Promise<ServiceStatus> {
+    this.reading ??= this.readParts().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readParts(): Promise<ServiceStatus> {
+    const parts = await Promise.all([...this.parts].map(async ([name, read]) => [name, await inTime(read)]));
+    return {
+      service: this.service,
+      instance: `${hostname()}:${process.pid}`,
+      // The bundler puts the version of package.json here; the sources and the tests have none.
+      version: process.env.SERVICE_VERSION ?? 'unbuilt',
+      started_at: new Date(performance.timeOrigin).toISOString(),
+      time: new Date().toISOString(),
+      settings: this.settings,
+      ...Object.fromEntries(parts.filter(([, value]) => value !== undefined)),
+    };
+  }
+}
+
+/** The value; undefined if it cannot be read within the time. */
+async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PART_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([Promise.resolve(read()), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
