@@ -56,6 +56,12 @@ module.exports = {
       { path: '^libs/(?!grants/|oauth/|platform/|database/|introspection/src/contract)' },
     ),
     only(
+      'audit-above-oauth-and-platform',
+      'of the NATS library, the audit trail knows the contract only',
+      { path: '^libs/audit/src' },
+      { path: '^libs/(?!audit/|oauth/|platform/|introspection/src/contract)' },
+    ),
+    only(
       'ui-knows-no-feature',
       'pages are drawn from what a feature hands over',
       { path: '^apps/authorize/src/ui/' },

@@ -12,7 +12,7 @@ import { serverEnvironment } from './backing/server-environment.js';
 
 const READY_WITHIN_MS = 60_000;
 
-/** A private NATS server that can be killed, restarted at the same address, and stopped (SIGSTOP). */
+/** A private NATS server with JetStream that can be killed, restarted at the same address with its data, and stopped (SIGSTOP). */
 export class RestartableNats {
   private process: GuardedProcess | undefined;
 
@@ -48,7 +48,7 @@ export class RestartableNats {
     this.process = startGuarded({
       name: 'NATS',
       command: this.command,
-      args: ['-a', '127.0.0.1', '-p', String(this.port)],
+      args: ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder],
       cwd: this.folder,
       env: serverEnvironment(this.libraryPath),
       logFile: join(this.folder, 'nats.log'),

@@ -17,8 +17,13 @@ export function startNats(options: ServiceOptions): Promise<BackingService> {
       name: 'NATS',
       program: 'nats-server',
       role: 'nats',
-      configuration: ({ port, password }) =>
-        `host: "127.0.0.1"\nport: ${port}\n${options.persistent ? oneUser(user, password) : accounts(password)}`,
+      configuration: ({ port, password, folder }) =>
+        [
+          `host: "127.0.0.1"\nport: ${port}`,
+          // The audit trail is on disk. The limit is what all streams together may reserve, not what they use.
+          `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 0, max_file_store: 1TB }`,
+          options.persistent ? oneUser(user, password) : accounts(password),
+        ].join('\n'),
       arguments: (file) => ['-c', file],
       url: ({ port, password }) => `nats://${user}:${password}@127.0.0.1:${port}`,
       connect,
@@ -34,7 +39,8 @@ function oneUser(user: string, password: string): string {
 function accounts(password: string): string {
   const all = Array.from(
     { length: NATS_ACCOUNTS },
-    (_, n) => `  ACCOUNT${n} { users: [ { user: "account${n}", password: "${password}" } ] }`,
+    (_, n) =>
+      `  ACCOUNT${n} { jetstream: enabled, users: [ { user: "account${n}", password: "${password}" } ] }`,
   );
   return `accounts {\n${all.join('\n')}\n}\n`;
 }

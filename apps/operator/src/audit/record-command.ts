@@ -1,0 +1,43 @@
+import { hostname, userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditRecord } from '#audit/event.js';
+import { warn } from '../command-line/output.js';
+import { withNats } from '../connections/nats.connection.js';
+
+const RETRY_FOR_MS = 5_000;
+const RETRY_MS = 500;
+
+/**
+ * Records in the audit trail what a command has changed, and who ran it. Call it after the change. The change stands if NATS does
+ * not take the event: then it is a warning with the whole event, which the operator can keep.
+ */
+export async function recordCommand(natsUrl: string, record: Omit<AuditRecord, 'operator'>): Promise<void> {
+  // Loaded on demand: help and wrong input need none of it.
+  const [{ auditEvent }, { isUnserved, storeEvent }] = await Promise.all([
+    import('#audit/event.js'),
+    import('#audit/streams.js'),
+  ]);
+  const event = auditEvent('operator', { ...record, operator: operatorName() });
+  for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
+    try {
+      return await withNats(natsUrl, (nats) => storeEvent(nats, event));
+    } catch (error) {
+      if (isUnserved(error) || Date.now() >= end) break;
+    }
+  }
+  warn(`NATS (NATS_URL) did not store this event of the audit trail: ${JSON.stringify(event)}`);
+}
+
+/** Who runs this command: OPERATOR_NAME, else the user of the operating system, and the machine. */
+export function operatorName(env: NodeJS.ProcessEnv = process.env): string {
+  return `${env.OPERATOR_NAME || systemUser()}@${hostname()}`;
+}
+
+/** A container's user may have no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

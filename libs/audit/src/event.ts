@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+
+/** The version of {@link AuditEvent}. It changes when a field changes its meaning; new fields and types do not change it. */
+export const AUDIT_VERSION = 1;
+
+/** What happened, for the events of the audit trail. Docs: docs/audit.md, which describes each. */
+const TRAIL_TYPES = [
+  'client.created',
+  'client.updated',
+  'client.disabled',
+  'client.enabled',
+  'client.deleted',
+  'client_secret.rotated',
+  'client_secret.revoked',
+  'resource_server.created',
+  'resource_server.revoked',
+  'user.created',
+  'user.imported',
+  'user.updated',
+  'user.disabled',
+  'user.enabled',
+  'user.deleted',
+  'user.password_changed',
+  'login.succeeded',
+  'login.ended',
+  'consent.allowed',
+  'consent.denied',
+  'token.issued',
+  'token.refreshed',
+  'token.retried',
+  'token.reuse_detected',
+  'grant.revoked',
+  'operator.command',
+] as const;
+
+/** Refusals, which anybody can cause: they have a stream of their own, so that a flood of them pushes nothing else out. */
+const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
+
+export const AUDIT_TYPES = [...TRAIL_TYPES, ...REFUSAL_TYPES] as const;
+
+export type AuditType = (typeof AUDIT_TYPES)[number];
+
+/** One event of the audit trail. A field that does not apply is absent, never null. */
+export interface AuditEvent {
+  readonly version: typeof AUDIT_VERSION;
+  /** Unique; also the Nats-Msg-Id, by which NATS drops a repetition. */
+  readonly id: string;
+  /** ISO 8601, in UTC, with milliseconds. */
+  readonly time: string;
+  readonly type: AuditType;
+  readonly service: 'authorize' | 'token' | 'resource' | 'operator';
+  /** The request's `error_reference`; absent where no request caused the event. */
+  readonly reference?: string;
+  readonly client_id?: string;
+  readonly user_id?: number;
+  readonly grant_id?: string;
+  /** Who ran a command: name@host. */
+  readonly operator?: string;
+  readonly request?: { readonly method: string; readonly path: string };
+  /** The status of the answer. */
+  readonly status?: number;
+  /** The error code of the answer, and the failed check, its description and the values compared, as in the log line. */
+  readonly error?: string;
+  readonly check?: string;
+  readonly description?: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** What a publisher is given: it adds the rest. */
+export type AuditRecord = Omit<AuditEvent, 'version' | 'id' | 'time' | 'service'>;
+
+/** A JetStream stream of events: each event has the subject `<prefix><type>`. */
+export interface AuditStream {
+  readonly name: string;
+  readonly prefix: string;
+  readonly types: readonly AuditType[];
+}
+
+export const AUDIT_STREAMS = {
+  trail: { name: 'OAUTH_AUDIT', prefix: 'oauth.audit.', types: TRAIL_TYPES },
+  refusals: { name: 'OAUTH_REFUSALS', prefix: 'oauth.refusal.', types: REFUSAL_TYPES },
+} as const satisfies Readonly<Record<string, AuditStream>>;
+
+const SUBJECTS: ReadonlyMap<AuditType, string> = new Map(
+  Object.values(AUDIT_STREAMS).flatMap(({ prefix, types }) =>
+    types.map((type): [AuditType, string] => [type, prefix + type]),
+  ),
+);
+
+/** The NATS subject of an event. */
+export function auditSubject(type: AuditType): string {
+  return SUBJECTS.get(type) ?? '';
+}
+
+const PROCESS = randomBytes(12).toString('base64url');
+let count = 0;
+
+/** The event of a record. */
+export function auditEvent(
+  service: AuditEvent['service'],
+  record: AuditRecord,
+  time = new Date(),
+): AuditEvent {
+  return {
+    version: AUDIT_VERSION,
+    id: `${PROCESS}-${(++count).toString(36)}`,
+    time: time.toISOString(),
+    service,
+    ...record,
+  };
+}

@@ -1,0 +1,50 @@
+import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditStream, type AuditType } from './event.js';
+
+/** Which events to read: those that match every field that is given. */
+export interface AuditFilter {
+  readonly types?: readonly AuditType[] | undefined;
+  readonly clientId?: string | undefined;
+  readonly userId?: number | undefined;
+  readonly grantId?: string | undefined;
+  readonly reference?: string | undefined;
+  /** From here on, this moment included. */
+  readonly since?: Date | undefined;
+  /** Before this moment. */
+  readonly until?: Date | undefined;
+}
+
+/**
+ * The types that an operator names: `token.issued`, or `token` for everything about tokens.
+ *
+ * @returns empty for an unknown name
+ */
+export function typesNamed(name: string): AuditType[] {
+  return AUDIT_TYPES.filter((type) => type === name || type.startsWith(`${name}.`));
+}
+
+/** Whether an event matches. */
+export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
+  const { clientId, userId, grantId, reference } = filter;
+  const types = filter.types && new Set<string>(filter.types);
+  // Times are ISO 8601 in UTC with milliseconds: their order is that of their text.
+  const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
+  return (event) =>
+    (types === undefined || types.has(event.type)) &&
+    (clientId === undefined || event.client_id === clientId) &&
+    (userId === undefined || event.user_id === userId) &&
+    (grantId === undefined || event.grant_id === grantId) &&
+    (reference === undefined || event.reference === reference) &&
+    event.time >= since &&
+    event.time < until;
+}
+
+/** The streams that can have a match, with the one subject that NATS can filter by (NATS before 2.10 takes only one). */
+export function sourcesOf({ types }: AuditFilter): { stream: string; subject: string }[] {
+  return Object.values<AuditStream>(AUDIT_STREAMS).flatMap(({ name: stream, prefix, types: all }) => {
+    const wanted = types ? all.filter((type) => types.includes(type)) : all;
+    const nouns = new Set(wanted.map((type) => type.split('.')[0]));
+    if (wanted.length === 0) return [];
+    if (wanted.length === 1) return [{ stream, subject: `${prefix}${wanted[0]}` }];
+    return [{ stream, subject: nouns.size === 1 ? `${prefix}${[...nouns][0]}.*` : `${prefix}>` }];
+  });
+}

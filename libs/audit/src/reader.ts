@@ -1,0 +1,188 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import {
+  AckPolicy,
+  type Consumer,
+  DeliverPolicy,
+  jetstream,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import { AUDIT_STREAMS, type AuditEvent } from './event.js';
+import { type AuditFilter, matcher, sourcesOf } from './filter.js';
+import { inOrder, RecentIds } from './in-order.js';
+import { nullIfMissing } from './streams.js';
+
+const TIMEOUT_MS = 5_000;
+/** Messages in one answer of NATS. Bounds the memory. */
+const BATCH = 500;
+/** NATS deletes a consumer that nobody has read from for so long. */
+const IDLE_NS = 60e9;
+/** How far the clocks of NATS and of the processes may differ, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
+const DAY_NS = 86_400e9;
+
+/** What NATS stores of one stream. */
+export interface AuditStreamState {
+  readonly stream: string;
+  readonly messages: number;
+  readonly bytes: number;
+  /** When the oldest event that is kept was stored; null if there is none. */
+  readonly first: Date | null;
+  readonly maxAgeDays: number;
+  readonly maxBytes: number;
+  readonly replicas: number;
+}
+
+/** Reports how many stored events have been read, matching or not. */
+type Progress = (read: number, total: number) => void;
+
+/** Reads the audit trail. Returns each event once, even if NATS stores it twice. */
+export class AuditReader {
+  private constructor(
+    private readonly nats: NatsConnection,
+    private readonly client: JetStreamClient,
+    private readonly manager: JetStreamManager,
+  ) {}
+
+  /** @throws Error if NATS does not answer */
+  static async open(natsUrl: string, name = 'operator'): Promise<AuditReader> {
+    const once = { timeout: TIMEOUT_MS, waitOnFirstConnect: false };
+    const nats = await connect({ ...natsOptions(natsUrl, name), ...once });
+    const client = jetstream(nats, { timeout: TIMEOUT_MS });
+    return new AuditReader(nats, client, await client.jetstreamManager(false));
+  }
+
+  async close(): Promise<void> {
+    await this.nats.close();
+  }
+
+  /**
+   * The stored events that match, oldest first, at bounded memory. Ends with the last event that was stored at the call. A stream
+   * that does not exist has no events.
+   *
+   * @throws JetStreamError if NATS does not answer, has no JetStream or does not permit it
+   */
+  async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
+    const matches = matcher(filter);
+    const consumers = await Promise.all(sourcesOf(filter).map((source) => this.consumer(source, filter)));
+    const found = consumers.filter((consumer) => consumer !== null);
+    const total = found.reduce((sum, { pending }) => sum + pending, 0);
+    let read = 0;
+    const seen = new RecentIds();
+    const stored = found.map(({ consumer, pending }) =>
+      storedEvents(consumer, pending, () => progress(++read, total)),
+    );
+    for await (const event of inOrder(stored)) if (matches(event) && seen.add(event.id)) yield event;
+  }
+
+  /**
+   * Calls back with each matching event: those stored since `filter.since`, without it only new ones. Goes on by itself after NATS
+   * was away.
+   *
+   * @param signal ends it
+   * @throws JetStreamError if NATS does not answer, has no JetStream or no such stream, or does not permit it
+   */
+  async follow(
+    filter: AuditFilter,
+    signal: AbortSignal,
+    callback: (event: AuditEvent) => void,
+  ): Promise<void> {
+    const matches = matcher(filter);
+    const seen = new RecentIds();
+    const from = filter.since ? startingAt(filter.since) : { deliver_policy: DeliverPolicy.New };
+    const passes = sourcesOf(filter).map(async ({ stream, subject }) => {
+      const consumer = await this.client.consumers.get(stream, { filter_subjects: subject, ...from });
+      const messages = await consumer.consume({
+        callback: (message) => {
+          const event = parseEvent(message);
+          if (event && matches(event) && seen.add(event.id)) callback(event);
+        },
+      });
+      signal.addEventListener('abort', () => messages.stop());
+      if (signal.aborted) messages.stop();
+      const error = await messages.closed();
+      if (error instanceof Error && !signal.aborted) throw error;
+    });
+    await Promise.all(passes);
+  }
+
+  /** What NATS stores, and for how long; without the streams that do not exist. */
+  async streams(): Promise<AuditStreamState[]> {
+    const names = Object.values(AUDIT_STREAMS).map(({ name }) => name);
+    const infos = await Promise.all(
+      names.map((name) => this.manager.streams.info(name).catch(nullIfMissing)),
+    );
+    return infos
+      .filter((info) => info !== null)
+      .map(({ config, state }) => ({
+        stream: config.name,
+        messages: state.messages,
+        bytes: state.bytes,
+        first: state.messages > 0 ? new Date(state.first_ts) : null,
+        maxAgeDays: config.max_age / DAY_NS,
+        maxBytes: config.max_bytes,
+        replicas: config.num_replicas,
+      }));
+  }
+
+  /** A consumer for one pass over a stream, and how many events it will deliver; null if there is no such stream. */
+  private async consumer(
+    { stream, subject }: { stream: string; subject: string },
+    { since }: AuditFilter,
+  ): Promise<{ consumer: Consumer; pending: number } | null> {
+    const info = await this.manager.consumers
+      .add(stream, {
+        filter_subject: subject,
+        ack_policy: AckPolicy.None,
+        inactive_threshold: IDLE_NS,
+        mem_storage: true,
+        ...(since ? startingAt(since) : { deliver_policy: DeliverPolicy.All }),
+      })
+      .catch(nullIfMissing);
+    return info && { consumer: this.client.consumers.getConsumerFromInfo(info), pending: info.num_pending };
+  }
+}
+
+/** NATS selects by the time at which it stored an event, which is after the event's own. */
+function startingAt(since: Date): { deliver_policy: typeof DeliverPolicy.StartTime; opt_start_time: string } {
+  return {
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: new Date(since.getTime() - CLOCK_SKEW_MS).toISOString(),
+  };
+}
+
+async function* storedEvents(
+  consumer: Consumer,
+  pending: number,
+  read: () => void,
+): AsyncGenerator<AuditEvent> {
+  for (let left = pending; left > 0;) {
+    let received = 0;
+    for await (const message of await consumer.fetch({
+      max_messages: Math.min(BATCH, left),
+      expires: TIMEOUT_MS,
+    })) {
+      received++;
+      read();
+      const event = parseEvent(message);
+      if (event) yield event;
+    }
+    // The rest was the oldest, which NATS deleted meanwhile.
+    if (received === 0) return;
+    left -= received;
+  }
+}
+
+/** Null for a message that is no event: others may publish to the stream's subjects. */
+function parseEvent(message: JsMsg): AuditEvent | null {
+  try {
+    const event = message.json<Partial<AuditEvent> | null>();
+    const { id, time, type } = event ?? {};
+    const isEvent = typeof id === 'string' && typeof time === 'string' && typeof type === 'string';
+    return isEvent ? (event as AuditEvent) : null;
+  } catch {
+    return null;
+  }
+}

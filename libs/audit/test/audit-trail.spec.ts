@@ -1,0 +1,123 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import { claimSlot, type Slot } from '#testing/slot.js';
+import { testServices } from '#testing/test-services.js';
+import { auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
+import { type AuditFilter, typesNamed } from '#audit/filter.js';
+import { AuditReader } from '#audit/reader.js';
+import { ensureAuditStreams, storeEvent } from '#audit/streams.js';
+
+describe('the audit trail in NATS', () => {
+  let slot: Slot;
+  let nats: NatsConnection;
+  let reader: AuditReader;
+
+  beforeAll(async () => {
+    slot = await claimSlot(testServices());
+    nats = await connect(natsOptions(slot.natsUrl, 'audit test'));
+    reader = await AuditReader.open(slot.natsUrl, 'audit test reader');
+  });
+
+  afterAll(async () => {
+    await reader.close();
+    await nats.close();
+    await slot.release();
+  });
+
+  async function store(record: AuditRecord, time?: Date): Promise<AuditEvent> {
+    const event = auditEvent('token', record, time);
+    await storeEvent(nats, event);
+    return event;
+  }
+
+  async function read(filter: AuditFilter): Promise<AuditEvent[]> {
+    const events: AuditEvent[] = [];
+    for await (const event of reader.read(filter)) events.push(event);
+    return events;
+  }
+
+  it('has no events and no streams before the first event', async () => {
+    const empty = await read({ clientId: 'nobody' });
+    expect(empty).toEqual([]);
+  });
+
+  it('stores events before any token app has created the streams', async () => {
+    const event = await store({ type: 'client.created', client_id: 'first' });
+    expect(await read({ clientId: 'first' })).toEqual([event]);
+  });
+
+  it('returns an event once that was stored twice', async () => {
+    const event = await store({ type: 'token.issued', client_id: 'twice' });
+    await storeEvent(nats, event);
+    // As after the window in which NATS recognizes a repetition.
+    nats.publish(auditSubject(event.type), JSON.stringify(event));
+    await nats.flush();
+    expect(await read({ clientId: 'twice' })).toEqual([event]);
+  });
+
+  it('merges the trail and the refusals by time', async () => {
+    const [first, second, third] = [1, 2, 3].map((later) => new Date(Date.now() + later));
+    await store({ type: 'token.issued', client_id: 'merged' }, first);
+    await store({ type: 'token.refreshed', client_id: 'merged' }, third);
+    await store({ type: 'request.refused', client_id: 'merged' }, second);
+    const types = (await read({ clientId: 'merged' })).map(({ type }) => type);
+    expect(types).toEqual(['token.issued', 'request.refused', 'token.refreshed']);
+  });
+
+  it('filters by type, user, grant, reference and time', async () => {
+    const before = await store({ type: 'token.issued', client_id: 'filtered', user_id: 7, grant_id: 'g' });
+    const refused = await store({
+      type: 'request.refused',
+      client_id: 'filtered',
+      reference: 'abcdefghijkl',
+    });
+    const allowed = await store(
+      { type: 'consent.allowed', client_id: 'filtered', user_id: 8 },
+      new Date(Date.now() + 5),
+    );
+    const of = (filter: AuditFilter) => read({ clientId: 'filtered', ...filter });
+    expect(await of({ types: typesNamed('token') })).toEqual([before]);
+    expect(await of({ types: ['token.issued', 'consent.allowed'] })).toEqual([before, allowed]);
+    expect(await of({ types: ['request.refused'] })).toEqual([refused]);
+    expect(await of({ userId: 7 })).toEqual([before]);
+    expect(await of({ grantId: 'g' })).toEqual([before]);
+    expect(await of({ reference: 'abcdefghijkl' })).toEqual([refused]);
+    expect(await of({ since: new Date(allowed.time) })).toEqual([allowed]);
+    expect(await of({ until: new Date(before.time) })).toEqual([]);
+  });
+
+  it('ignores what others publish to its subjects', async () => {
+    nats.publish('oauth.audit.token.issued', 'not JSON');
+    nats.publish('oauth.audit.token.issued', 'null');
+    const event = await store({ type: 'token.issued', client_id: 'among others' });
+    expect(await read({ clientId: 'among others' })).toEqual([event]);
+  });
+
+  it('follows both streams: stored events first, then new ones', async () => {
+    const stored = await store({ type: 'token.issued', client_id: 'followed' });
+    const seen: AuditEvent[] = [];
+    const end = new AbortController();
+    const bothArrived = new Promise<void>((resolve) => {
+      const filter = { clientId: 'followed', since: new Date(stored.time) };
+      void reader.follow(filter, end.signal, (event) => seen.push(event) === 3 && resolve()).finally(resolve);
+    });
+    const issued = await store({ type: 'token.refreshed', client_id: 'followed' });
+    const refused = await store({ type: 'request.refused', client_id: 'followed' });
+    await bothArrived;
+    end.abort();
+    expect(new Set(seen.map(({ id }) => id))).toEqual(new Set([stored.id, issued.id, refused.id]));
+  });
+
+  it('sets the limits of both streams, also by several processes at once', async () => {
+    await ensureAuditStreams(nats, { days: 30, megabytes: 8, replicas: 1 });
+    await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 4, replicas: 1 })));
+    const [trail, refusals] = await reader.streams();
+    expect(trail).toMatchObject({
+      stream: 'OAUTH_AUDIT',
+      maxAgeDays: 7,
+      maxBytes: 4 * 1024 ** 2,
+      replicas: 1,
+    });
+    expect(refusals).toMatchObject({ stream: 'OAUTH_REFUSALS', maxAgeDays: 7, maxBytes: 1024 ** 2 });
+  });
+});
