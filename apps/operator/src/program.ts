@@ -1,6 +1,8 @@
 import { clientCommand } from './client/client.command.js';
+import { EXIT, EXIT_CODES_HELP } from './command-line/exit-code.js';
 import { reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
+import { completionCommand } from './completion/completion.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
@@ -22,17 +24,18 @@ Settings, which no command needs while "npm start" runs in this folder:
 export async function runCommand(): Promise<number> {
   try {
     await program().parseAsync(process.argv);
-    return 0;
+    return EXIT.done;
   } catch (error) {
     return reportFailure(error);
   }
 }
 
 /** The operator's command line. Nothing connects until a command with valid input needs it. */
-function program(): OperatorCommand {
+export function program(): OperatorCommand {
   return new OperatorCommand('operator')
     .description('Registers applications, resource servers and users of the OAuth 2.0 authorization service.')
     .notes(SETTINGS)
+    .notes(EXIT_CODES_HELP)
     .examples(
       'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
       'client create --help',
@@ -43,6 +46,7 @@ function program(): OperatorCommand {
     .addCommand(userCommand())
     .addCommand(grantCommand())
     .addCommand(migrateCommand())
+    .addCommand(completionCommand())
     .addCommand(helpCommand());
 }
 
@@ -51,6 +55,7 @@ function helpCommand(): OperatorCommand {
   return new OperatorCommand('help')
     .argument('[command...]', 'the command, like client create')
     .description('show the help of a command')
+    .examples('help client create')
     .action((names: string[], _options: object, { parent }: OperatorCommand) => {
       let shown = parent as OperatorCommand;
       for (const name of names) {

@@ -1,30 +1,34 @@
 import { CommanderError } from 'commander';
-import { IncompleteError, InputError } from './input.js';
+import { EXIT } from './exit-code.js';
+import { FindingsError, IncompleteError, InputError } from './input.js';
 import { invocation } from './operator-command.js';
+import { styled } from './style.js';
 
-const WRONG_INPUT = 2;
-const FAILED = 1;
-const INCOMPLETE = 3;
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
  * Writes to stderr why a command failed and what to do about it, without stack traces and credentials.
  *
- * @returns the exit code: 0 if help was requested, 2 for wrong input, 3 for input that was processed in part, 1 for everything else
+ * @returns the exit code
  */
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) {
     // Commander has written the message or the requested help.
-    return error.exitCode === 0 ? 0 : WRONG_INPUT;
+    return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
   }
-  if (error instanceof IncompleteError) return INCOMPLETE;
+  if (error instanceof IncompleteError) return EXIT.incomplete;
+  if (error instanceof FindingsError) return EXIT.findings;
   if (error instanceof InputError) {
-    for (const problem of error.problems) process.stderr.write(`error: ${problem}\n`);
-    return WRONG_INPUT;
+    for (const problem of error.problems) writeError(problem);
+    return EXIT.wrongInput;
   }
-  process.stderr.write(`error: ${explain(error)}\n`);
-  return FAILED;
+  writeError(explain(error));
+  return EXIT.failed;
+}
+
+function writeError(text: string): void {
+  process.stderr.write(`${styled('red', 'error:', process.stderr)} ${text}\n`);
 }
 
 function explain(error: unknown): string {

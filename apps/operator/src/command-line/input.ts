@@ -12,6 +12,9 @@ export class InputError extends Error {
 /** Some of the input was not processed; the command has reported what and why. Exit code 3. */
 export class IncompleteError extends Error {}
 
+/** The command looked for problems, and has reported some. Exit code 4. */
+export class FindingsError extends Error {}
+
 /** What the operator wrote, as JSON: control characters of pasted text must not reach the terminal. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));
 

@@ -1,6 +1,7 @@
 import { Command, type ErrorOptions, type Option } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
 import { printable } from './output.js';
+import { bold, styled } from './style.js';
 
 /**
  * How this command line was started, for hints that can be copied: by npm in a checkout, else by its own name, as in an
@@ -17,9 +18,16 @@ export function invocation(env: NodeJS.ProcessEnv = process.env): string {
  * single values are refused; every refusal names the help; nothing ends the process except `main.ts`.
  */
 export class OperatorCommand extends Command {
+  /** Examples of the help, each without the name of the program. */
+  readonly exampleLines: string[] = [];
+
   constructor(name?: string) {
     super(name);
     this.exitOverride().helpCommand(false);
+    this.configureHelp({ styleTitle: bold });
+    this.configureOutput({
+      outputError: (text, write) => write(text.replace(/^error:/, styled('red', 'error:', process.stderr))),
+    });
     // Only a group gets here: a command that does something takes its operands as arguments.
     this.on('command:*', ([unknown = '']: string[]) => this.refuseUnknownCommand(unknown));
   }
@@ -65,8 +73,11 @@ export class OperatorCommand extends Command {
 
   /** Adds examples below the options and notes. @param lines each without the name of the program */
   examples(...lines: readonly string[]): this {
+    this.exampleLines.push(...lines);
     const heading = lines.length === 1 ? 'Example' : 'Examples';
-    return this.notes([`${heading}:`, ...lines.map((line) => `  $ ${invocation()} ${line}`)].join('\n'));
+    return this.notes(
+      [bold(`${heading}:`), ...lines.map((line) => `  $ ${invocation()} ${line}`)].join('\n'),
+    );
   }
 
   /** This command as it is typed. */

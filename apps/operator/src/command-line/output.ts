@@ -1,3 +1,6 @@
+import { styled } from './style.js';
+import { type Cell, tableLines } from './table.js';
+
 export interface JsonOption {
   json?: boolean | undefined;
 }
@@ -17,6 +20,11 @@ function printJson(value: unknown): void {
   process.stdout.write(`${text.replaceAll(/[^\P{C}\n]/gu, escaped)}\n`);
 }
 
+/** Prints `value` as one line of JSON, for commands that print many. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value).replaceAll(/\p{C}/gu, escaped)}\n`);
+}
+
 /** JSON escape sequence of a character: two code units for one beyond U+FFFF. */
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -30,20 +38,21 @@ export function printLine(text = ''): void {
 /** Prints one name and value per line, with the values aligned. */
 export function printFields(fields: Readonly<Record<string, string>>): void {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
-  for (const [name, value] of Object.entries(fields)) printLine(`${name.padEnd(width)}  ${value}`);
+  for (const [name, value] of Object.entries(fields))
+    printLine(`${styled('bold', name)}${' '.repeat(width - name.length)}  ${value}`);
 }
 
-/** Prints rows below a heading, in columns as wide as their longest cell. */
-export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
-  const all = [heading, ...rows];
-  const widths = heading.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  for (const row of all)
-    printLine(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+/**
+ * Prints rows below a heading, as wide as the terminal; in full where the output is no terminal. Replaces control characters.
+ *
+ * @param heading names of the columns, as in the JSON of the command
+ */
+export function printTable(heading: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const clean = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'string' ? printable(cell) : { ...cell, text: printable(cell.text) })),
+  );
+  const { isTTY, columns } = process.stdout;
+  for (const line of tableLines(heading, clean, isTTY && columns ? columns : Infinity)) printLine(line);
 }
 
 /** Replaces control characters of untrusted text, which must not reach the terminal. */
@@ -58,5 +67,5 @@ export function counted(count: number, noun: string): string {
 
 /** Writes a warning to stderr, so that stdout holds the result only. */
 export function warn(text: string): void {
-  process.stderr.write(`warning: ${text}\n`);
+  process.stderr.write(`${styled('yellow', 'warning:', process.stderr)} ${text}\n`);
 }

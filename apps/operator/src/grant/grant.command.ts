@@ -77,7 +77,7 @@ async function list({ json, ...options }: JsonOption): Promise<void> {
         printable(grant.client_name),
         grant.created_at.slice(0, 10),
         grant.last_used_on ?? 'never',
-        grant.state,
+        { text: grant.state, style: grant.state === 'live' ? 'green' : 'dim' },
         grant.scope,
       ]),
     );

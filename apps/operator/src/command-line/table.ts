@@ -1,0 +1,87 @@
+import stringWidth from 'string-width';
+import { styled, type Style } from './style.js';
+
+/** Text of a table, perhaps with a style. */
+export type Cell = string | { readonly text: string; readonly style: Style };
+
+const GAP = 2;
+/** Columns whose values are copied, or would be wrong if shortened. */
+const WHOLE = /(?:^|_)(?:id|reference|fingerprint|at|on|time|url)$/;
+/** A shortened column keeps this width, or that of its heading. */
+const NARROWEST = 10;
+
+/**
+ * Lays out a table. Where the terminal is too narrow, shortens the widest columns of text, never one of ids or times. If that
+ * is not enough, each row becomes a block of lines with a name and a value.
+ *
+ * @param heading names of the columns, as in the JSON of the command
+ * @param columns width of the terminal; Infinity if the output is no terminal
+ */
+export function tableLines(
+  heading: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  columns: number,
+): string[] {
+  const natural = heading.map((name, column) =>
+    Math.max(stringWidth(name), ...rows.map((row) => stringWidth(textOf(row[column])))),
+  );
+  const widths = fitted(heading, natural, columns);
+  if (!widths) return rows.flatMap((row, at) => (at === 0 ? [] : ['']).concat(block(heading, row)));
+  const line = (row: readonly Cell[], style?: Style) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        const text = shortened(textOf(cell), width);
+        const rest = column === row.length - 1 ? '' : ' '.repeat(width - stringWidth(text) + GAP);
+        return inStyle(text, style ?? styleOf(cell)) + rest;
+      })
+      .join('')
+      .trimEnd();
+  return [line(heading, 'bold'), ...rows.map((row) => line(row))];
+}
+
+/** @returns the widths of the columns; null if the table cannot be made narrow enough */
+function fitted(heading: readonly string[], natural: readonly number[], columns: number): number[] | null {
+  const least = heading.map((name, column) => {
+    const width = natural[column] ?? 0;
+    return WHOLE.test(name) ? width : Math.min(width, Math.max(NARROWEST, stringWidth(name)));
+  });
+  const free = columns - GAP * (heading.length - 1);
+  if (sum(least) > free) return null;
+  const widths = [...natural];
+  while (sum(widths) > free) {
+    // The widest of those that may be narrower.
+    const spare = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const widest = spare.indexOf(Math.max(...spare));
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function block(heading: readonly string[], row: readonly Cell[]): string[] {
+  const width = Math.max(...heading.map((name) => stringWidth(name)));
+  return row.map((cell, column) => {
+    const name = heading[column] ?? '';
+    const padding = ' '.repeat(width - stringWidth(name) + GAP);
+    return `${inStyle(name, 'bold')}${padding}${inStyle(textOf(cell), styleOf(cell))}`.trimEnd();
+  });
+}
+
+/** The beginning of a text, as wide as that, with an ellipsis. */
+function shortened(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let short = '';
+  for (const { segment } of new Intl.Segmenter('en').segment(text)) {
+    if (stringWidth(short + segment) > width - 1) break;
+    short += segment;
+  }
+  return `${short}…`;
+}
+
+const textOf = (cell: Cell = ''): string => (typeof cell === 'string' ? cell : cell.text);
+
+const styleOf = (cell: Cell): Style | undefined => (typeof cell === 'string' ? undefined : cell.style);
+
+const inStyle = (text: string, style: Style | undefined): string => (style ? styled(style, text) : text);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

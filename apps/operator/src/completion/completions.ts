@@ -1,0 +1,53 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** What may follow an option or stand as an argument. */
+export type Value =
+  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'text' };
+
+/** What a shell completes after a command. */
+export interface Completions {
+  /** Names of the command and its parents below the program, separated by spaces; empty for the program. */
+  readonly path: string;
+  readonly subcommands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** Absent if the option takes no value. */
+    readonly value?: Value;
+  }[];
+  /** Of the first argument, where the command takes any. */
+  readonly argument?: Value;
+}
+
+/** The completions of a command and of every command below it. */
+export function completionsOf(command: Command, path = ''): Completions[] {
+  const options = command.createHelp().visibleOptions(command);
+  const [argument] = command.registeredArguments;
+  const own: Completions = {
+    path,
+    subcommands: command.commands.map((one) => ({ name: one.name(), description: one.description() })),
+    options: options.map((option) => ({
+      name: option.long ?? option.flags,
+      description: option.description,
+      ...((option.required || option.optional) && { value: valueOf(option, option.flags) }),
+    })),
+    ...(argument && { argument: valueOf(argument, argument.name()) }),
+  };
+  const below = command.commands.flatMap((one) => completionsOf(one, `${path} ${one.name()}`.trim()));
+  return [own, ...below];
+}
+
+/** @param name of an argument, or the flags of an option, such as `--require-par <true|false>` */
+function valueOf({ argChoices }: Argument | Option, name: string): Value {
+  const [, placeholder = name] = /<(.+)>/.exec(name) ?? [];
+  const words = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : []);
+  if (words.length > 0) return { kind: 'words', words };
+  return { kind: /^(?:file|path|folder)$/i.test(placeholder) ? 'file' : 'text' };
+}
+
+/** How a script names what is taken: the words, or =file, or =text. */
+export const takenBy = (value: Value): string =>
+  value.kind === 'words' ? value.words.join(' ') : `=${value.kind}`;
+
+/** Text in single quotes, for bash and zsh. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import type { OperatorCommand } from '../src/command-line/operator-command.js';
+import { program } from '../src/program.js';
+
+/** A command, and the words by which it is called. */
+type Named = readonly [path: string, command: OperatorCommand];
+
+const below = (command: OperatorCommand, path = ''): Named[] =>
+  (command.commands as OperatorCommand[]).flatMap((one) => {
+    const name = `${path} ${one.name()}`.trim();
+    return [[name, one] as const, ...below(one, name)];
+  });
+
+const root = program();
+const ALL = below(root);
+const ACTIONS = ALL.filter(([, { commands }]) => commands.length === 0);
+/** They print what a shell reads, or help. */
+const WITHOUT_JSON = ['completion', 'help'];
+const DOCUMENT = readFileSync('docs/operator.md', 'utf8');
+/** What it sets as code. */
+const DOCUMENTED = [...DOCUMENT.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
+
+describe('every command', () => {
+  it.each(ALL)('%s has a description and an example', (_, command) => {
+    expect(command.description()).not.toBe('');
+    expect(command.exampleLines).not.toEqual([]);
+  });
+
+  it.each(ACTIONS)('%s takes --json, unless it prints a script or help', (path, command) => {
+    const json = command.options.some(({ long }) => long === '--json');
+    expect(json).toBe(!WITHOUT_JSON.includes(path));
+  });
+
+  it.each(ACTIONS)('%s describes each of its arguments and options', (_, command) => {
+    for (const { description } of [...command.options, ...command.registeredArguments])
+      expect(description).not.toBe('');
+  });
+
+  it.each([['', root] as const, ...ALL])(
+    '%s has examples of commands and options that exist',
+    (path, command) => {
+      for (const line of command.exampleLines) {
+        // Without what the shell does with the output, and the values in quotation marks.
+        const words = line
+          .replaceAll(/"[^"]*"|\\\n/g, ' ')
+          .replace(/ [|<>#].*/s, '')
+          .split(/\s+/);
+        const [named, shown] = ALL.findLast(([name]) => `${words.join(' ')} `.startsWith(`${name} `)) ?? [];
+        expect({ line, named }).toEqual({ line, named: expect.stringMatching(new RegExp(`^${path}`)) });
+        const known = shown!.options.map(({ long }) => long).concat('--help');
+        for (const word of words.filter((one) => one.startsWith('--'))) expect(known).toContain(word);
+      }
+    },
+  );
+
+  it.each(ACTIONS)('%s is in docs/operator.md', (path) => {
+    expect(DOCUMENTED.filter((code) => `${code} `.startsWith(`${path} `))).not.toEqual([]);
+  });
+});
+
+it('the exit codes of the help are those of docs/operator.md', () => {
+  let help = '';
+  root.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  const codes = [...help.matchAll(/^ {2}(\d) {2}/gm)].map(([, code]) => code);
+  expect(codes).toEqual(['0', '1', '2', '3', '4']);
+  expect([...DOCUMENT.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code)).toEqual(codes);
+});

@@ -1,0 +1,67 @@
+import stringWidth from 'string-width';
+import { tableLines } from '../src/command-line/table.js';
+
+const ID = 'sc_abcdefghijklmnopqrstuvwx';
+const HEADING = ['client_id', 'created_at', 'name', 'scope'];
+const ROWS = [
+  [ID, '2026-11-22', 'Calendar Connect for Teams', 'profile:read bookings:read'],
+  [ID, '2026-11-22', 'A', 'profile:read'],
+];
+
+describe('a table', () => {
+  it('is as wide as its longest cells where the output is no terminal', () => {
+    expect(tableLines(HEADING, ROWS, Infinity)).toEqual([
+      'client_id                    created_at  name                        scope',
+      `${ID}  2026-11-22  Calendar Connect for Teams  profile:read bookings:read`,
+      `${ID}  2026-11-22  A                           profile:read`,
+    ]);
+  });
+
+  it('fits the terminal: it shortens the widest text, never an id or a day', () => {
+    for (const columns of [65, 72, 80, 90]) {
+      const lines = tableLines(HEADING, ROWS, columns);
+      expect(lines.filter((line) => stringWidth(line) > columns)).toEqual([]);
+      expect(lines[1]).toContain(`${ID}  2026-11-22  Cal`);
+      expect(lines[1]).toContain('…');
+    }
+  });
+
+  it('becomes a block of lines per row where ids and days alone are too wide', () => {
+    const lines = tableLines(HEADING, ROWS, 50);
+    expect(lines).toEqual([
+      `client_id   ${ID}`,
+      'created_at  2026-11-22',
+      'name        Calendar Connect for Teams',
+      'scope       profile:read bookings:read',
+      '',
+      `client_id   ${ID}`,
+      'created_at  2026-11-22',
+      'name        A',
+      'scope       profile:read',
+    ]);
+  });
+
+  it('measures text as a terminal shows it: wide characters, marks and emoji', () => {
+    const rows = [
+      ['予定表', '1'],
+      ['Zu\u0308rich', '2'],
+      ['👩‍👩‍👧', '3'],
+      ['plain', '4'],
+    ];
+    const lines = tableLines(['name', 'n'], rows, Infinity);
+    expect(new Set(lines.map((line) => stringWidth(line)))).toEqual(new Set([9]));
+  });
+
+  it('never cuts a character in two', () => {
+    const [, line = ''] = tableLines(['name', 'id'], [['予定表予定表予定表予定表', '1']], 18);
+    expect(line).toBe('予定表予定表…   1');
+  });
+
+  it('keeps cells with a style as wide as others', () => {
+    const rows = [
+      [{ text: 'live', style: 'green' as const }, '1'],
+      ['revoked', '2'],
+    ];
+    expect(tableLines(['state', 'id'], rows, 80)).toEqual(['state    id', 'live     1', 'revoked  2']);
+  });
+});
