@@ -11,6 +11,7 @@ import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';
 import { GrantRecordStore } from './grant/grant-record.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
+import { TokenKeyStore } from './token-key/token-key.store.js';
 import { ExternalUserStore } from './user/external-user.store.js';
 import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
@@ -40,6 +41,7 @@ const STORES = [
   ExternalUserStore,
   GrantRecordStore,
   ResourceServerStore,
+  TokenKeyStore,
   DatabaseHealth,
 ];
 

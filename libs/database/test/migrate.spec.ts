@@ -32,6 +32,7 @@ describe('migrate', () => {
       'grants',
       'migrations',
       'resource_servers',
+      'token_keys',
       'users',
     ]);
   });

@@ -5,6 +5,7 @@ import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
+import { KeyRingRecorder } from './key-ring-recorder.service.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';
 import { RevocationPublisher } from './revocation.publisher.js';
@@ -51,6 +52,7 @@ export class GrantsModule {
         { provide: TokenCodec, useValue: codec },
         { provide: TokenIssuer, useValue: new TokenIssuer(codec, lifetimes) },
         publisher,
+        KeyRingRecorder,
         ...STORES_AND_SERVICES,
       ],
       exports: [KeyRing, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],

@@ -5,6 +5,7 @@ import { GrantAdministrationStore } from '#database/grant/grant-administration.s
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
+import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -29,6 +30,7 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
     external: new ExternalUserStore(database),
     grants: new GrantAdministrationStore(database),
     records: new GrantRecordStore(database),
+    tokenKeys: new TokenKeyStore(database),
     close: () => database.destroy(),
   };
 }

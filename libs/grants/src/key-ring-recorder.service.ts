@@ -1,0 +1,71 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { KeyRing } from './key-ring.js';
+import { LIFETIMES, type Lifetimes } from './lifetimes.js';
+
+const INTERVAL_S = 60 * 60;
+const RETRY_S = 60;
+
+/**
+ * Records in PostgreSQL, at start and once an hour, which key this process signs with and until when live tokens may need it. No
+ * request waits for it. A process that ends without a word has signed for at most an hour since its last record, which the
+ * recorded time includes.
+ */
+@Injectable()
+export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Keys');
+  private readonly ids: readonly string[];
+  private readonly lifetimeS: number;
+  private timer: NodeJS.Timeout | undefined;
+  private wasRecorded = false;
+  private isFailing = false;
+  private isShutDown = false;
+
+  constructor(
+    keys: KeyRing,
+    @Inject(LIFETIMES) { code, accessToken, refreshToken, clockSkew }: Lifetimes,
+    private readonly store: TokenKeyStore,
+  ) {
+    this.ids = keys.keys.map(({ id }) => id);
+    this.lifetimeS = Math.max(code, accessToken, refreshToken) + clockSkew + INTERVAL_S;
+  }
+
+  onApplicationBootstrap(): void {
+    void this.run();
+  }
+
+  onApplicationShutdown(): void {
+    this.isShutDown = true;
+    clearTimeout(this.timer);
+  }
+
+  private async run(): Promise<void> {
+    const isRecorded = await this.record();
+    this.isFailing = !isRecorded;
+    if (this.isShutDown) return;
+    this.timer = setTimeout(() => void this.run(), (isRecorded ? INTERVAL_S : RETRY_S) * 1000).unref();
+  }
+
+  private async record(): Promise<boolean> {
+    const [signing] = this.ids;
+    try {
+      const previous = await this.store.recordRing(this.ids, this.lifetimeS);
+      // While a rotation is rolled out, processes sign with different keys: only a new process tells.
+      if (!this.wasRecorded && previous !== null && previous !== signing)
+        this.logger.log({ key: signing, previous_key: previous, msg: 'another key signs' });
+      this.wasRecorded = true;
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.isFailing && !this.isShutDown)
+        this.logger.warn(`the key that signs was not recorded yet: ${reason}`);
+      return false;
+    }
+  }
+}
