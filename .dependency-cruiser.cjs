@@ -95,7 +95,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|bench/peers|libs/introspection/dist)' },
+    exclude: { path: '^(dist|bench/peers|dev/test/recipes/drivers|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
     // libs/introspection has a package.json of its own, without what is bundled into it.
     combinedDependencies: true,

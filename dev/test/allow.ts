@@ -5,12 +5,19 @@ import type { RunFile } from '../demo/run-file.js';
 /**
  * Opens an authorization URL in a new browser, logs in, and clicks Allow if necessary.
  *
+ * @param without the checkboxes of the consent page that stay empty
+ * @param reach the address at which the test reaches a public one
  * @returns the address at the application to which the browser is sent
  */
-export async function allow({ user }: RunFile, authorizationUrl: string | URL): Promise<URL> {
+export async function allow(
+  { user }: Pick<RunFile, 'user'>,
+  authorizationUrl: string | URL,
+  without: readonly string[] = [],
+  reach = (url: URL) => url,
+): Promise<URL> {
   const cookies = new CookieJar();
   const visit = async (url: URL, form?: Record<string, string>): Promise<Response> => {
-    const answer = await fetch(url, {
+    const answer = await fetch(reach(url), {
       redirect: 'manual',
       headers: { Cookie: cookies.header(url) ?? '' },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
@@ -33,5 +40,7 @@ export async function allow({ user }: RunFile, authorizationUrl: string | URL): 
   // No consent page for scopes that were allowed before.
   if (page.status === 303) return target(page, consentUrl);
   const consent = findForm(await page.text(), consentUrl, 'decision=allow');
-  return target(await visit(consent.action, { ...consent.fields, decision: 'allow' }), consent.action);
+  const fields = Object.entries(consent.fields).filter(([name]) => !without.includes(name));
+  const decision = { ...Object.fromEntries(fields), decision: 'allow' };
+  return target(await visit(consent.action, decision), consent.action);
 }

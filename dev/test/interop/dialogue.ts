@@ -8,8 +8,8 @@ export class Dialogue {
   private readonly closed: Promise<void>;
   private errors = '';
 
-  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.child = spawn(command, args, { env, stdio: 'pipe' });
+  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd = process.cwd()) {
+    this.child = spawn(command, args, { cwd, env, stdio: 'pipe' });
     this.lines = createInterface(this.child.stdout)[Symbol.asyncIterator]();
     this.closed = new Promise((resolve) => void this.child.once('close', () => resolve()));
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));

@@ -13,7 +13,7 @@ export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
   /** Debian's packages. The first one names the folder that they are unpacked into. */
   packages: readonly [string, ...string[]];
-  /** Loads the library and prints its version: a program of Python or Ruby, a package of Go, a source file of Java. */
+  /** Loads the library and prints its version: a program of Python, Ruby or Perl, a package of Go, a source file of Java. */
   probe: string;
 }
 
@@ -71,6 +71,7 @@ const INTERPRETERS = {
     env: { GO111MODULE: 'off', CGO_ENABLED: '0' },
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/jackson-*'] } },
+  perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
 } satisfies Record<string, Interpreter>;
 
 interface Interpreter {

@@ -1,0 +1,14 @@
+// Calls the functions of a recipe in JavaScript, as lines of JSON tell it.
+import { createInterface } from 'node:readline';
+import * as recipe from './recipe.mjs';
+
+async function perform({ call, args }) {
+  try {
+    return { result: await recipe[call](...args) };
+  } catch (error) {
+    return { error: String(error), ended: recipe.ended(error) };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin }))
+  process.stdout.write(`${JSON.stringify(await perform(JSON.parse(line)))}\n`);

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { startGuarded, type GuardedProcess } from '#testing/backing/guarded-process.js';
+import { until } from '#testing/topology/until.js';
+import { CookieJar } from '../../demo/cookie-jar.js';
+
+/** A recipe that is a whole web application. */
+export interface WebRecipe {
+  readonly heading: string;
+  /** Path of the redirect URI. */
+  readonly callback: string;
+  /** Starts the flow. @returns the answer that leads to the authorization URL */
+  readonly begin: (browser: Browser) => Promise<Response>;
+  /** A page that shows what the application got, if its callback does not. */
+  readonly shows?: string;
+}
+
+/** In the order of the guide. */
+export const WEB_RECIPES: readonly WebRecipe[] = [
+  { heading: 'passport-oauth2', callback: '/callback', begin: (browser) => browser.visit('/connect') },
+  {
+    heading: 'Auth.js',
+    callback: '/auth/callback/scheduling',
+    begin: async (browser) => {
+      const { csrfToken } = (await (await browser.visit('/auth/csrf')).json()) as { csrfToken: string };
+      return browser.visit('/auth/signin/scheduling', { csrfToken });
+    },
+    shows: '/auth/session',
+  },
+  {
+    heading: 'grant',
+    callback: '/connect/scheduling/callback',
+    begin: (browser) => browser.visit('/connect/scheduling'),
+  },
+];
+
+/** A browser that has the application open. */
+export class Browser {
+  private readonly cookies = new CookieJar();
+
+  constructor(private readonly url: string) {}
+
+  /** One request; no redirect is followed. */
+  async visit(path: string, form?: Readonly<Record<string, string>>): Promise<Response> {
+    const url = new URL(path, this.url);
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { Cookie: this.cookies.header(url) ?? '' },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    this.cookies.store(url, answer.headers);
+    return answer;
+  }
+
+  /** Follows the application's redirects. @returns the page at their end */
+  async open(path: string): Promise<string> {
+    let answer = await this.visit(path);
+    for (let next = answer.headers.get('location'); next !== null; next = answer.headers.get('location')) {
+      await answer.arrayBuffer();
+      answer = await this.visit(next);
+    }
+    return answer.text();
+  }
+}
+
+/** Starts the application, and resolves when it answers. */
+export async function startWebRecipe(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv & { PORT: string },
+): Promise<GuardedProcess> {
+  let output = '';
+  const application = startGuarded({
+    name: 'the recipe',
+    command,
+    args,
+    cwd: folder,
+    env,
+    logFile: join(folder, 'log'),
+    onOutput: (text) => (output += text),
+    signal: 'SIGTERM',
+    grace: 5_000,
+  });
+  const ended = application.ended.then((how) =>
+    Promise.reject(new Error(`the recipe ended (${how}): ${output}`)),
+  );
+  ended.catch(() => undefined);
+  const answers = until('the recipe answers', 60_000, () =>
+    fetch(`http://127.0.0.1:${env.PORT}/`, { redirect: 'manual' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await Promise.race([answers, ended]);
+  return application;
+}
