@@ -128,6 +128,8 @@ describe('operator', () => {
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
     for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const json = await bench.run(['migrate', '--json'], env);
+    expect(json).toEqual({ code: 0, stdout: '{\n  "applied": []\n}\n', stderr: '' });
     expect(both.map(({ stdout }) => stdout).sort()).toEqual([
       expect.stringMatching(/^applied CreateTables1795219200000\n(applied \w+\n)*$/),
       'nothing to apply: the database is up to date\n',

@@ -24,6 +24,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['user create', ['--email', 'a@example.com', '--username', 'a', '--name', 'A'], []],
   ['user update', ['nobody', '--locale', 'de'], []],
   ['user list', [], []],
+  ['user show', ['nobody'], []],
   ['user set-password', ['nobody'], []],
   ['user enable', ['nobody'], []],
   ['user disable', ['nobody'], ['NATS_URL']],

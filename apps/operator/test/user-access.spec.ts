@@ -75,6 +75,68 @@ describe('operator user list', () => {
   });
 });
 
+describe('operator user show', () => {
+  it('shows a user by every kind of login, without the password hash', async () => {
+    const id = await made('shown', 'Sho Wn');
+    await bench.rows(
+      "UPDATE users SET issuer = 'https://login.example', external_id = 'ext-1' WHERE id = $1",
+      [id],
+    );
+    const shown = jsonOf(await user('show', 'SHOWN@example.com', '--json'));
+    expect(shown).toEqual({
+      id,
+      username: 'shown',
+      email: 'shown@example.com',
+      name: 'Sho Wn',
+      issuer: 'https://login.example',
+      external_id: 'ext-1',
+      has_password: true,
+      time_zone: 'UTC',
+      locale: null,
+      organization_id: null,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      disabled_at: null,
+      live_grants: 0,
+    });
+    for (const login of ['shown', 'ext-1', `id:${id}`])
+      expect(jsonOf(await user('show', login, '--json'))).toEqual(shown);
+    expect((await user('show', 'shown')).stdout).toMatch(/^has_password +yes$/m);
+  });
+
+  it('counts live grants only', async () => {
+    const id = await made('granting');
+    const client = jsonOf(
+      await bench.run([
+        'client',
+        'create',
+        '--name',
+        'A',
+        '--redirect-uri',
+        'https://a.example/cb',
+        '--json',
+      ]),
+    ) as { client_id: string };
+    const states = [
+      "now() + interval '1 day', NULL",
+      "now() - interval '1 day', NULL",
+      "now() + interval '1 day', now()",
+    ];
+    for (const [index, state] of states.entries())
+      await bench.rows(
+        `INSERT INTO grants (id, user_id, client_id, scope, asked_scope, resources, lifetime, expires_at, revoked_at)
+         SELECT $1, $2, $3, 'profile:read', 'profile:read', '', interval '1 day', ${state}`,
+        [String(index).repeat(43), id, client.client_id],
+      );
+    expect(jsonOf(await user('show', 'granting', '--json'))).toMatchObject({ live_grants: 1 });
+  });
+
+  it('escapes control characters', async () => {
+    const id = await made('esc-show');
+    await bench.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009bC']);
+    expect((await user('show', 'esc-show')).stdout).toContain('E\uFFFD[2J\uFFFDC');
+  });
+});
+
 describe('operator user set-password', () => {
   const logsIn = async (login: string, password: string) => {
     const source = await databaseDataSource(bench.databaseUrl).initialize();
@@ -128,16 +190,20 @@ describe('operator user set-password', () => {
 });
 
 describe('a user command', () => {
-  it.each([['disable'], ['enable'], ['set-password'], ['delete', '--yes'], ['update', '--locale', 'de']])(
-    '%s exits with 2 for an unknown user',
-    async (command, ...more) => {
-      for (const login of ['no-body', 'no-body@example.com', 'no\u001b[2Jbody']) {
-        const outcome = await user(command, login, ...more);
-        expectRefused(outcome, /^error: there is no user "no.*body.*": see operator user list\n$/);
-        expect(outcome.stderr).not.toContain('\u001b');
-      }
-    },
-  );
+  it.each([
+    ['show'],
+    ['disable'],
+    ['enable'],
+    ['set-password'],
+    ['delete', '--yes'],
+    ['update', '--locale', 'de'],
+  ])('%s exits with 2 for an unknown user', async (command, ...more) => {
+    for (const login of ['no-body', 'no-body@example.com', 'no\u001b[2Jbody']) {
+      const outcome = await user(command, login, ...more);
+      expectRefused(outcome, /^error: there is no user "no.*body.*": see operator user list\n$/);
+      expect(outcome.stderr).not.toContain('\u001b');
+    }
+  });
 
   it('delete exits with 2 and changes nothing without --yes', async () => {
     const id = await made('unsure');
@@ -164,6 +230,7 @@ describe('a user command', () => {
 
   it.each([
     ['list', /--search/],
+    ['show', /--json/],
     ['set-password', /--end-sessions/],
     ['disable', /Safe to repeat/],
     ['enable', /--json/],

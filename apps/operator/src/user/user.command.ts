@@ -23,6 +23,7 @@ import {
   listUsers,
   setLocale,
   setPassword,
+  showUser,
 } from './user.service.js';
 
 const LOGIN = ['<login>', 'the email address, user name or external_id, or id: and the id'] as const;
@@ -34,7 +35,7 @@ const PASSWORD_STDIN = [
 export function userCommand(): OperatorCommand {
   const user = new OperatorCommand('user')
     .description(
-      'users of the scheduling product: create, import, list, update, set-password, disable, enable, delete',
+      'users of the scheduling product: create, import, list, show, update, set-password, disable, enable, delete',
     )
     .examples('user create --help');
 
@@ -66,6 +67,15 @@ export function userCommand(): OperatorCommand {
     .jsonOption('print a JSON array')
     .examples('user list --search @example.com', 'user list --limit 1000 --after 4711 --json')
     .action(list);
+
+  user
+    .command('show')
+    .argument(...LOGIN)
+    .description('show a user and how many applications have access; never a password hash')
+    .jsonOption()
+    .notes('"grant list --user" lists what the user has allowed.')
+    .examples('user show ada@example.com', 'user show id:4711 --json')
+    .action(show);
 
   user
     .command('update')
@@ -170,6 +180,37 @@ async function list({ json, ...options }: JsonOption): Promise<void> {
     );
     if (more) printLine(`\nFor the next page, add --after ${users.at(-1)?.id}`);
   });
+}
+
+async function show(login: string, options: JsonOption): Promise<void> {
+  const user = await showUser(readSettings(DatabaseSettings), login);
+  const described = {
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    name: user.name,
+    issuer: user.issuer,
+    external_id: user.externalId,
+    has_password: user.hasPassword,
+    time_zone: user.timeZone,
+    locale: user.locale,
+    organization_id: user.organizationId,
+    created_at: user.createdAt.toISOString(),
+    disabled_at: user.disabledAt?.toISOString() ?? null,
+    live_grants: user.liveGrants,
+  };
+  printResult(options, described, () =>
+    printFields(
+      Object.fromEntries(
+        Object.entries(described).map(([name, value]) => [name, printable(fieldText(value))]),
+      ),
+    ),
+  );
+}
+
+function fieldText(value: string | number | boolean | null): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return String(value ?? 'none');
 }
 
 async function update(login: string, { json, ...options }: JsonOption): Promise<void> {

@@ -1,5 +1,10 @@
 import { DuplicateUserError, type User } from '#database/user/user.js';
-import type { Disabling, UserAccount, UserFilter } from '#database/user/user-account.store.js';
+import type {
+  Disabling,
+  UserAccount,
+  UserAccountDetails,
+  UserFilter,
+} from '#database/user/user-account.store.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { printable } from '../command-line/output.js';
 import { invocation } from '../command-line/operator-command.js';
@@ -40,6 +45,18 @@ export async function listUsers(
     accounts.list({ ...filter, limit: filter.limit + 1 }),
   );
   return { page: found.slice(0, filter.limit), more: found.length > filter.limit };
+}
+
+export async function showUser(
+  settings: DatabaseSettings,
+  login: string,
+): Promise<User & UserAccountDetails> {
+  return withStores(settings, async (stores) => {
+    const user = await findUser(stores, login);
+    const details = await stores.accounts.details(user.id);
+    if (!details) throw unknownUser(login);
+    return { ...user, ...details };
+  });
 }
 
 /** @param locale null: the browser's language */

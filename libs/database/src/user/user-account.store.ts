@@ -14,6 +14,14 @@ export interface UserAccount {
   readonly disabledAt: Date | null;
 }
 
+/** What the operator sees besides the profile. */
+export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'disabledAt'> {
+  /** Whether the user can log in with a password here. */
+  readonly hasPassword: boolean;
+  /** Number of grants that are neither revoked nor expired. */
+  readonly liveGrants: number;
+}
+
 /** Result of `disable`. */
 export interface Disabling {
   /** False if the user was already disabled. */
@@ -71,6 +79,17 @@ export class UserAccountStore {
        ORDER BY id LIMIT 10`,
       [login],
     );
+  }
+
+  /** @returns null if there is no such user */
+  async details(id: number): Promise<UserAccountDetails | null> {
+    const [found] = await this.dataSource.query<UserAccountDetails[]>(
+      `SELECT created_at AS "createdAt", disabled_at AS "disabledAt", password_hash IS NOT NULL AS "hasPassword",
+         (SELECT count(*)::integer FROM grants WHERE user_id = users.id AND revoked_at IS NULL AND expires_at > now()) AS "liveGrants"
+       FROM users WHERE id = $1`,
+      [id],
+    );
+    return found ?? null;
   }
 
   /**
