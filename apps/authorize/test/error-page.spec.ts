@@ -62,7 +62,7 @@ describe.each(pages)('%s', (_what, check, kind, provoke) => {
     expect(page.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
     const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
     expect(details).toMatch(
-      /<dd><code>(invalid_request|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
+      /<dd><code>(invalid_request|unauthorized_client|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
     );
     if (check === null) expect(details).not.toContain('Failed check');
     else expect(details).toContain(`<dd><code>${check}</code></dd>`);

@@ -91,6 +91,16 @@ export function everyError({
   return [
     ['no client_id', 'client', 'client_missing', () => ask({ client_id: undefined })],
     ['an unknown client_id', 'client', 'client_unknown', () => ask({ client_id: 'sc_nobody' })],
+    [
+      'an application that the operator has disabled',
+      'client_disabled',
+      'client_disabled',
+      async () => {
+        const { clientId } = await app.client();
+        await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+        return ask({ client_id: clientId });
+      },
+    ],
     ['no redirect_uri', 'redirect_uri', 'redirect_missing', () => ask({ redirect_uri: undefined })],
     [
       'a redirect_uri that is not registered',

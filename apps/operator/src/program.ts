@@ -13,8 +13,8 @@ const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
-  NATS_URL         client create, client update, client delete, client secret rotate, client secret revoke,
-                   resource-server revoke, user disable, user delete, grant revoke
+  NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
+                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke
   AUTH_URL         client create, client handover
   BASE_URL         client create, client handover, resource-server create
   API_URL          client handover

@@ -117,6 +117,7 @@ describe('operator client update', () => {
         optional_scopes: [],
         require_par: false,
         first_party: false,
+        disabled_at: null,
         logo: null,
         live_secrets: 1,
         created_at: expect.any(String),

@@ -126,7 +126,7 @@ describe('operator client', () => {
       expect(stdout).toContain(id);
       expect(withoutIds(stdout)).not.toMatch(/scs_|hash|\\x/);
     }
-    expect(list?.stdout).toMatch(/^client_id +type +first_party +logo +created_at +name$/m);
+    expect(list?.stdout).toMatch(/^client_id +type +state +first_party +logo +created_at +name$/m);
     expect(JSON.parse(listJson!.stdout)).toContainEqual(JSON.parse(showJson!.stdout));
     expect(show?.stdout).toMatch(new RegExp(`^redirect_uris +${CALLBACK}$`, 'm'));
     expect(JSON.parse(showJson!.stdout)).toEqual({
@@ -138,6 +138,7 @@ describe('operator client', () => {
       optional_scopes: [],
       require_par: false,
       first_party: false,
+      disabled_at: null,
       logo: null,
       live_secrets: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -54,3 +54,26 @@ describe('deleting a client by plain SQL', () => {
     expect(await grants.find(id)).toMatchObject({ clientId: one, revokedAt: null });
   });
 });
+
+describe('a client that is being disabled', () => {
+  it('gets no grant that is recorded at the same time, or later, until it is enabled', async () => {
+    const { mine, one, grants, database } = world;
+    const runner = database.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [one]);
+    const record = (id: string, declined: readonly string[] = []) => {
+      const grant = { id: id.repeat(43), userId: mine, clientId: one, scope: 'a', askedScope: 'a b' };
+      const expiresAt = new Date(Date.now() + 60_000);
+      const full = { ...grant, resources: null, expiresAt };
+      return declined.length > 0 ? grants.createDeclining(full, declined) : grants.create(full);
+    };
+    const recording = [record('h'), record('i', ['b'])];
+    await blocked(database, 2);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await Promise.all(recording)).toEqual([false, null]);
+    expect([await record('h'), await record('i', ['b'])]).toEqual([false, null]);
+    await sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [one]);
+    expect([await record('h'), await record('i', ['b'])]).toEqual([true, []]);
+  });
+});

@@ -37,7 +37,7 @@ export class AuthorizationRequestService {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
     const context = await this.contexts.find(clientId, session?.userId ?? null);
-    const client = registered(context.client, clientId);
+    const client = usable(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null);
     const scopes = requestedScopes(request, client, user ? context.decisions : []);
@@ -97,8 +97,13 @@ function clientIdOf(parameters: Parameters): string {
  * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the
  * resource owner of the error and MUST NOT automatically redirect the user-agent".
  */
-function registered(client: Client | null, clientId: string): Client {
-  if (client) return client;
+function usable(client: Client | null, clientId: string): Client {
+  if (client?.disabledAt === null) return client;
+  // The operator does not trust it now: nothing is redirected to it, not even an error.
+  if (client)
+    throw new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
+      detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },
+    });
   throw OAuthError.invalidRequest('no application is registered under this client_id', {
     detail: { check: 'client', client_id: clientId },
   });

@@ -85,7 +85,7 @@ function pagination(translator: Translator, { page, pages }: AppsPage): Html {
 }
 
 function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsView): Html {
-  const { clientId, name, firstParty, scopes } = app;
+  const { clientId, name, firstParty, isDisabled, scopes } = app;
   const label = translator.text('apps.revoke_one', { client: name });
   return html`
     <div class="party">
@@ -95,6 +95,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
         ${firstParty && html`<p class="quiet">${translator.rich('apps.made_by_us', { product })}</p>`}
       </div>
     </div>
+    ${isDisabled && html`<p>${translator.text('apps.disabled')}</p>`}
     <ul>
       ${translator.scopes(scopes).map((text) => html`<li>${text}</li>`)}
     </ul>

@@ -8,7 +8,8 @@ import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configur
 import { declinedScopes, type ValidatedRequest } from './interaction.js';
 
 /**
- * The consent ended while the request was being answered: the user revoked it, or the user or the application was deleted.
+ * The consent ended while the request was being answered: the user revoked it, or the user or the application was deleted or
+ * disabled.
  * Loading the request again shows the reason.
  */
 export class ConsentEndedError extends Error {
@@ -43,8 +44,8 @@ export class ConsentService {
    * @param scope what the user allows
    * @param continuesConsent whether the user allowed it earlier and was not asked now
    * @throws UnfinishedRevocationError if Redis did not apply what ended; nothing is allowed then
-   * @throws ConsentEndedError if, since the request was checked, the client was deleted, the user deleted or disabled, or
-   *   the continued consent revoked
+   * @throws ConsentEndedError if, since the request was checked, the client or the user was deleted or disabled, or the
+   *   continued consent revoked
    * @returns the code for the client, and the grant's id for the log
    */
   async allow(

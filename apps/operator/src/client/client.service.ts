@@ -69,6 +69,30 @@ export async function updateClient(
 }
 
 /**
+ * Disables a client. Safe to repeat: the services are told again.
+ *
+ * @returns false if it was disabled before
+ * @throws InputError if there is no such client
+ */
+export function disableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
+  return setDisabled(settings, clientId, true);
+}
+
+/** As disableClient, the other way round. @returns false if it was not disabled */
+export function enableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
+  return setDisabled(settings, clientId, false);
+}
+
+async function setDisabled(settings: ChangeSettings, clientId: string, disabled: boolean): Promise<boolean> {
+  const changed = await withStores(settings, ({ registrations }) =>
+    registrations.setDisabled(clientId, disabled),
+  );
+  if (changed === null) throw unknownClient(clientId);
+  await publishClientChanged(settings.NATS_URL, clientId);
+  return changed;
+}
+
+/**
  * Deletes a client and revokes every grant of it. Safe to repeat after a failure.
  *
  * @throws InputError if there never was such a client; Error if running services do not answer

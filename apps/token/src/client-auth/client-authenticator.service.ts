@@ -48,7 +48,7 @@ export class ClientAuthenticator {
   }
 
   /**
-   * Authenticates the client of a request, and adds its client_id to the log context. A public client has nothing to prove
+   * Authenticates the client of a request, which must not be disabled, and adds its client_id to the log context. A public client has nothing to prove
    * (RFC 6749 2.1).
    *
    * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret get the same answer
@@ -61,7 +61,7 @@ export class ClientAuthenticator {
     if (!client)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client is registered');
     if (client.type === 'public') {
-      if (clientSecret === undefined) return client;
+      if (clientSecret === undefined) return enabled(client, credentials);
       throw invalidClient(
         credentials,
         'this is a public client: it has no client_secret and must not send one',
@@ -75,7 +75,7 @@ export class ClientAuthenticator {
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client secret matches');
     // Shows the operator when the older of two secrets is no longer used.
     this.usage.recordSecret(secretId);
-    return client;
+    return enabled(client, credentials);
   }
 }
 
@@ -125,6 +125,16 @@ export function invalidClient(
     detail: { check, client_id: clientId },
     headers: method === 'basic' ? BASIC_CHALLENGE : {},
   });
+}
+
+/** Comes last: only a client that has proved its identity learns that it is disabled. */
+function enabled(client: Client, credentials: ClientCredentials): Client {
+  if (client.disabledAt === null) return client;
+  throw invalidClient(
+    credentials,
+    'the operator has disabled this client: nothing works until the operator enables it again',
+    'client is enabled',
+  );
 }
 
 /** RFC 6749 2.3.1: identifier and secret are form-encoded before they are joined by a colon (RFC 7617). */

@@ -6,6 +6,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
+import { DisabledClients } from './disabled-clients.service.js';
 
 /** RFC 7662 2.1. The hint is not needed, because a token names its own kind. */
 class IntrospectDto extends ClientDto {
@@ -19,6 +20,7 @@ export class IntrospectionController {
   constructor(
     private readonly authenticator: ResourceServerAuthenticator,
     private readonly engine: GrantEngine,
+    private readonly clients: DisabledClients,
     private readonly configuration: TokenConfiguration,
   ) {}
 
@@ -27,7 +29,7 @@ export class IntrospectionController {
   @Header('Pragma', 'no-cache')
   async introspect(@Body(ParametersPipe) dto: IntrospectDto, @Req() request: ClientRequest): Promise<object> {
     await this.authenticator.authenticate(request, dto);
-    const result = await this.engine.introspectWithoutProof(dto.token);
+    const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
     // 2.2: `active: false` is the only answer to any other token, so that nobody can probe. A refresh token is inactive
     // too, because an API that checks `active` alone would accept it for 90 days.

@@ -15,6 +15,7 @@ import {
 import { REFERENCE_HEADER } from '#platform/nats/nats-message.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import { DisabledClients } from './disabled-clients.service.js';
 
 /** Answers resource servers over NATS. */
 @Controller()
@@ -23,6 +24,7 @@ export class IntrospectionResponder {
 
   constructor(
     private readonly engine: GrantEngine,
+    private readonly clients: DisabledClients,
     private readonly usage: UsageRecorder,
     private readonly proofs: DpopProofService,
     private readonly users: UserStore,
@@ -34,7 +36,7 @@ export class IntrospectionResponder {
     @Payload() request: IntrospectionRequest,
     @Ctx() context: NatsContext,
   ): Promise<IntrospectionReply> {
-    const result = await this.engine.introspect(request.token, request.jkt ?? null);
+    const result = await this.clients.check(await this.engine.introspect(request.token, request.jkt ?? null));
     if (result.outcome === 'active' && result.token.kind === 'access') {
       const { grant, grantId, token, audience } = result;
       this.usage.recordGrant(grantId);

@@ -36,8 +36,13 @@ interface Consent {
   readonly grantsOfDay: number;
 }
 
+type ClientRow = Omit<Client, 'createdAt' | 'disabledAt'> & {
+  readonly createdAt: string;
+  readonly disabledAt: string | null;
+};
+
 interface Row extends Consent {
-  readonly client: (Omit<Client, 'createdAt'> & { readonly createdAt: string }) | null;
+  readonly client: ClientRow | null;
   readonly user: User | null;
   /** Whether there are more grants than were read. */
   readonly more: boolean;
@@ -63,7 +68,8 @@ const QUERY = `
     (SELECT row_to_json(client) FROM (
        SELECT c.client_id AS "clientId", c.name, c.type, c.redirect_uris AS "redirectUris", c.scopes,
               c.optional_scopes AS "optionalScopes", c.require_par AS "requirePar",
-              c.first_party AS "firstParty", l.digest AS logo, c.created_at AS "createdAt"
+              c.first_party AS "firstParty", c.disabled_at AS "disabledAt", l.digest AS logo,
+              c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
        WHERE c.client_id = $1 AND c.deleted_at IS NULL
      ) client) AS client,
@@ -114,7 +120,7 @@ export class AuthorizationContextStore {
     const { decisions, grantsOfDay } = more ? await this.row<Consent>(MANY, [known, userId]) : row;
     const earlier = client ? (decisions ?? []) : [];
     return {
-      client: client && { ...client, createdAt: new Date(client.createdAt) },
+      client: client && toClient(client),
       user,
       decisions: earlier.map(({ at, ...of }) => ({ ...of, at: new Date(at) })),
       grantsOfDay,
@@ -126,4 +132,12 @@ export class AuthorizationContextStore {
     if (!row) throw new Error('a SELECT of one row answered with none');
     return row;
   }
+}
+
+function toClient({ createdAt, disabledAt, ...client }: ClientRow): Client {
+  return {
+    ...client,
+    createdAt: new Date(createdAt),
+    disabledAt: disabledAt === null ? null : new Date(disabledAt),
+  };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import type { ClientType } from '#oauth/client.js';
@@ -65,6 +65,24 @@ export class ClientRegistrationStore {
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
       return changed;
     });
+  }
+
+  /**
+   * Disables or enables a client; its secrets and grants stay. Waits for a grant that is being recorded, and later ones are
+   * refused while it is disabled.
+   *
+   * @returns whether anything changed; null if the client is unknown or deleted
+   */
+  async setDisabled(clientId: string, disabled: boolean): Promise<boolean | null> {
+    const { affected } = await this.dataSource.manager.update(
+      ClientEntity,
+      { clientId, deletedAt: IsNull(), disabledAt: disabled ? IsNull() : Not(IsNull()) },
+      { disabledAt: disabled ? () => 'now()' : null },
+    );
+    if (affected === 1) return true;
+    return (await this.dataSource.manager.existsBy(ClientEntity, { clientId, deletedAt: IsNull() }))
+      ? false
+      : null;
   }
 
   /**

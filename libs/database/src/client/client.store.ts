@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, IsNull, Not, type SelectQueryBuilder } from 'typeorm';
 import { generateClientId, type ClientType, isClientId } from '#oauth/client.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
@@ -48,6 +48,15 @@ export class ClientStore {
     return found.map(toClient);
   }
 
+  /** The identifiers of the clients that are disabled. */
+  async listDisabled(): Promise<string[]> {
+    const found = await this.dataSource.manager.find(ClientEntity, {
+      select: { clientId: true },
+      where: { disabledAt: Not(IsNull()), deletedAt: IsNull() },
+    });
+    return found.map(({ clientId }) => clientId);
+  }
+
   /**
    * Registers a client, its first secret and its logo in one transaction.
    *
@@ -77,6 +86,7 @@ export class ClientStore {
         optionalScopes: [...optionalScopes],
         requirePar,
         firstParty,
+        disabledAt: null,
       });
       await manager.insert(ClientEntity, client).catch((error: unknown) => {
         throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
@@ -108,7 +118,7 @@ export class ClientStore {
 
 function toClient(entity: ClientEntity): ClientWithSecrets {
   const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, firstParty } = entity;
-  const { secrets = [], logo, createdAt } = entity;
+  const { secrets = [], logo, createdAt, disabledAt } = entity;
   return {
     clientId,
     name,
@@ -118,6 +128,7 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     optionalScopes,
     requirePar,
     firstParty,
+    disabledAt,
     logo: logo?.digest ?? null,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),
     createdAt,

@@ -9,6 +9,8 @@ export interface Client extends OAuthClient {
   readonly optionalScopes: readonly string[];
   /** An application of the product itself: users are not asked for consent. */
   readonly firstParty: boolean;
+  /** When the operator disabled it; null if it may be used. */
+  readonly disabledAt: Date | null;
   /** Hexadecimal SHA-256 of its image; null if it has none. */
   readonly logo: string | null;
   readonly createdAt: Date;

@@ -9,6 +9,7 @@ import { CreateTables1795219200000 } from '../migrations/1795219200000-create-ta
 import { RetainGrantsOfDeletedUsers1795330000000 } from '../migrations/1795330000000-retain-grants-of-deleted-users.js';
 import { IdentitiesOfUsers1795400000000 } from '../migrations/1795400000000-identities-of-users.js';
 import { ResourcesOfGrants1795410000000 } from '../migrations/1795410000000-resources-of-grants.js';
+import { DisabledClients1795420000000 } from '../migrations/1795420000000-disabled-clients.js';
 import { TokenKeys1795430000000 } from '../migrations/1795430000000-token-keys.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
@@ -81,6 +82,7 @@ export function databaseDataSource(
       RetainGrantsOfDeletedUsers1795330000000,
       IdentitiesOfUsers1795400000000,
       ResourcesOfGrants1795410000000,
+      DisabledClients1795420000000,
       TokenKeys1795430000000,
     ],
     migrationsTransactionMode: 'all',

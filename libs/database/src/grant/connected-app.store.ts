@@ -12,6 +12,8 @@ export interface ConnectedApp {
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
+  /** Whether the operator has disabled it: none of its tokens works at present. */
+  readonly isDisabled: boolean;
   /** The union of the grants' scopes, in no order. */
   readonly scopes: readonly string[];
   /** When the oldest grant was created. */
@@ -34,7 +36,8 @@ type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
 /** `more`: whether there are more grants than were read. */
 type FewRow = { readonly more: boolean } & (Row | { readonly clientId: null });
 
-const FIELDS = `c.client_id AS "clientId", c.name, l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType"`;
+const FIELDS = `c.client_id AS "clientId", c.name, l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
+  c.disabled_at IS NOT NULL AS "isDisabled"`;
 const BY_CLIENT = `
   GROUP BY c.client_id, l.client_id
   ORDER BY lower(c.name), c.client_id

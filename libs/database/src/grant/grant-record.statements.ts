@@ -45,11 +45,14 @@ const CARRIED = `
   ) carried
   WHERE string_to_array($4, ' ') <@ string_to_array(carried.scope, ' ')`;
 
+/** A client that may get grants: SQL condition on clients. */
+const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
+
 /**
- * Locks client, then user, in the order that all code uses. Returns no row if either is missing or the user is disabled.
+ * Locks client, then user, in the order that all code uses. Returns no row if either is missing or disabled.
  */
 export const CLIENT_AND_USER = `
-  SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND deleted_at IS NULL FOR SHARE) client
+  SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND ${USABLE_CLIENT} FOR SHARE) client
   CROSS JOIN LATERAL (
     SELECT u.id FROM users u
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
@@ -82,7 +85,7 @@ export async function recordGrant(
               FOR UPDATE SKIP LOCKED
             )
           ),
-          client AS (SELECT client_id FROM clients WHERE client_id = $3 AND deleted_at IS NULL FOR SHARE)
+          client AS (SELECT client_id FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
      INSERT INTO grants (id, user_id, client_id, scope, asked_scope, resources, expires_at, lifetime)
      SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now() FROM client
      CROSS JOIN LATERAL (

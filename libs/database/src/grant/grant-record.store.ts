@@ -56,7 +56,7 @@ export class GrantRecordStore {
    * All code locks client, user, grant in this order. The share locks make a concurrent delete or revocation wait: it then
    * sees the new grant and revokes it. Expired grants that are locked are left to the next call.
    *
-   * @returns false, recording nothing, if the client was deleted, the user deleted or disabled, or (with `continuesConsent`) a
+   * @returns false, recording nothing, if the client or the user was deleted or disabled, or (with `continuesConsent`) a
    *   continued scope was revoked or declined in the meantime
    */
   create(record: NewGrantRecord): Promise<boolean> {

@@ -17,7 +17,8 @@ export type Advice =
   | 'check_address'
   | 'enter_less'
   | 'wait'
-  | 'tell_us';
+  | 'tell_us'
+  | 'review_apps';
 
 interface Remedy {
   readonly party: Party;
@@ -34,6 +35,7 @@ interface Remedy {
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'tell_makers' },
   client_unknown: { party: 'application', advice: 'tell_makers' },
+  client_disabled: { party: 'us', advice: 'review_apps' },
   redirect_missing: { party: 'application', advice: 'tell_makers' },
   redirect_mismatch: { party: 'application', advice: 'tell_makers' },
   parameter_malformed: { party: 'you', advice: 'try_or_tell_makers' },
@@ -70,6 +72,7 @@ type Detail = OAuthError['detail'];
 /** By the failed check (`detail.check` of the error), and by what it found. */
 const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['client', ({ client_id: sent }) => (sent === undefined ? 'client_missing' : 'client_unknown')],
+  ['client_disabled', () => 'client_disabled'],
   [
     'redirect_uri',
     ({ redirect_uri: sent }) => (sent === undefined ? 'redirect_missing' : 'redirect_mismatch'),

@@ -49,6 +49,10 @@ export function errorPage(report: ErrorReport): Page {
         html`<p><a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a></p>`
       }
       ${
+        kind === 'client_disabled' &&
+        html`<p><a class="alone" href="${ENDPOINTS.connectedApps}">${translator.text('apps.title')}</a></p>`
+      }
+      ${
         reference !== null &&
         html`<p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>`
       }

@@ -47,6 +47,15 @@ export const APPS_MESSAGES = {
     ja: '{product} が提供',
     ar: 'من {product}',
   },
+  'apps.disabled': {
+    en: 'We have switched off this application: it cannot use your account now.',
+    de: 'Wir haben diese Anwendung abgeschaltet: Sie kann Ihr Konto zurzeit nicht verwenden.',
+    fr: 'Nous avons désactivé cette application : elle ne peut pas utiliser votre compte en ce moment.',
+    es: 'Hemos desactivado esta aplicación: ahora no puede usar tu cuenta.',
+    pt: 'Desativámos esta aplicação: de momento não pode usar a sua conta.',
+    ja: '当サービスがこのアプリケーションを停止したため、現在はアカウントを利用できません。',
+    ar: 'لقد أوقفنا هذا التطبيق: لا يمكنه استخدام حسابك الآن.',
+  },
   'apps.since': {
     en: 'Allowed on {date}.',
     de: 'Erlaubt am {date}.',

@@ -155,6 +155,15 @@ export const ERROR_MESSAGES = {
     ja: 'もう一度お試しください。このページが再び表示される場合は、下の参照番号を添えてお知らせください。',
     ar: 'حاول مرة أخرى. إذا ظهرت هذه الصفحة ثانية، فأخبرنا واذكر المرجع أدناه.',
   },
+  'error.advice.review_apps': {
+    en: 'You need not do anything. To end its access for good, open your connected applications. If you have questions, tell us the reference below.',
+    de: 'Sie müssen nichts tun. Um ihr den Zugriff für immer zu nehmen, öffnen Sie Ihre verbundenen Anwendungen. Wenn Sie Fragen haben, nennen Sie uns die Referenz unten.',
+    fr: 'Vous n’avez rien à faire. Pour mettre fin définitivement à son accès, ouvrez vos applications connectées. Si vous avez des questions, indiquez-nous la référence ci-dessous.',
+    es: 'No tienes que hacer nada. Para retirarle el acceso definitivamente, abre tus aplicaciones conectadas. Si tienes preguntas, danos la referencia de abajo.',
+    pt: 'Não precisa de fazer nada. Para lhe retirar o acesso definitivamente, abra as suas aplicações ligadas. Se tiver perguntas, indique-nos a referência abaixo.',
+    ja: '何もする必要はありません。アクセスを完全に取り消すには、連携中のアプリケーションを開いてください。ご質問がある場合は、下の参照番号をお知らせください。',
+    ar: 'لا يلزمك فعل أي شيء. لإنهاء وصوله نهائيًا، افتح التطبيقات المتصلة. إذا كانت لديك أسئلة، فاذكر لنا المرجع أدناه.',
+  },
   'error.button.again': {
     en: 'Try again',
     de: 'Noch einmal versuchen',

@@ -65,6 +65,80 @@ const refused = ({ access_token }: Pair) => becomesRefused(resource.url, access_
 
 const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.grantIdOf(access_token));
 
+describe('operator client disable and enable', () => {
+  const set = (state: 'disable' | 'enable', ...args: string[]) => host.run(['client', state, ...args], env);
+
+  it('disable refuses every token of the client at once, even cached ones, and enable lets them work again', async () => {
+    const [client, other] = [await fixture.client(), await fixture.client()];
+    const [got, revoked, kept] = [await pair(client), await pair(client), await pair(other)];
+    for (const each of [got, revoked, kept]) expect(await me(each)).toBe(200);
+
+    const { code, stdout, stderr } = await set('disable', client.client_id, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      client_id: client.client_id,
+      disabled: true,
+      disabled_before: false,
+    });
+    for (const each of [got, revoked]) {
+      await refused(each);
+      expect((await refresh(client, each)).body).toMatchObject({
+        error: 'invalid_client',
+        error_description: expect.stringContaining('disabled'),
+      });
+      expect((await grantOf(each))?.revokedAt).toBeNull();
+    }
+    expect(await me(kept)).toBe(200);
+    expect((await refresh(other, kept)).status).toBe(200);
+
+    await host.run(['grant', 'revoke', fixture.grantIdOf(revoked.access_token)], env);
+    const again = await set('enable', client.client_id, '--json');
+    expect(JSON.parse(again.stdout)).toEqual({
+      client_id: client.client_id,
+      disabled: false,
+      disabled_before: true,
+    });
+    expect(await me(got)).toBe(200);
+    expect(await me(revoked)).toBe(401);
+    expect((await refresh(client, got)).status).toBe(200);
+    expect((await refresh(client, revoked)).body['error']).toBe('invalid_grant');
+  });
+
+  it('are safe to repeat, and say what they found', async () => {
+    const { client_id: id } = await fixture.client();
+    expect((await set('enable', id)).stdout).toBe(`${id} was not disabled.\n`);
+    expect((await set('disable', id)).stdout).toContain(`Disabled ${id}: none of its tokens works`);
+    expect((await set('disable', id)).stdout).toContain(
+      `${id} was disabled before: none of its tokens works`,
+    );
+    expect((await set('enable', id)).stdout).toContain(`Enabled ${id}: its tokens work again`);
+  });
+
+  it('list, show and search tell the state of a client', async () => {
+    const { client_id: id } = await fixture.client();
+    await set('disable', id);
+    const line = new RegExp(`^${id} +confidential +disabled `, 'm');
+    expect((await host.run(['client', 'list'], env)).stdout).toMatch(line);
+    expect((await host.run(['client', 'search', id], env)).stdout).toMatch(line);
+    expect((await host.run(['client', 'show', id], env)).stdout).toMatch(/^disabled_at +\d{4}-/m);
+  });
+
+  it('exit with 2 for an unknown or deleted client, and with 0 and a warning when NATS is away', async () => {
+    const { client_id: id } = await fixture.client();
+    const deaf = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
+    const warned = await host.run(['client', 'disable', id], deaf);
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('NATS (NATS_URL)') });
+    await remove(id, '--yes');
+    for (const gone of ['sc_unknown', id])
+      for (const state of ['disable', 'enable'] as const)
+        expect(await set(state, gone)).toMatchObject({
+          code: 2,
+          stdout: '',
+          stderr: expect.stringContaining('see operator client list'),
+        });
+  });
+});
+
 describe('operator client delete', () => {
   it('ends every token of the client at once, even cached ones, and no other client’s', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];

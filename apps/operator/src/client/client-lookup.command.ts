@@ -1,0 +1,104 @@
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { InputError } from '../command-line/input.js';
+import { invocation, OperatorCommand } from '../command-line/operator-command.js';
+import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { withStores } from '../connections/database.connection.js';
+import { readSettings } from '../settings/read-settings.js';
+import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
+import { asText, describe } from './client.description.js';
+import { findClient } from './client.service.js';
+import { handoverText } from './handover.js';
+
+export function listCommand(): OperatorCommand {
+  return new OperatorCommand('list')
+    .description('list the registered applications, oldest first')
+    .jsonOption('print a JSON array')
+    .examples('client list --json')
+    .action(list);
+}
+
+export function searchCommand(): OperatorCommand {
+  return new OperatorCommand('search')
+    .argument('<text>', 'part of its name, client_id or a redirect URI')
+    .description('find registered applications')
+    .jsonOption('print a JSON array')
+    .examples('client search calendar', 'client search app.example.com')
+    .action(search);
+}
+
+export function handoverCommand(): OperatorCommand {
+  return new OperatorCommand('handover')
+    .argument('<id>', 'its client_id')
+    .description('print what the owner of an application needs, as Markdown; never the secret')
+    .option(
+      '--secret-delivery <text>',
+      'how the owner gets the secret (default: that you deliver it separately)',
+      'delivered to you separately, through a channel that you agree on with the operator',
+    )
+    .option('--guide <url>', 'integration guide to link to')
+    .jsonOption('print JSON: the text is its field markdown')
+    .examples(
+      'client handover sc_abcdefghijklmnopqrstuvwx > handover.md',
+      'client handover sc_abcdefghijklmnopqrstuvwx --secret-delivery "in your password manager, as \\"Calendar\\""',
+    )
+    .action(handover);
+}
+
+export function showCommand(): OperatorCommand {
+  return new OperatorCommand('show')
+    .argument('<id>', 'its client_id')
+    .description('show a registered application; never its secret, which nobody can read back')
+    .jsonOption()
+    .examples('client show sc_abcdefghijklmnopqrstuvwx')
+    .action(show);
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
+  printClients(options, found, `No application is registered yet; see ${invocation()} client create --help`);
+}
+
+async function search(text: string, options: JsonOption): Promise<void> {
+  const wanted = text.toLowerCase();
+  const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
+  const matches = found.filter(({ clientId, name, redirectUris }) =>
+    [clientId, name, ...redirectUris].some((value) => value.toLowerCase().includes(wanted)),
+  );
+  printClients(options, matches, 'No application matches.');
+}
+
+/** @param none what is printed if there are none */
+function printClients(options: JsonOption, found: readonly ClientWithSecrets[], none: string): void {
+  const described = found.map(describe);
+  printResult(options, described, () => {
+    if (described.length === 0) return printLine(none);
+    printTable(
+      ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
+      described.map(({ client_id, type, disabled_at, first_party, logo, created_at, name }) => [
+        client_id,
+        type,
+        disabled_at === null ? 'enabled' : 'disabled',
+        first_party ? 'yes' : 'no',
+        logo ? 'yes' : 'no',
+        created_at.slice(0, 10),
+        name,
+      ]),
+    );
+  });
+}
+
+async function handover(
+  clientId: string,
+  { secretDelivery, guide, ...options }: JsonOption & { secretDelivery: string; guide?: string },
+): Promise<void> {
+  if (guide !== undefined && !/^https?:\/\/\S+$/.test(guide))
+    throw new InputError(['--guide must be an http or https URL']);
+  const settings = readSettings(HandoverSettings);
+  const markdown = handoverText(await findClient(settings, clientId), settings, { secretDelivery, guide });
+  printResult(options, { client_id: clientId, markdown }, () => printLine(markdown.trimEnd()));
+}
+
+async function show(clientId: string, options: JsonOption): Promise<void> {
+  const described = describe(await findClient(readSettings(DatabaseSettings), clientId));
+  printResult(options, described, () => printFields(asText(described)));
+}

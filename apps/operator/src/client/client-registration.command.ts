@@ -1,0 +1,147 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { validated } from '../command-line/input.js';
+import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
+import { printFields, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
+import { publishClientChanged } from '../connections/nats.connection.js';
+import { readScopes } from '../scope/read-scopes.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
+import { asText, describe } from './client.description.js';
+import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
+import { registerClient, updateClient } from './client.service.js';
+import { readLogo } from './read-logo.js';
+
+export function registerCommand(): OperatorCommand {
+  return new OperatorCommand('create')
+    .description('register an application and print the five things it needs')
+    .option('--name <name>', 'what users see when they are asked to allow access')
+    .option('--redirect-uri <uri>', 'where users return to; repeat it for more than one', collect)
+    .option(
+      '--scope <scopes>',
+      'what it may request, separated by spaces (default: the default scopes)',
+      collectScopes,
+    )
+    .option(
+      '--optional-scope <scopes>',
+      'those of its scopes that users may decline, separated by spaces (default: none)',
+      collectScopes,
+    )
+    .option(
+      '--logo <file>',
+      'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels, by which users recognise it',
+    )
+    .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
+    .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
+    .option('--first-party', "an application of the product's own: users are not asked for consent")
+    .jsonOption()
+    .notes(
+      `\
+A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback.
+It is compared character by character, except for the port of a public client's localhost, 127.0.0.1 or [::1]. The
+secret is shown only once. The command "scope list" shows the scopes.`,
+    )
+    .examples(
+      'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
+      'client create --name Phone --redirect-uri com.example.app:/callback --public --json',
+      'client create --name Bookings --redirect-uri https://app.example.com/callback \\\n' +
+        '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png',
+    )
+    .action(create);
+}
+
+export function updateCommand(): OperatorCommand {
+  return new OperatorCommand('update')
+    .argument('<id>', 'its client_id')
+    .description('change the registration of an application')
+    .option('--name <name>', 'what users see when they are asked to allow access')
+    .option(
+      '--scope <scopes>',
+      'everything it may request from now on, separated by spaces; replaces its scopes',
+      collectScopes,
+    )
+    .option(
+      '--optional-scope <scopes>',
+      'those of its scopes that users may decline; replaces what was registered; none: nothing',
+      collectScopesOrNone,
+    )
+    .option(
+      '--require-par <true|false>',
+      'whether to refuse authorization requests that the application did not push (RFC 9126)',
+    )
+    .option('--first-party <true|false>', "whether it is the product's own: users are not asked for consent")
+    .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
+    .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
+    .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
+    .jsonOption()
+    .notes('What users have granted stays granted, even for scopes that are no longer registered.')
+    .examples(
+      'client update sc_abcdefghijklmnopqrstuvwx --logo logo.png --optional-scope bookings:read',
+      'client update sc_abcdefghijklmnopqrstuvwx --scope "profile:read bookings:read"',
+      'client update sc_abcdefghijklmnopqrstuvwx \\\n' +
+        '      --add-redirect-uri https://new.example.com/callback --remove-redirect-uri https://old.example.com/callback',
+    )
+    .action(update);
+}
+
+function collectScopesOrNone(value: string, previous: readonly string[] = []): readonly string[] {
+  return value === 'none' ? previous : collectScopes(value, previous);
+}
+
+async function create({
+  json,
+  logo: file,
+  scope,
+  ...options
+}: JsonOption & { logo?: string; scope?: string[] }): Promise<void> {
+  const { logo, problems } = await readLogo(file);
+  const { value: catalogue } = readScopes();
+  const input = validated(NewClientDto, { ...options, scope: scope ?? [...catalogue.defaults] }, [
+    ...scopeProblems(scope ?? [], catalogue),
+    ...problems,
+  ]);
+  const settings = readSettings(RegistrationSettings);
+  const { clientId, secret } = await registerClient(settings, input, logo);
+  const { AUTH_URL, BASE_URL, NATS_URL } = settings;
+  const registered = {
+    client_id: clientId,
+    client_secret: secret,
+    authorization_url: AUTH_URL + ENDPOINTS.authorize,
+    token_url: BASE_URL + ENDPOINTS.token,
+    refresh_url: BASE_URL + ENDPOINTS.refreshToken,
+    ...(input.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
+  };
+  // Print before the broadcast: the secret exists nowhere else, and must not be lost if the broadcast is slow.
+  printResult({ json }, registered, () => {
+    printLine(`Registered ${JSON.stringify(input.name)}. Hand these to the owner of the application:\n`);
+    printFields({
+      ...registered,
+      client_secret: secret ?? 'none: a public client proves itself by PKCE (S256)',
+    });
+    if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
+  });
+  for (const hint of redirectUriHints(input.redirectUri, input.public ? 'public' : 'confidential'))
+    warn(hint);
+  await publishClientChanged(NATS_URL, clientId);
+}
+
+async function update(
+  clientId: string,
+  { json, ...options }: JsonOption & Partial<ClientChangesDto>,
+): Promise<void> {
+  const removeLogo = options.logo === 'none';
+  const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
+  const { scope = [] } = options;
+  const changes = validated(ClientChangesDto, options, [
+    ...(scope.length > 0 ? scopeProblems(scope, readScopes().value) : []),
+    ...problems,
+  ]);
+  const settings = readSettings(ChangeSettings);
+  const updated = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
+  const described = describe(updated);
+  printResult({ json }, described, () => {
+    printLine('Changed; it is now:\n');
+    printFields(asText(described));
+  });
+  for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);
+  await publishClientChanged(settings.NATS_URL, clientId);
+}

@@ -1,0 +1,81 @@
+import { confirmed } from '../command-line/dialog.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import { counted, printLine, printResult, type JsonOption } from '../command-line/output.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings } from '../settings/settings.js';
+import { deleteClient, disableClient, enableClient } from './client.service.js';
+
+export function disableCommand(): OperatorCommand {
+  return new OperatorCommand('disable')
+    .argument('<id>', 'its client_id')
+    .description('refuse an application and all its tokens, until it is enabled again')
+    .jsonOption()
+    .notes(
+      `\
+Within a second none of its tokens works, it gets no new ones, and users who come from it see an error page. Nothing is
+lost: what users allowed works again once the application is enabled. Safe to repeat.`,
+    )
+    .examples('client disable sc_abcdefghijklmnopqrstuvwx')
+    .action(disable);
+}
+
+export function enableCommand(): OperatorCommand {
+  return new OperatorCommand('enable')
+    .argument('<id>', 'its client_id')
+    .description('let a disabled application work again')
+    .jsonOption()
+    .notes('Its tokens work again, except those that were revoked or have expired meanwhile. Safe to repeat.')
+    .examples('client enable sc_abcdefghijklmnopqrstuvwx')
+    .action(enable);
+}
+
+export function deleteCommand(): OperatorCommand {
+  return new OperatorCommand('delete')
+    .argument('<id>', 'its client_id')
+    .description('delete an application and end every access that users gave to it')
+    .option('--yes', 'yes, delete it')
+    .jsonOption()
+    .notes('Safe to repeat: if a service did not answer, run it again, and it continues.')
+    .examples('client delete sc_abcdefghijklmnopqrstuvwx --yes')
+    .action(remove);
+}
+
+async function disable(clientId: string, options: JsonOption): Promise<void> {
+  const changed = await disableClient(readSettings(ChangeSettings), clientId);
+  printResult(options, { client_id: clientId, disabled: true, disabled_before: !changed }, () =>
+    printLine(
+      `${changed ? `Disabled ${clientId}` : `${clientId} was disabled before`}: none of its tokens works until you enable it.`,
+    ),
+  );
+}
+
+async function enable(clientId: string, options: JsonOption): Promise<void> {
+  const changed = await enableClient(readSettings(ChangeSettings), clientId);
+  printResult(options, { client_id: clientId, disabled: false, disabled_before: changed }, () =>
+    printLine(
+      changed
+        ? `Enabled ${clientId}: its tokens work again, except those that were revoked or have expired.`
+        : `${clientId} was not disabled.`,
+    ),
+  );
+}
+
+async function remove(clientId: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
+  const question = `Delete ${quoted(clientId)} and every access that users gave to it? This cannot be undone.`;
+  if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
+  const { first, revokedGrants } = await deleteClient(readSettings(ChangeSettings), clientId);
+  const result = {
+    client_id: clientId,
+    deleted: true,
+    deleted_before: !first,
+    revoked_grants: revokedGrants,
+  };
+  printResult(options, result, () =>
+    printLine(
+      first
+        ? `Deleted ${clientId} and revoked ${counted(revokedGrants, 'grant')}: none of its tokens works any more.`
+        : `${clientId} was already deleted; none of its tokens works any more.`,
+    ),
+  );
+}
