@@ -6,6 +6,7 @@ import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.confi
 import {
   ChangeSettings,
   DatabaseSettings,
+  DoctorSettings,
   HandoverSettings,
   IssuerSettings,
   RegistrationSettings,
@@ -29,7 +30,14 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   authorize: [AuthorizeConfiguration],
   token: [TokenConfiguration],
   resource: [ResourceConfiguration],
-  operator: [DatabaseSettings, ChangeSettings, IssuerSettings, RegistrationSettings, HandoverSettings],
+  operator: [
+    DatabaseSettings,
+    ChangeSettings,
+    IssuerSettings,
+    RegistrationSettings,
+    HandoverSettings,
+    DoctorSettings,
+  ],
   migrate: [DatabaseSettings],
   migrated: [DatabaseSettings],
 };

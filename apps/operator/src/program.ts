@@ -3,6 +3,7 @@ import { EXIT, EXIT_CODES_HELP } from './command-line/exit-code.js';
 import { reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { completionCommand } from './completion/completion.command.js';
+import { doctorCommand } from './doctor/doctor.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
@@ -14,11 +15,11 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
-                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke
-  AUTH_URL         client create, client handover
-  BASE_URL         client create, client handover, resource-server create
-  API_URL          client handover
-  SCOPES_FILE      client create, client update, scope list; scopes.yaml in the working directory if not set`;
+                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke, doctor
+  AUTH_URL         client create, client handover, doctor
+  BASE_URL         client create, client handover, resource-server create, doctor
+  API_URL          client handover, doctor
+  SCOPES_FILE      client create, client update, scope list, doctor; scopes.yaml in the working directory if not set`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {
@@ -45,6 +46,7 @@ export function program(): OperatorCommand {
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())
     .addCommand(grantCommand())
+    .addCommand(doctorCommand())
     .addCommand(migrateCommand())
     .addCommand(completionCommand())
     .addCommand(helpCommand());

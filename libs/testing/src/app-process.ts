@@ -13,10 +13,18 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-/** Runs an app and resolves when it is ready: how an app's tests have another app beside them without importing it. */
-export async function startApp(name: AppName, env: Readonly<Record<string, string>>): Promise<AppProcess> {
+/**
+ * Runs an app and resolves when it is ready: how an app's tests have another app beside them without importing it.
+ *
+ * @param at its port; a free one if absent
+ */
+export async function startApp(
+  name: AppName,
+  env: Readonly<Record<string, string>>,
+  at?: number,
+): Promise<AppProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), `${name}-`));
-  const port = await freePort();
+  const port = at ?? (await freePort());
   let output = '';
   const onOutput = (text: string) => (output += text);
   const app = await launchApp({ name, port, env, logFile: path.join(folder, 'log'), onOutput });

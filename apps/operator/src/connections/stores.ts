@@ -4,6 +4,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { DatabaseInspection } from '#database/connection/database-inspection.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
@@ -31,6 +32,7 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
     grants: new GrantAdministrationStore(database),
     records: new GrantRecordStore(database),
     tokenKeys: new TokenKeyStore(database),
+    inspection: new DatabaseInspection(database, databaseUrl),
     close: () => database.destroy(),
   };
 }

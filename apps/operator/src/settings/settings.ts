@@ -37,3 +37,8 @@ export class HandoverSettings extends IssuerSettings {
   /** Origin of the resource app. */
   @OriginVariable() API_URL: string;
 }
+
+/** Needed by `doctor`, which examines all of it. */
+export class DoctorSettings extends HandoverSettings {
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
+}

@@ -40,6 +40,18 @@ export class ClientSecretStore {
     return this.change(clientId, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
 
+  /** The live secrets of every client, by its client_id. */
+  async listAll(): Promise<ReadonlyMap<string, readonly ClientSecretRecord[]>> {
+    const live = await this.dataSource.manager.find(ClientSecretEntity, {
+      where: { revokedAt: IsNull() },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+    const byClient = new Map<string, ClientSecretRecord[]>();
+    for (const secret of live)
+      byClient.set(secret.clientId, [...(byClient.get(secret.clientId) ?? []), toRecord(secret)]);
+    return byClient;
+  }
+
   /** Adds a second secret. @param hash its SHA-256, 32 bytes */
   add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {

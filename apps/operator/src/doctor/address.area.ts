@@ -1,0 +1,96 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import {
+  ADDRESS_CHECKS,
+  type Addresses,
+  type Answer,
+  examineAddresses,
+  examineApi,
+  examineHeaders,
+  examineLoginPage,
+  examineMetadata,
+  examineMetrics,
+  examinePlainHttp,
+  examineResourceMetadata,
+  isLoopback,
+} from './address.checks.js';
+import type { Area, Finding } from './finding.js';
+
+const TIMEOUT_MS = 5_000;
+/** A site that the service does not know: an answer to it shows whether CORS is open. */
+const FOREIGN_ORIGIN = 'https://doctor.invalid';
+
+/** The public addresses, asked as applications and browsers ask them. */
+export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
+  const addresses = { AUTH_URL, BASE_URL, API_URL };
+  return { name: 'addresses', checks: ADDRESS_CHECKS, examine: () => examine(addresses) };
+}
+
+async function examine(addresses: Addresses): Promise<Finding[]> {
+  const { AUTH_URL, BASE_URL, API_URL } = addresses;
+  const sites = await Promise.all([
+    ask(AUTH_URL, ENDPOINTS.login, (answer) => examineLoginPage(addresses, answer)),
+    ask(BASE_URL, ENDPOINTS.authorizationServerMetadata, (answer) => [
+      ...examineMetadata(addresses, answer),
+      ...examineTransport(BASE_URL, ENDPOINTS.authorizationServerMetadata, answer),
+    ]),
+    ask(API_URL, ENDPOINTS.protectedResourceMetadata, (answer) => examineResourceMetadata(addresses, answer)),
+    ask(API_URL, ENDPOINTS.me, (answer) => [
+      ...examineApi(addresses, answer),
+      ...examineHeaders(API_URL, API_URL + ENDPOINTS.me, answer),
+    ]),
+    ...[...new Set([AUTH_URL, BASE_URL, API_URL])].flatMap((address) => [
+      ask(address, '/metrics', (answer) => examineMetrics(address, answer)),
+      plainHttp(address),
+    ]),
+  ]);
+  return [...examineAddresses(addresses), ...distinct(sites.flat())];
+}
+
+/** Metadata may be cached: its other headers are those of every answer. */
+function examineTransport(address: string, path: string, answer: Answer): Finding[] {
+  return examineHeaders(address, address + path, answer).filter(({ check }) => check !== 'header-cache');
+}
+
+async function ask(
+  address: string,
+  path: string,
+  examineAnswer: (answer: Answer) => Finding[],
+): Promise<Finding[]> {
+  try {
+    return examineAnswer(await get(address + path));
+  } catch (error) {
+    return [
+      {
+        check: 'address-unreachable',
+        subject: address,
+        problem: `it does not answer: ${reasonOf(error)}`,
+        remedy: 'check DNS, the ingress and its certificate, and that this machine may connect to it',
+      },
+    ];
+  }
+}
+
+async function plainHttp(address: string): Promise<Finding[]> {
+  if (!address.startsWith('https:') || isLoopback(address)) return [];
+  const { hostname } = new URL(address);
+  return examinePlainHttp(address, await get(`http://${hostname}/`).catch(() => null));
+}
+
+async function get(url: string): Promise<Answer> {
+  const answer = await fetch(url, {
+    redirect: 'manual',
+    headers: { Origin: FOREIGN_ORIGIN },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  return { status: answer.status, headers: answer.headers, body: await answer.text() };
+}
+
+/** An address that does not answer says so once. */
+function distinct(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+  return cause?.code ?? cause?.message ?? message;
+}

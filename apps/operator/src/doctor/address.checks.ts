@@ -1,0 +1,358 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { check, type Checks, type Finding } from './finding.js';
+
+export const ADDRESS_CHECKS = {
+  'address-unencrypted': check(
+    'error',
+    'AUTH_URL, BASE_URL and API_URL are https',
+    'RFC 6749 3.1',
+    'RFC 6749 3.2',
+    'RFC 6750 5.3',
+    'RFC 9700 2.6',
+    'ASVS 5.0 12.2.1',
+  ),
+  'address-loopback': check('info', 'the addresses are those of a production'),
+  'address-shared': check('info', 'each application has a host name of its own', 'ASVS 5.0 3.5.4'),
+  'address-unreachable': check('error', 'AUTH_URL, BASE_URL and API_URL answer'),
+  'address-http': check('warning', 'plain http redirects to https or is refused', 'ASVS 5.0 12.2.1'),
+  'metadata-wrong': check(
+    'error',
+    'the metadata names this issuer and the addresses of the settings',
+    'RFC 8414 3.3',
+    'RFC 9728 3.3',
+  ),
+  'metadata-weak': check(
+    'error',
+    'the metadata offers PKCE with S256 alone, codes alone, and iss in answers',
+    'RFC 9700 2.1.1',
+    'RFC 9700 2.1.2',
+    'RFC 9700 2.4',
+    'RFC 9207 3',
+    'ASVS 5.0 10.4.4',
+    'ASVS 5.0 10.4.6',
+  ),
+  'api-open': check(
+    'error',
+    'the API refuses a request without a token, and says how to get one',
+    'RFC 6750 3',
+    'RFC 9728 5.1',
+  ),
+  'internal-port-public': check(
+    'warning',
+    'metrics and health cannot be reached from outside',
+    'ASVS 5.0 13.4.5',
+  ),
+  'cookie-weak': check(
+    'error',
+    'cookies are Secure, HttpOnly, SameSite and bound to the host',
+    'ASVS 5.0 3.3.1',
+    'ASVS 5.0 3.3.2',
+    'ASVS 5.0 3.3.3',
+    'ASVS 5.0 3.3.4',
+  ),
+  'header-hsts': check('warning', 'browsers use https for a year, in subdomains too', 'ASVS 5.0 3.4.1'),
+  'header-framing': check(
+    'error',
+    'pages cannot be framed and load nothing foreign',
+    'RFC 9700 4.16',
+    'ASVS 5.0 3.4.3',
+    'ASVS 5.0 3.4.6',
+  ),
+  'header-nosniff': check('warning', 'browsers do not guess content types', 'ASVS 5.0 3.4.4'),
+  'header-referrer': check(
+    'warning',
+    'codes and states do not leak by Referer',
+    'RFC 9700 4.2.4',
+    'ASVS 5.0 3.4.5',
+  ),
+  'header-cache': check('warning', 'no cache stores answers', 'RFC 6749 5.1', 'ASVS 5.0 14.3.2'),
+  'authorize-cors': check(
+    'error',
+    'scripts of other sites cannot call the authorization endpoint',
+    'RFC 9700 2.6',
+    'ASVS 5.0 3.4.2',
+  ),
+} satisfies Checks;
+
+type AddressCheck = keyof typeof ADDRESS_CHECKS;
+
+/** An answer to a GET request without credentials, from a site that it does not know. Redirects are not followed. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Addresses {
+  readonly AUTH_URL: string;
+  readonly BASE_URL: string;
+  readonly API_URL: string;
+}
+
+/** What is known without asking. */
+export function examineAddresses(addresses: Addresses): Finding[] {
+  const named = Object.entries(addresses) as [keyof Addresses, string][];
+  const findings: Finding[] = named.flatMap(([name, address]) => {
+    const subject = `${name} ${address}`;
+    if (isLoopback(address))
+      return found(
+        'address-loopback',
+        subject,
+        'only this machine can reach it',
+        'nothing on a developer’s machine',
+      );
+    if (address.startsWith('https:')) return [];
+    return found(
+      'address-unencrypted',
+      subject,
+      'codes, tokens and secrets cross the network unencrypted',
+      `serve it by TLS, and set ${name} to its https address in every app: docs/deploy.md`,
+    );
+  });
+  for (const [index, [name, address]] of named.entries()) {
+    const { hostname } = new URL(address);
+    const other = named.slice(0, index).find(([, earlier]) => new URL(earlier).hostname === hostname);
+    if (other && !isLoopback(address))
+      findings.push(
+        ...found(
+          'address-shared',
+          `${name} ${address}`,
+          `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
+          'give each a host name of its own, such as auth.example.com and api.example.com',
+        ),
+      );
+  }
+  return findings;
+}
+
+export function isLoopback(address: string): boolean {
+  const { hostname } = new URL(address);
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d+){3}$/.test(hostname)
+  );
+}
+
+/** The answer of `http://` at the host of an https address; null if nothing answers. */
+export function examinePlainHttp(address: string, answer: Answer | null): Finding[] {
+  if (!answer) return [];
+  const target = answer.headers.get('location') ?? '';
+  if (answer.status >= 300 && answer.status < 400 && /^https:/i.test(target)) return [];
+  if (answer.status >= 400) return [];
+  return found(
+    'address-http',
+    address,
+    `http:// answers ${answer.status} and does not redirect to https`,
+    'redirect http to https at the ingress, or close port 80',
+  );
+}
+
+/** Metadata of the authorization server (RFC 8414). */
+export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
+  const subject = BASE_URL + ENDPOINTS.authorizationServerMetadata;
+  const metadata = fieldsOf(answer);
+  if (!metadata) return noMetadata(subject, answer);
+  const wrong = differences(metadata, {
+    issuer: BASE_URL,
+    authorization_endpoint: AUTH_URL + ENDPOINTS.authorize,
+    token_endpoint: BASE_URL + ENDPOINTS.token,
+    revocation_endpoint: BASE_URL + ENDPOINTS.revoke,
+    introspection_endpoint: BASE_URL + ENDPOINTS.introspect,
+    pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
+  });
+  const weak = differences(metadata, {
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  });
+  const grants = metadata['grant_types_supported'];
+  for (const grant of ['implicit', 'password'])
+    if (Array.isArray(grants) && grants.includes(grant)) weak.push(`grant_types_supported has ${grant}`);
+  return [
+    ...wrong.flatMap((problem) => wrongMetadata(subject, problem)),
+    ...weak.flatMap((problem) =>
+      found(
+        'metadata-weak',
+        subject,
+        problem,
+        'another server, or a proxy that changes answers, is at this address: the token app never says this',
+      ),
+    ),
+  ];
+}
+
+/** Metadata of the API (RFC 9728). */
+export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
+  const subject = API_URL + ENDPOINTS.protectedResourceMetadata;
+  const metadata = fieldsOf(answer);
+  if (!metadata) return noMetadata(subject, answer);
+  return differences(metadata, { resource: API_URL, authorization_servers: [BASE_URL] }).flatMap((problem) =>
+    wrongMetadata(subject, problem),
+  );
+}
+
+/** `GET /v2/me` without a token. */
+export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
+  const subject = API_URL + ENDPOINTS.me;
+  if (answer.status !== 401)
+    return found(
+      'api-open',
+      subject,
+      `it answers ${answer.status} to a request without a token, not 401`,
+      'the resource app must be at API_URL, and answer itself',
+    );
+  if (/^Bearer\b.*resource_metadata="/.test(answer.headers.get('www-authenticate') ?? '')) return [];
+  return found(
+    'api-open',
+    subject,
+    'its 401 lacks WWW-Authenticate: Bearer with resource_metadata',
+    'let the proxy pass WWW-Authenticate on',
+  );
+}
+
+/** `GET /metrics` at a public address. */
+export function examineMetrics(address: string, answer: Answer): Finding[] {
+  if (answer.status !== 200 || !/^# (HELP|TYPE) /m.test(answer.body)) return [];
+  return found(
+    'internal-port-public',
+    `${address}/metrics`,
+    'it shows the metrics of the service to everybody',
+    'route the public address to PORT, and INTERNAL_PORT nowhere',
+  );
+}
+
+/** The login page, whose answer has the cookies and the headers of every page. */
+export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Finding[] {
+  const subject = AUTH_URL + ENDPOINTS.login;
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  const findings = answer.headers.getSetCookie().flatMap((cookie) => weakCookie(AUTH_URL, subject, cookie));
+  const isLocked =
+    /frame-ancestors 'none'/.test(policy) &&
+    (/default-src 'none'/.test(policy) || /object-src 'none'/.test(policy)) &&
+    !/unsafe-(inline|eval)/.test(policy);
+  if (!isLocked)
+    findings.push(
+      ...found(
+        'header-framing',
+        subject,
+        policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
+        'let the proxy pass the app’s Content-Security-Policy on unchanged',
+      ),
+    );
+  if (!/^no-referrer$|same-origin$/.test(answer.headers.get('referrer-policy') ?? ''))
+    findings.push(...found('header-referrer', subject, 'Referrer-Policy is missing or weak', PASS_ON));
+  if (answer.headers.has('access-control-allow-origin'))
+    findings.push(
+      ...found(
+        'authorize-cors',
+        subject,
+        'it has Access-Control-Allow-Origin',
+        'remove CORS headers for AUTH_URL from the proxy: the app sends none',
+      ),
+    );
+  return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
+}
+
+const PASS_ON = 'let the proxy pass the app’s headers on unchanged';
+
+/** Headers that every answer of every app has. */
+export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
+  const findings: Finding[] = [];
+  const hsts = headers.get('strict-transport-security') ?? '';
+  const year = 365 * 24 * 60 * 60;
+  if (
+    address.startsWith('https:') &&
+    !(Number(/max-age="?(\d+)/i.exec(hsts)?.[1] ?? 0) >= year && /includeSubDomains/i.test(hsts))
+  )
+    findings.push(
+      ...found(
+        'header-hsts',
+        subject,
+        `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
+        PASS_ON,
+      ),
+    );
+  if (headers.get('x-content-type-options')?.toLowerCase() !== 'nosniff')
+    findings.push(...found('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', PASS_ON));
+  if (!/no-store/i.test(headers.get('cache-control') ?? ''))
+    findings.push(
+      ...found(
+        'header-cache',
+        subject,
+        `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
+        PASS_ON,
+      ),
+    );
+  return findings;
+}
+
+/** @param cookie a Set-Cookie header, whose value must not be repeated */
+function weakCookie(address: string, subject: string, cookie: string): Finding[] {
+  const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+  const [name = ''] = pair.split('=', 1);
+  const has = (attribute: RegExp) => attributes.some((one) => attribute.test(one));
+  const isHttps = address.startsWith('https:');
+  const missing = [
+    !has(/^HttpOnly$/i) && 'HttpOnly',
+    !has(/^SameSite=(Lax|Strict)$/i) && 'SameSite=Lax',
+    isHttps && !has(/^Secure$/i) && 'Secure',
+    isHttps && !name.startsWith('__Host-') && 'the prefix __Host-',
+    has(/^Domain=/i) && 'to be without Domain',
+  ].filter((one) => one !== false);
+  if (missing.length === 0) return [];
+  return found(
+    'cookie-weak',
+    subject,
+    `the cookie ${name} lacks ${missing.join(', ')}`,
+    isHttps
+      ? 'AUTH_URL of the authorize app must be the https address, and no proxy may change Set-Cookie'
+      : 'no proxy may change Set-Cookie',
+  );
+}
+
+function fieldsOf({ status, body }: Answer): Readonly<Record<string, unknown>> | null {
+  if (status !== 200) return null;
+  try {
+    const fields: unknown = JSON.parse(body);
+    return typeof fields === 'object' ? (fields as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+function differences(
+  given: Readonly<Record<string, unknown>>,
+  wanted: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(wanted)
+    .filter(([name, value]) => JSON.stringify(given[name]) !== JSON.stringify(value))
+    .map(([name, value]) => `${name} is ${shown(given[name])}, not ${shown(value)}`);
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200);
+}
+
+function noMetadata(subject: string, { status }: Answer): Finding[] {
+  return found(
+    'metadata-wrong',
+    subject,
+    status === 200 ? 'it is not a JSON object' : `it answers ${status}`,
+    'route this path to the app, as the manifests of k8s/ do',
+  );
+}
+
+function wrongMetadata(subject: string, problem: string): Finding[] {
+  return found(
+    'metadata-wrong',
+    subject,
+    problem,
+    'give AUTH_URL, BASE_URL and API_URL the same values in every app and here',
+  );
+}
+
+function found(check: AddressCheck, subject: string, problem: string, remedy: string): Finding[] {
+  return [{ check, subject, problem, remedy }];
+}

@@ -1,0 +1,71 @@
+import { lookup } from 'node:dns/promises';
+import { withStores } from '../connections/database.connection.js';
+import { readScopes } from '../scope/read-scopes.js';
+import type { DatabaseSettings } from '../settings/settings.js';
+import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
+import type { Area, Finding, NotChecked } from './finding.js';
+
+const LOOKUPS_AT_ONCE = 4;
+const LOOKUPS_TIMEOUT_MS = 20_000;
+
+/** Every client that is not disabled. */
+export function clientArea(settings: DatabaseSettings): Area {
+  return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(settings) };
+}
+
+async function examine(settings: DatabaseSettings): Promise<(Finding | NotChecked)[]> {
+  const { clients, secrets } = await withStores(settings, async (stores) => ({
+    clients: await stores.clients.list(),
+    secrets: await stores.secrets.listAll(),
+  }));
+  const hosts = await resolveHosts(hostsToResolve(clients));
+  const scopes = knownScopes();
+  const around = {
+    now: Date.now(),
+    scopes: scopes.names,
+    unresolvable: hosts.unresolvable,
+    withoutPkce: new Map<string, number>(),
+  };
+  const notChecked: NotChecked[] = [
+    ...scopes.notChecked,
+    ...hosts.notChecked,
+    { check: 'client-without-pkce', reason: 'the audit trail is not read yet' },
+  ];
+  const findings = clients.flatMap((client) =>
+    examineClient({ ...client, secrets: secrets.get(client.clientId) ?? [] }, around),
+  );
+  return [...findings, ...notChecked];
+}
+
+function knownScopes(): { names: readonly string[] | null; notChecked: NotChecked[] } {
+  try {
+    return { names: readScopes().value.names, notChecked: [] };
+  } catch {
+    const reason = 'SCOPES_FILE cannot be read here: scope list says why';
+    return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
+  }
+}
+
+/** Which hosts DNS does not know. A name server that does not answer is no proof that a host is gone. */
+async function resolveHosts(
+  hosts: readonly string[],
+): Promise<{ unresolvable: ReadonlySet<string>; notChecked: NotChecked[] }> {
+  const unresolvable = new Set<string>();
+  const unanswered: string[] = [];
+  const waiting = [...hosts];
+  const end = Date.now() + LOOKUPS_TIMEOUT_MS;
+  const resolveNext = async (): Promise<void> => {
+    for (let host = waiting.pop(); host !== undefined; host = waiting.pop()) {
+      if (Date.now() > end) unanswered.push(host);
+      else
+        await lookup(host).catch((error: NodeJS.ErrnoException) => {
+          if (error.code === 'ENOTFOUND') unresolvable.add(host);
+          else unanswered.push(host);
+        });
+    }
+  };
+  await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, resolveNext));
+  if (unanswered.length === 0) return { unresolvable, notChecked: [] };
+  const reason = `DNS did not answer for ${unanswered.sort().slice(0, 5).join(', ')}${unanswered.length > 5 ? ', …' : ''}`;
+  return { unresolvable, notChecked: [{ check: 'redirect-uri-unresolvable', reason }] };
+}

@@ -1,0 +1,271 @@
+import type { ClientType } from '#oauth/client.js';
+import { registrationProblem } from '#oauth/redirect-uri.js';
+import { quoted } from '../command-line/input.js';
+import { invocation } from '../command-line/operator-command.js';
+import { check, type Checks, type Finding } from './finding.js';
+
+export const CLIENT_CHECKS = {
+  'redirect-uri-unencrypted': check(
+    'error',
+    'redirect URIs are https, or http on a loopback address',
+    'RFC 9700 2.6',
+    'RFC 6749 3.1.2.1',
+    'ASVS 5.0 12.2.1',
+  ),
+  'redirect-uri-invalid': check(
+    'error',
+    'redirect URIs are complete addresses without wildcard, fragment or user name',
+    'RFC 9700 2.1',
+    'RFC 6749 3.1.2',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-unresolvable': check(
+    'warning',
+    'the hosts of redirect URIs exist: whoever registers a free name gets the codes',
+    'RFC 9700 4.1',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-loopback': check(
+    'warning',
+    'confidential clients have no loopback redirect URIs in production',
+    'RFC 9700 2.6',
+  ),
+  'redirect-uri-localhost': check(
+    'info',
+    'native applications use 127.0.0.1 or [::1], not localhost',
+    'RFC 8252 8.3',
+  ),
+  'client-without-secret': check(
+    'error',
+    'confidential clients can authenticate',
+    'RFC 6749 3.2.1',
+    'ASVS 5.0 10.4.10',
+  ),
+  'secret-never-used': check('warning', 'secrets are used within 30 days', 'ASVS 5.0 13.3.4'),
+  'secret-old': check('warning', 'secrets are replaced once a year', 'ASVS 5.0 13.3.4'),
+  'secret-rotation-open': check(
+    'warning',
+    'the old secret is revoked within 30 days of a rotation',
+    'ASVS 5.0 13.3.4',
+  ),
+  'client-scope-unknown': check(
+    'warning',
+    'clients are registered for scopes that exist',
+    'RFC 9700 2.3',
+    'ASVS 5.0 10.4.11',
+  ),
+  'client-without-pkce': check(
+    'warning',
+    'applications use PKCE',
+    'RFC 9700 2.1.1',
+    'ASVS 5.0 10.2.1',
+    'ASVS 5.0 10.4.6',
+  ),
+  'client-public': check(
+    'info',
+    'clients that can keep a secret are confidential; a public one proves itself by PKCE alone',
+    'RFC 9700 2.5',
+    'ASVS 5.0 10.4.5',
+  ),
+} satisfies Checks;
+
+/** A registered client, as far as it is examined. */
+export interface ExaminedClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  /** The live secrets. */
+  readonly secrets: readonly ExaminedSecret[];
+}
+
+interface ExaminedSecret {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** YYYY-MM-DD; null if it was never used. */
+  readonly lastUsedOn: string | null;
+}
+
+/** What is known beside the registration. */
+export interface Surroundings {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Names of the scopes that exist; null if they are not known. */
+  readonly scopes: readonly string[] | null;
+  /** Hosts that do not exist in DNS. */
+  readonly unresolvable: ReadonlySet<string>;
+  /** Clients that redeemed codes without PKCE of late, and how many. */
+  readonly withoutPkce: ReadonlyMap<string, number>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
+const UNUSED_DAYS = 30;
+const OLD_DAYS = 365;
+
+/** Everything that is wrong with a client. */
+export function examineClient(client: ExaminedClient, around: Surroundings): Finding[] {
+  return [
+    ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
+    ...secrets(client, around.now),
+    ...scopes(client, around.scopes),
+    ...pkce(client, around.withoutPkce),
+    ...publicClient(client),
+  ];
+}
+
+/** Hosts of redirect URIs that must exist in DNS: names, neither addresses nor this machine. */
+export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectUris'>[]): string[] {
+  const hosts = clients
+    .flatMap(({ redirectUris }) => redirectUris)
+    .map((uri) => (URL.canParse(uri) ? new URL(uri) : null))
+    .filter((url) => url !== null && /^https?:$/.test(url.protocol))
+    .map((url) => url?.hostname ?? '')
+    .filter((host) => !LOOPBACK_HOSTS.has(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
+  return [...new Set(hosts)].sort();
+}
+
+function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
+  const subject = subjectOf(client);
+  const replace = `register the right address: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)} --add-redirect-uri https://…`;
+  const url = URL.canParse(uri) ? new URL(uri) : null;
+  const host = url?.hostname ?? '';
+  if (url?.protocol === 'http:' && !LOOPBACK_HOSTS.has(host))
+    return [
+      {
+        check: 'redirect-uri-unencrypted',
+        subject,
+        problem: `${quoted(uri)} is http: codes cross the network unencrypted`,
+        remedy: replace,
+      },
+    ];
+  const problem = registrationProblem(uri, client.type);
+  if (problem !== null)
+    return [
+      { check: 'redirect-uri-invalid', subject, problem: `${quoted(uri)} ${problem}`, remedy: replace },
+    ];
+  if (unresolvable.has(host))
+    return [
+      {
+        check: 'redirect-uri-unresolvable',
+        subject,
+        problem: `${quoted(uri)}: there is no host ${host} in DNS`,
+        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)}`,
+      },
+    ];
+  if (url?.protocol !== 'http:') return [];
+  if (client.type === 'confidential')
+    return [
+      {
+        check: 'redirect-uri-loopback',
+        subject,
+        problem: `${quoted(uri)} is on the machine of whoever clicks Allow: it is for trying out`,
+        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)}`,
+      },
+    ];
+  if (host !== 'localhost') return [];
+  return [
+    {
+      check: 'redirect-uri-localhost',
+      subject,
+      problem: `${quoted(uri)}: each machine decides what localhost is`,
+      remedy: 'ask the developer to use 127.0.0.1, and register that',
+    },
+  ];
+}
+
+function secrets(client: ExaminedClient, now: number): Finding[] {
+  if (client.type === 'public') return [];
+  const subject = subjectOf(client);
+  const { clientId } = client;
+  const rotate = `${invocation()} client secret rotate ${clientId}`;
+  const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  if (live.length === 0)
+    return [
+      {
+        check: 'client-without-secret',
+        subject,
+        problem: 'no secret of it is live: it cannot get tokens',
+        remedy: `if it is still in use: ${rotate}; otherwise: ${invocation()} client delete ${clientId}`,
+      },
+    ];
+  const findings: Finding[] = [];
+  const newest = live.at(-1);
+  for (const secret of live) {
+    const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
+    const revoke = `${invocation()} client secret revoke ${clientId} ${secret.id}`;
+    // Only one of the rules for each secret: the remedy is the same.
+    if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
+      findings.push({
+        check: 'secret-rotation-open',
+        subject,
+        problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was made (${usage(secret)})`,
+        remedy: `when the application uses the new one: ${revoke}`,
+      });
+    else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
+      findings.push({
+        check: 'secret-never-used',
+        subject,
+        problem: `secret ${secret.id} is ${age} days old, and was never used`,
+        remedy: `ask where it is; if nobody needs it: ${revoke}, or ${invocation()} client delete ${clientId}`,
+      });
+    else if (age > OLD_DAYS)
+      findings.push({
+        check: 'secret-old',
+        subject,
+        problem: `secret ${secret.id} is ${age} days old (${usage(secret)})`,
+        remedy: `${rotate}, hand the new one over, then revoke the old one`,
+      });
+  }
+  return findings;
+}
+
+function usage({ lastUsedOn }: ExaminedSecret): string {
+  return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
+}
+
+function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
+  const unknown = known === null ? [] : client.scopes.filter((scope) => !known.includes(scope));
+  if (unknown.length === 0) return [];
+  const rest = client.scopes.filter((scope) => !unknown.includes(scope)).join(' ');
+  return [
+    {
+      check: 'client-scope-unknown',
+      subject: subjectOf(client),
+      problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
+      remedy: `${invocation()} client update ${client.clientId} --scope ${inShell(rest || '…')}`,
+    },
+  ];
+}
+
+function pkce(client: ExaminedClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
+  const count = withoutPkce.get(client.clientId);
+  if (count === undefined) return [];
+  return [
+    {
+      check: 'client-without-pkce',
+      subject: subjectOf(client),
+      problem: `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE of late`,
+      remedy: 'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
+    },
+  ];
+}
+
+function publicClient(client: ExaminedClient): Finding[] {
+  if (client.type === 'confidential') return [];
+  return [
+    {
+      check: 'client-public',
+      subject: subjectOf(client),
+      problem: 'it is a public client: anybody can send requests in its name',
+      remedy:
+        'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
+    },
+  ];
+}
+
+/** A word of a command that can be pasted into a shell, whatever is in it. */
+const inShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const subjectOf = ({ clientId, name }: ExaminedClient): string => `${clientId} ${quoted(name)}`;

@@ -1,0 +1,104 @@
+import {
+  type Area,
+  check,
+  type Check,
+  type Checks,
+  type Finding,
+  isFinding,
+  type NotChecked,
+  SEVERITIES,
+} from './finding.js';
+
+export const GENERAL_CHECKS = {
+  'not-examined': check('error', 'every part of the installation can be examined'),
+} satisfies Checks;
+
+/** Against a server that accepts connections and then hangs. */
+const AREA_TIMEOUT_MS = 30_000;
+
+/** A finding with its check. */
+export type Diagnosed = Finding & Check & { readonly area: string };
+
+export interface Diagnosis {
+  /** The most severe first; those of one check together. */
+  readonly findings: readonly Diagnosed[];
+  /** Ids of the checks that hold everywhere. */
+  readonly holding: readonly string[];
+  readonly notChecked: readonly NotChecked[];
+}
+
+/**
+ * Examines all areas at once. A failure of one is a finding, and does not keep the others from being examined.
+ *
+ * @param progress is told after each area
+ * @param limitMs for each area, in milliseconds
+ */
+export async function diagnose(
+  areas: readonly Area[],
+  progress: (done: number, total: number) => void,
+  limitMs = AREA_TIMEOUT_MS,
+): Promise<Diagnosis> {
+  let done = 0;
+  progress(done, areas.length);
+  const diagnoses = await Promise.all(
+    areas.map(async (area) => {
+      const diagnosis = await diagnoseArea(area, limitMs);
+      progress((done += 1), areas.length);
+      return diagnosis;
+    }),
+  );
+  const findings = diagnoses.flatMap((one) => one.findings);
+  return {
+    findings: SEVERITIES.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
+    holding: diagnoses.flatMap(({ holding }) => holding),
+    notChecked: diagnoses.flatMap(({ notChecked }) => notChecked),
+  };
+}
+
+async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis> {
+  const { name: area, checks } = examined;
+  const ids = Object.keys(checks);
+  try {
+    const results = await withLimit(examined.examine(), limitMs);
+    const found = results.filter(isFinding);
+    const notChecked = results.filter((result): result is NotChecked => !isFinding(result));
+    const open = new Set(results.map((result) => result.check));
+    // In the order of the checks: findings of one check stand together.
+    const findings = ids.flatMap((id) =>
+      found
+        .filter((finding) => finding.check === id)
+        .map((finding) => ({ area, ...(checks[id] as Check), ...finding })),
+    );
+    return { findings, holding: ids.filter((id) => !open.has(id)), notChecked };
+  } catch (error) {
+    const problem = withoutCredentials(error instanceof Error ? error.message : String(error));
+    const finding: Finding = {
+      check: 'not-examined',
+      subject: area,
+      problem,
+      remedy: 'mend this, then run doctor again',
+    };
+    return {
+      findings: [{ area, ...GENERAL_CHECKS['not-examined'], ...finding }],
+      holding: [],
+      notChecked: ids.map((id) => ({ check: id, reason: `${area} could not be examined` })),
+    };
+  }
+}
+
+async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A driver may quote the URL that it was given. */
+function withoutCredentials(message: string): string {
+  return message.replaceAll(/\/\/[^/@\s]*@/g, '//');
+}

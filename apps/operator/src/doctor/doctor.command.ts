@@ -1,0 +1,40 @@
+import { Option } from 'commander';
+import { progressBar } from '../command-line/dialog.js';
+import { FindingsError } from '../command-line/input.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import { type JsonOption, printResult } from '../command-line/output.js';
+import { readSettings } from '../settings/read-settings.js';
+import { DoctorSettings } from '../settings/settings.js';
+import { addressArea } from './address.area.js';
+import { clientArea } from './client.area.js';
+import { databaseArea } from './database.area.js';
+import { diagnose } from './diagnose.js';
+import type { Severity } from './finding.js';
+import { asJson, printReport } from './report.js';
+
+export function doctorCommand(): OperatorCommand {
+  return new OperatorCommand('doctor')
+    .description('examine the whole installation against RFC 9700 and OWASP ASVS 5.0, and say what to mend')
+    .addOption(
+      new Option('--fail-on <severity>', 'the least severity that makes it fail')
+        .choices(['error', 'warning'])
+        .default('error'),
+    )
+    .jsonOption()
+    .notes(
+      'Changes nothing. Exits with 4 if there are findings of that severity or a higher one, so that a deployment can wait for it.\n' +
+        'docs/doctor.md lists every check.',
+    )
+    .examples('doctor', 'doctor --fail-on warning --json')
+    .action(run);
+}
+
+async function run({ failOn, ...options }: JsonOption & { failOn: Severity }): Promise<void> {
+  const settings = readSettings(DoctorSettings);
+  const bar = progressBar('parts examined');
+  const areas = [addressArea(settings), databaseArea(settings), clientArea(settings)];
+  const diagnosis = await diagnose(areas, (done, total) => bar.show(done, total)).finally(() => bar.end());
+  const result = asJson(diagnosis, failOn);
+  printResult(options, result, () => printReport(diagnosis));
+  if (!result.passed) throw new FindingsError();
+}

@@ -1,0 +1,51 @@
+/**
+ * `error`: users, tokens or the service are in danger, or something does not work. `warning`: mend it soon. `info`: know it.
+ */
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** A rule that must hold. */
+export interface Check {
+  readonly severity: Severity;
+  /** What is true when all is well. */
+  readonly holds: string;
+  /** Standards with their sections, like `RFC 9700 2.1.1`; empty for a rule of operation. */
+  readonly standards: readonly string[];
+}
+
+/** Checks by their ids, which are stable: scripts and documents name them. */
+export type Checks = Readonly<Record<string, Check>>;
+
+/** A place where a rule does not hold. */
+export interface Finding {
+  /** Id of the check. */
+  readonly check: string;
+  /** Where: an address, a client, a process. */
+  readonly subject: string;
+  readonly problem: string;
+  /** What to do about it. */
+  readonly remedy: string;
+}
+
+/** A rule that could not be checked, or has nothing to check. */
+export interface NotChecked {
+  readonly check: string;
+  readonly reason: string;
+}
+
+/** A part of the installation that is examined at once. */
+export interface Area {
+  readonly name: string;
+  readonly checks: Checks;
+  /** Checks that are in no result hold. */
+  examine(): Promise<readonly (Finding | NotChecked)[]>;
+}
+
+export function isFinding(result: Finding | NotChecked): result is Finding {
+  return 'problem' in result;
+}
+
+/** Shorthand for the tables of checks. */
+export function check(severity: Severity, holds: string, ...standards: string[]): Check {
+  return { severity, holds, standards };
+}

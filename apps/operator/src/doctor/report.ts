@@ -1,0 +1,62 @@
+import { counted, printable, printLine } from '../command-line/output.js';
+import type { Diagnosed, Diagnosis } from './diagnose.js';
+import { type Severity, SEVERITIES } from './finding.js';
+
+/** Order of urgency, for `--fail-on`. */
+export function isAtLeast(severity: Severity, threshold: Severity): boolean {
+  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(threshold);
+}
+
+/** What --json prints. */
+export function asJson({ findings, holding, notChecked }: Diagnosis, failOn: Severity) {
+  return {
+    passed: !findings.some(({ severity }) => isAtLeast(severity, failOn)),
+    fail_on: failOn,
+    counts: Object.fromEntries(SEVERITIES.map((severity) => [severity, countOf(findings, severity)])),
+    findings: findings.map(({ check, severity, area, standards, subject, problem, remedy }) => ({
+      check,
+      severity,
+      area,
+      standards,
+      subject,
+      problem,
+      remedy,
+    })),
+    holding,
+    not_checked: notChecked.map(({ check, reason }) => ({ check, reason })),
+  };
+}
+
+export function printReport({ findings, holding, notChecked }: Diagnosis): void {
+  let last: Partial<Diagnosed> = {};
+  for (const finding of findings) {
+    if (finding.check !== last.check) printHeading(finding);
+    if (finding.check !== last.check || finding.subject !== last.subject)
+      printLine(`  ${printable(finding.subject)}`);
+    last = finding;
+    printLine(`    ${printable(finding.problem)}`);
+    printLine(`    remedy: ${printable(finding.remedy)}`);
+  }
+  if (findings.length > 0) printLine();
+  for (const [reason, ids] of byReason(notChecked))
+    printLine(`Not checked (${printable(reason)}): ${ids.join(', ')}`);
+  const counts = SEVERITIES.map((severity) => counted(countOf(findings, severity), NOUNS[severity]));
+  printLine(`${counted(holding.length, 'check')} passed; ${counts.join(', ')}.`);
+}
+
+const NOUNS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
+
+function printHeading({ severity, check, holds, standards }: Diagnosed): void {
+  const sections = standards.length === 0 ? '' : ` [${standards.join(', ')}]`;
+  printLine(`\n${severity.toUpperCase()} ${check}: ${holds}${sections}`);
+}
+
+function byReason(notChecked: Diagnosis['notChecked']): Map<string, string[]> {
+  const reasons = new Map<string, string[]>();
+  for (const { check, reason } of notChecked) reasons.set(reason, [...(reasons.get(reason) ?? []), check]);
+  return reasons;
+}
+
+function countOf(findings: readonly Diagnosed[], wanted: Severity): number {
+  return findings.filter(({ severity }) => severity === wanted).length;
+}

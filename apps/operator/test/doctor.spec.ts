@@ -1,0 +1,193 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type AppProcess, startApp } from '#testing/app-process.js';
+import { freePort } from '#testing/backing/free-port.js';
+import { type Fixture, openFixture } from '#testing/fixture.js';
+import { type Isolated, isolate } from '#testing/isolate.js';
+import { CommandHost } from './command-host.js';
+import { expectRefused } from './outcome.js';
+import { type Outcome, runOperator } from './run-operator.js';
+
+let host: CommandHost;
+let services: Isolated;
+let fixture: Fixture;
+let apps: AppProcess[];
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  host = new CommandHost();
+  services = await isolate();
+  const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];
+  env = {
+    AUTH_URL: `http://127.0.0.1:${authorizePort}`,
+    BASE_URL: `http://127.0.0.1:${tokenPort}`,
+    API_URL: `http://127.0.0.1:${resourcePort}`,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+  };
+  const own = { ...env, LOG_LEVEL: 'warn' };
+  apps = await Promise.all([
+    startApp('authorize', own, authorizePort),
+    startApp('token', own, tokenPort),
+    startApp('resource', own, resourcePort),
+  ]);
+  fixture = await openFixture(services, env['TOKEN_KEYS'] ?? '');
+});
+
+afterAll(async () => {
+  await Promise.all([host.close(), ...apps.map((app) => app.stop())]);
+  await fixture.close();
+  await services.close();
+});
+
+interface Report {
+  passed: boolean;
+  counts: Record<string, number>;
+  findings: {
+    check: string;
+    severity: string;
+    standards: string[];
+    subject: string;
+    problem: string;
+    remedy: string;
+  }[];
+  holding: string[];
+  not_checked: { check: string; reason: string }[];
+}
+
+const doctor = (args: string[] = [], settings: Record<string, string> = {}): Promise<Outcome> =>
+  host.run(['doctor', ...args], { ...env, ...settings });
+
+async function report(settings: Record<string, string> = {}): Promise<Report> {
+  const { stdout, stderr } = await doctor(['--json'], settings);
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as Report;
+}
+
+const problemsOf = ({ findings }: Report, check: string): string[] =>
+  findings
+    .filter((finding) => finding.check === check)
+    .map(({ subject, problem }) => `${subject}: ${problem}`);
+
+describe('operator doctor', () => {
+  it('finds the addresses, the metadata, the cookies and the headers of the running product in order', async () => {
+    const { findings, holding } = await report();
+    expect(holding).toEqual(
+      expect.arrayContaining([
+        'address-unencrypted',
+        'address-unreachable',
+        'metadata-wrong',
+        'metadata-weak',
+        'api-open',
+        'internal-port-public',
+        'cookie-weak',
+        'header-framing',
+        'header-nosniff',
+        'header-referrer',
+        'header-cache',
+        'authorize-cors',
+        'migrations-missing',
+      ]),
+    );
+    expect(findings.filter(({ check }) => check === 'address-loopback')).toHaveLength(3);
+  });
+
+  it('finds what the database of the tests lacks: durability, and a role of its own', async () => {
+    const found = await report();
+    expect(problemsOf(found, 'database-not-durable').join('\n')).toMatch(
+      /synchronous_commit is off.*fsync is off/s,
+    );
+    expect(problemsOf(found, 'database-superuser')).toHaveLength(1);
+  });
+
+  it('finds clients with redirect URIs, secrets and scopes that are not in order', async () => {
+    const { client_id: id } = await fixture.client();
+    const uris = ['http://app.example.com/cb', 'https://client.invalid/cb', 'http://127.0.0.1/cb'];
+    await fixture.sql('UPDATE clients SET redirect_uris = $2, scopes = $3 WHERE client_id = $1', [
+      id,
+      uris,
+      ['profile:read', 'gone:read'],
+    ]);
+    await fixture.sql(
+      "UPDATE client_secrets SET created_at = now() - interval '40 days' WHERE client_id = $1",
+      [id],
+    );
+    const { client_id: old } = await fixture.client();
+    await fixture.sql(
+      "UPDATE client_secrets SET created_at = now() - interval '400 days', last_used_on = now() WHERE client_id = $1",
+      [old],
+    );
+    const { findings } = await report();
+    const of = (clientId: string) =>
+      findings
+        .filter(({ subject }) => subject.includes(clientId))
+        .map(({ check, severity }) => `${severity} ${check}`);
+    expect(of(id)).toEqual([
+      'error redirect-uri-unencrypted',
+      'warning redirect-uri-unresolvable',
+      'warning redirect-uri-loopback',
+      'warning secret-never-used',
+      'warning client-scope-unknown',
+    ]);
+    expect(of(old)).toEqual(['warning redirect-uri-unresolvable', 'warning secret-old']);
+    await fixture.registrations.delete(id);
+    await fixture.registrations.delete(old);
+  });
+
+  it('finds missing migrations', async () => {
+    const last = 'SELECT name FROM oauth.migrations ORDER BY id DESC LIMIT 1';
+    const [row] = (await fixture.sql(last)) as { name: string }[];
+    await fixture.sql(`UPDATE oauth.migrations SET name = $1 WHERE name = $2`, [`x${row?.name}`, row?.name]);
+    expect(problemsOf(await report(), 'migrations-missing')).toEqual([
+      expect.stringContaining(`it lacks ${row?.name}`),
+    ]);
+    await fixture.sql(`UPDATE oauth.migrations SET name = $2 WHERE name = $1`, [`x${row?.name}`, row?.name]);
+  });
+
+  it('finds addresses that differ from those of the apps, and those where nothing answers', async () => {
+    const wrong = await report({ AUTH_URL: 'http://localhost:1' });
+    expect(problemsOf(wrong, 'address-unreachable')).toEqual([expect.stringContaining('http://localhost:1')]);
+    expect(problemsOf(wrong, 'metadata-wrong')).toEqual([
+      expect.stringContaining('authorization_endpoint is'),
+    ]);
+  });
+
+  it('reports what it cannot examine as a finding, and examines the rest', async () => {
+    const databaseUrl = 'postgres://me:dbpassword@127.0.0.1:1/oauth';
+    const { stdout, code } = await doctor(['--json'], { DATABASE_URL: databaseUrl });
+    const found = JSON.parse(stdout) as Report;
+    expect(code).toBe(4);
+    expect(problemsOf(found, 'not-examined')).toHaveLength(2);
+    expect(found.holding).toContain('metadata-wrong');
+    expect(found.not_checked.map(({ check }) => check)).toContain('database-not-durable');
+    expect(stdout).not.toContain('dbpassword');
+  });
+
+  it('exits with 4 if there are findings, and prints each with its sections, subject and remedy', async () => {
+    const { client_id: id } = await fixture.client();
+    await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
+      id,
+      ['http://app.example.com/cb'],
+    ]);
+    const { code, stdout, stderr } = await runOperator(['doctor'], env);
+    expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
+    expect(stdout).toMatch(
+      /^ERROR redirect-uri-unencrypted: .* \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: .*operator client update sc_/m,
+    );
+    expect(stdout).toMatch(/^\d+ checks passed; \d+ errors?, \d+ warnings?, \d+ notes?\.$/m);
+    await fixture.registrations.delete(id);
+  });
+
+  it('never prints a secret', async () => {
+    const client = await fixture.client();
+    const { stdout } = await doctor();
+    const [, , password = randomUUID()] = /:\/\/([^:]*):([^@]*)@/.exec(services.databaseUrl) ?? [];
+    for (const secret of [client.client_secret, env['TOKEN_KEYS'] ?? '', password])
+      expect(stdout).not.toContain(secret);
+  });
+
+  it('refuses a severity that does not exist', async () => {
+    expectRefused(await doctor(['--fail-on', 'info']), /Allowed choices are error, warning/);
+  });
+});
