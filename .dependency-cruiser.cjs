@@ -44,6 +44,12 @@ module.exports = {
       { path: '^libs/(?!introspection/|oauth/|platform/)' },
     ),
     only(
+      'openapi-above-oauth',
+      'descriptions of endpoints know the protocol',
+      { path: '^libs/openapi/src' },
+      { path: '^libs/(?!openapi/|oauth/)' },
+    ),
+    only(
       'database-above-oauth-and-platform',
       'stores know the protocol and their connection',
       { path: '^libs/database/src' },

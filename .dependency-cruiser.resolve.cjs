@@ -1,6 +1,6 @@
 // Where `#lib/file.js` is written: package.json sends it to dist, this to its source.
 const path = require('node:path');
-const libs = ['oauth', 'grants', 'introspection', 'database', 'audit', 'platform', 'testing'];
+const libs = ['oauth', 'grants', 'introspection', 'database', 'audit', 'platform', 'openapi', 'testing'];
 
 module.exports = {
   resolve: {

@@ -12,6 +12,7 @@ import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './metadata/metadata.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
+import { OpenApiModule } from './openapi/openapi.module.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
@@ -40,6 +41,7 @@ export class AppModule {
         }),
         MeModule,
         MetadataModule,
+        OpenApiModule,
       ],
       providers: [
         { provide: ResourceConfiguration, useValue: configuration },
@@ -62,6 +64,11 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
     sharedSettings: configuration.sharedSettings,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     overloadBody: (request) => errorBody(OVERLOADED, request),
-    crossOriginPaths: [ENDPOINTS.me, ENDPOINTS.protectedResourceMetadata, ME_METADATA_PATH],
+    crossOriginPaths: [
+      ENDPOINTS.me,
+      ENDPOINTS.protectedResourceMetadata,
+      ME_METADATA_PATH,
+      ENDPOINTS.resourceOpenApi,
+    ],
   };
 }

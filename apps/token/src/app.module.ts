@@ -11,6 +11,7 @@ import { CoreModule } from './core.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
+import { OpenApiModule } from './openapi/openapi.module.js';
 import { ParModule } from './par/par.module.js';
 import { RevocationModule } from './revocation/revocation.module.js';
 import { UserModule } from './user/user.module.js';
@@ -31,6 +32,7 @@ export class AppModule {
         ParModule,
         MetadataModule,
         UserModule,
+        OpenApiModule,
       ],
       providers: [{ provide: APP_FILTER, useClass: OAuthErrorFilter }],
     };
@@ -44,6 +46,7 @@ const BROWSER_ENDPOINTS = [
   ENDPOINTS.revoke,
   ENDPOINTS.par,
   ENDPOINTS.authorizationServerMetadata,
+  ENDPOINTS.openApi,
 ];
 
 const OVERLOADED = OAuthError.unavailable();

@@ -31,6 +31,7 @@ const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
   },
   get(ENDPOINTS.protectedResourceMetadata),
   get(ME_METADATA_PATH),
+  get(ENDPOINTS.resourceOpenApi),
 ];
 
 /** Health, readiness and metrics of each app. */

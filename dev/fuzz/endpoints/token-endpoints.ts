@@ -118,6 +118,9 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
   endpoint(`GET ${ENDPOINTS.authorizationServerMetadata}`, [200], async (actor) =>
     draft(actor, 'token', ['GET', ENDPOINTS.authorizationServerMetadata]),
   ),
+  endpoint(`GET ${ENDPOINTS.openApi}`, [200], async (actor) =>
+    draft(actor, 'token', ['GET', ENDPOINTS.openApi]),
+  ),
   endpoint(`OPTIONS ${ENDPOINTS.token}`, [204], async (actor) =>
     draft(actor, 'token', ['OPTIONS', ENDPOINTS.token], { headers: preflight }),
   ),

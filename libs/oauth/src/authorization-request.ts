@@ -11,6 +11,44 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
 type Prompt = (typeof PROMPTS)[number];
 
+export interface AuthorizationParameter {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly repeatable?: boolean;
+  readonly values?: readonly string[];
+}
+
+/** Every parameter of an authorization request, for the description of the API. */
+export const AUTHORIZATION_PARAMETERS = {
+  client_id: { required: true, description: 'The client.' },
+  redirect_uri: {
+    description:
+      'A registered one, character by character. Loopback URIs of public clients may have any port (RFC 8252 7.3). Required without `request_uri`.',
+  },
+  state: {
+    description: 'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`.',
+  },
+  response_type: { values: ['code'], description: '`code` when absent.' },
+  response_mode: { values: ['query'], description: '`query` when absent.' },
+  scope: { description: 'Scopes separated by spaces; the default ones when absent.' },
+  code_challenge: { description: 'S256 challenge (RFC 7636). Required of public clients.' },
+  code_challenge_method: { values: ['S256'], description: 'Required with `code_challenge`.' },
+  prompt: {
+    description: `What to ask the user, separated by spaces: ${PROMPTS.join(', ')} (OpenID Connect Core 3.1.2.1).`,
+  },
+  login_hint: { description: 'Fills in the login form.' },
+  max_age: {
+    description: 'Seconds since the user last logged in; if it is longer ago, the user logs in again.',
+  },
+  ui_locales: { description: 'Languages of the pages, separated by spaces, preferred first.' },
+  resource: {
+    repeatable: true,
+    description: 'URL of an API that the tokens are for (RFC 8707); every API when absent. May be repeated.',
+  },
+  dpop_jkt: { description: 'Thumbprint of the key that the exchange must prove (RFC 9449 10).' },
+  request_uri: { description: 'A pushed request (RFC 9126); with it only `client_id` counts.' },
+} as const satisfies Readonly<Record<string, AuthorizationParameter>>;
+
 /** Where the response goes, and what must come back with it. */
 export interface ReturnAddress {
   /** A registered redirect URI of the client, as the request wrote it. */

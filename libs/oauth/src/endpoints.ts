@@ -24,8 +24,10 @@ export const ENDPOINTS = {
   revoke: '/api/auth/oauth/revoke',
   introspect: '/api/auth/oauth/introspect',
   par: '/api/auth/oauth/par',
+  openApi: '/api/auth/oauth/openapi.json',
   authorizationServerMetadata: '/.well-known/oauth-authorization-server',
   // {api_url}: the resource app
   me: '/v2/me',
+  resourceOpenApi: '/v2/me/openapi.json',
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
 } as const;

@@ -39,8 +39,8 @@ export const LIMITS = {
   code_verifier: 128,
 } as const;
 
-/** Whether a request has the parameter, by the parameters of its DTO that are declared before. */
-type Condition = (dto: never) => boolean;
+/** A parameter that is declared before, and its value in the requests that have the parameter at hand. */
+type Condition = readonly [parameter: string, value: string];
 
 interface ParameterRules {
   /** Longest value, in characters. */
@@ -49,6 +49,17 @@ interface ParameterRules {
   readonly required?: boolean;
   /** Requests that have the parameter; in others it is unknown, and ignored. */
   readonly when?: Condition;
+  /** For the description of the API. */
+  readonly description: string;
+  /** The only values that the endpoint accepts. */
+  readonly values?: readonly string[];
+}
+
+/** A parameter as the description of the API shows it. */
+export interface DeclaredParameter extends Partial<Omit<ParameterRules, 'description'>> {
+  readonly name: string;
+  readonly description: string;
+  readonly repeatable?: boolean;
 }
 
 /** RFC 6749 appendix A: every parameter is made of printable ASCII (VSCHAR, or a URI). */
@@ -58,7 +69,8 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
  * Declares a parameter of a DTO: a single string of printable ASCII, bounded. The message names the parameter and says
  * what is wrong, and never repeats what was sent.
  */
-export function Parameter({ max, required = true, when }: ParameterRules): PropertyDecorator {
+export function Parameter(rules: ParameterRules): PropertyDecorator {
+  const { max, required = true, when } = rules;
   const problem = (value: unknown): string | null => {
     if (value === undefined) return required ? 'is missing' : null;
     // RFC 6749 3.2: "Request and response parameters MUST NOT be included more than once."
@@ -66,19 +78,32 @@ export function Parameter({ max, required = true, when }: ParameterRules): Prope
     if (value.length > max) return `is longer than ${max} characters`;
     return PRINTABLE.test(value) ? null : 'contains a character that is not printable ASCII';
   };
-  return ValidateBy({
-    name: 'parameter',
-    constraints: when ? [when] : [],
-    validator: {
-      validate: (value) => problem(value) === null,
-      defaultMessage: (context) => `the parameter '${context?.property}' ${problem(context?.value)}`,
+  return ValidateBy(
+    {
+      name: 'parameter',
+      constraints: when ? [when] : [],
+      validator: {
+        validate: (value) => problem(value) === null,
+        defaultMessage: (context) => `the parameter '${context?.property}' ${problem(context?.value)}`,
+      },
     },
-  });
+    { context: rules },
+  );
 }
 
 /** Declares a parameter that may be repeated, and whose values the endpoint checks. */
-export function RepeatableParameter(): PropertyDecorator {
-  return ValidateBy({ name: 'repeatable parameter', constraints: [], validator: { validate: () => true } });
+export function RepeatableParameter({ description }: { readonly description: string }): PropertyDecorator {
+  return ValidateBy(
+    { name: 'repeatable parameter', constraints: [], validator: { validate: () => true } },
+    { context: { description, repeatable: true, required: false } },
+  );
+}
+
+/** The parameters that a DTO declares, those of its base class first. */
+export function parametersOf(dto: Type): DeclaredParameter[] {
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(dto, '', true, false)
+    .map(({ propertyName: name, context }) => ({ ...(context as Omit<DeclaredParameter, 'name'>), name }));
 }
 
 /**
@@ -93,7 +118,7 @@ export class ParametersPipe implements PipeTransform<Parameters | undefined, obj
     const dto = new (metatype as Type<Record<string, unknown>>)();
     const problems: string[] = [];
     for (const { property, condition, constraint } of rulesOf(metatype)) {
-      if (condition && !condition(dto as never)) continue;
+      if (condition && dto[condition[0]] !== condition[1]) continue;
       const value = parameters?.[property];
       dto[property] = value;
       if (constraint.validate(value)) continue;

@@ -1,13 +1,13 @@
 import { parseForm, Parameter, ParametersPipe, RepeatableParameter } from '#oauth/parameters.js';
 
 class Base {
-  @Parameter({ max: 5, required: false }) client_id?: string;
+  @Parameter({ max: 5, required: false, description: 'client' }) client_id?: string;
 }
 
 class Dto extends Base {
-  @Parameter({ max: 10 }) grant_type: string;
-  @Parameter({ max: 5, when: ({ grant_type: type }: Dto) => type === 'code' }) code: string;
-  @RepeatableParameter() resource?: unknown;
+  @Parameter({ max: 10, description: 'type' }) grant_type: string;
+  @Parameter({ max: 5, when: ['grant_type', 'code'], description: 'code' }) code: string;
+  @RepeatableParameter({ description: 'resource' }) resource?: unknown;
 }
 
 const pipe = new ParametersPipe();

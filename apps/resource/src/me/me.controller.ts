@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentToken, RequireScope, TokenGuard, type TokenInfo } from '#introspection/index.js';
 import { Refusals } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
-import { type Profile, ProfileService } from './profile.service.js';
+import { ME_OPERATION, type MeAnswer } from './me.openapi.js';
+import { ProfileService } from './profile.service.js';
 
 /** The scope that `/v2/me` requires. */
 export const ME_SCOPE = 'profile:read';
@@ -20,11 +22,12 @@ export class MeController {
   ) {}
 
   @Get()
+  @ApiOperation(ME_OPERATION)
   async me(
     @CurrentToken() token: TokenInfo,
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ status: 'success'; data: Profile }> {
+  ): Promise<MeAnswer> {
     addLogContext(raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(raw));
     if (!profile)

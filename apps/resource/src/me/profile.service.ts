@@ -3,21 +3,7 @@ import { parseReply, SUBJECTS, tagOf } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
-
-/** A user as `/v2/me` shows them. */
-export interface Profile {
-  readonly id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly name: string;
-  readonly avatarUrl: string | null;
-  readonly bio: string | null;
-  readonly timeFormat: number;
-  readonly defaultScheduleId: number | null;
-  readonly weekStart: string;
-  readonly timeZone: string;
-  readonly organizationId: number | null;
-}
+import type { Profile } from './me.openapi.js';
 
 const CACHED_MS = 30_000;
 const CACHED_PROFILES = 10_000;

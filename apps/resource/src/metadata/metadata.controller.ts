@@ -1,9 +1,16 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { ApiOperation } from '#openapi/operation.js';
+import { serviceDescription } from '#openapi/serve-document.js';
 import { ME_SCOPE } from '../me/me.controller.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
+import {
+  API_METADATA_OPERATION,
+  ME_METADATA_OPERATION,
+  type ProtectedResourceMetadata,
+} from './metadata.openapi.js';
 
 /** Path of the metadata of `/v2/me`: the well-known part stands between host and path (RFC 9728 3.1). */
 export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
@@ -17,18 +24,22 @@ export class MetadataController {
   ) {}
 
   @Get(ENDPOINTS.protectedResourceMetadata)
-  ofApi(): object {
+  @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
+  @ApiOperation(API_METADATA_OPERATION)
+  ofApi(): ProtectedResourceMetadata {
     return this.metadata(this.configuration.API_URL, this.scopes.ofResource(this.configuration.API_URL));
   }
 
   /** For clients that derive the address from the URL that they call, and accept metadata of that URL only (3.3). */
   @Get(ME_METADATA_PATH)
-  ofMe(): object {
+  @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
+  @ApiOperation(ME_METADATA_OPERATION)
+  ofMe(): ProtectedResourceMetadata {
     return this.metadata(this.configuration.API_URL + ENDPOINTS.me, [ME_SCOPE]);
   }
 
   /** @param resource the identifier from which the client derived the address of this document (3.3) */
-  private metadata(resource: string, scopes: readonly string[]): object {
+  private metadata(resource: string, scopes: readonly string[]): ProtectedResourceMetadata {
     return {
       resource,
       resource_name: `${this.configuration.PRODUCT_NAME} API`,

@@ -14,8 +14,19 @@ import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
 /** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
 export class ClientDto {
-  @Parameter({ max: LIMITS.client_id, required: false }) client_id?: string;
-  @Parameter({ max: LIMITS.client_secret, required: false }) client_secret?: string;
+  @Parameter({
+    max: LIMITS.client_id,
+    required: false,
+    description: 'The client, unless HTTP Basic names it.',
+  })
+  client_id?: string;
+
+  @Parameter({
+    max: LIMITS.client_secret,
+    required: false,
+    description: 'The secret of a confidential client, unless HTTP Basic carries it (RFC 6749 2.3.1).',
+  })
+  client_secret?: string;
 }
 
 /** The parts of a request that authentication reads. */

@@ -2,16 +2,21 @@ import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest, ClientDto } from '../client-auth/client-authenticator.service.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DisabledClients } from './disabled-clients.service.js';
+import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './introspection.openapi.js';
 
 /** RFC 7662 2.1. The hint is not needed, because a token names its own kind. */
 class IntrospectDto extends ClientDto {
-  @Parameter({ max: LIMITS.token }) token: string;
-  @Parameter({ max: LIMITS.token_type_hint, required: false }) token_type_hint?: string;
+  @Parameter({ max: LIMITS.token, description: 'An access token.' })
+  token: string;
+
+  @Parameter({ max: LIMITS.token_type_hint, required: false, description: 'Ignored.' })
+  token_type_hint?: string;
 }
 
 /** RFC 7662, for resource servers that cannot use the introspection library. */
@@ -25,9 +30,13 @@ export class IntrospectionController {
   ) {}
 
   @Post()
+  @ApiOperation(INTROSPECT_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  async introspect(@Body(ParametersPipe) dto: IntrospectDto, @Req() request: ClientRequest): Promise<object> {
+  async introspect(
+    @Body(ParametersPipe) dto: IntrospectDto,
+    @Req() request: ClientRequest,
+  ): Promise<ActiveToken | InactiveToken> {
     await this.authenticator.authenticate(request, dto);
     const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });

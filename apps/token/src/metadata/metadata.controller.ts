@@ -1,11 +1,14 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS } from '#oauth/authorization-request.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { ApiOperation } from '#openapi/operation.js';
+import { serviceDescription } from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { GRANT_TYPES } from '../token/token.dto.js';
+import { type AuthorizationServerMetadata, METADATA_OPERATION } from './metadata.openapi.js';
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post'];
 
@@ -18,7 +21,9 @@ export class MetadataController {
   ) {}
 
   @Get()
-  metadata(): object {
+  @Header('Link', serviceDescription(ENDPOINTS.openApi))
+  @ApiOperation(METADATA_OPERATION)
+  metadata(): AuthorizationServerMetadata {
     const { AUTH_URL, BASE_URL, REQUIRE_PAR } = this.configuration;
     return {
       issuer: BASE_URL,

@@ -1,6 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Parameters, ParametersPipe } from '#oauth/parameters.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
@@ -9,14 +10,8 @@ import {
 } from '../client-auth/client-authenticator.service.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
+import { PAR_OPERATION, type ParAnswer } from './par.openapi.js';
 import { ParService } from './par.service.js';
-
-/** RFC 9126 2.2. */
-interface ParAnswer {
-  readonly request_uri: string;
-  /** Seconds. */
-  readonly expires_in: number;
-}
 
 interface PushRequest extends ClientRequest, ProvedRequest {
   /** Address of the caller, resolved through TRUSTED_PROXIES. */
@@ -33,6 +28,7 @@ export class ParController {
   ) {}
 
   @Post()
+  @ApiOperation(PAR_OPERATION)
   @HttpCode(201)
   @Header('Pragma', 'no-cache')
   @UseGuards(DpopGuard)

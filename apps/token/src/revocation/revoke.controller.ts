@@ -3,17 +3,22 @@ import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter, ParametersPipe } from '#oauth/parameters.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import {
   ClientAuthenticator,
   type ClientRequest,
   ClientDto,
 } from '../client-auth/client-authenticator.service.js';
+import { REVOKE_OPERATION } from './revoke.openapi.js';
 
 /** RFC 7009 2.1. The hint is not needed, because a token names its own kind. */
 class RevokeDto extends ClientDto {
-  @Parameter({ max: LIMITS.token }) token: string;
-  @Parameter({ max: LIMITS.token_type_hint, required: false }) token_type_hint?: string;
+  @Parameter({ max: LIMITS.token, description: 'An access or refresh token, expired or not.' })
+  token: string;
+
+  @Parameter({ max: LIMITS.token_type_hint, required: false, description: 'Ignored.' })
+  token_type_hint?: string;
 }
 
 /** RFC 7009. Revoking any token revokes its grant (2.1 allows it). */
@@ -25,6 +30,7 @@ export class RevokeController {
   ) {}
 
   @Post()
+  @ApiOperation(REVOKE_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
   async revoke(

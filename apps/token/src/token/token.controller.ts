@@ -2,8 +2,10 @@ import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestj
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, ParametersPipe } from '#oauth/parameters.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { DpopGuard } from '../dpop/dpop.guard.js';
 import { type BearerRequest, RefreshTokenGuard } from './refresh-token.guard.js';
+import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
 import { RefreshTokenDto, type TokenAnswer, TokenDto } from './token.dto.js';
 import { type TokenRequest, TokenService } from './token.service.js';
 
@@ -15,6 +17,7 @@ export class TokenController {
 
   /** RFC 6749 4.1.3 and 6. */
   @Post(ENDPOINTS.token)
+  @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
   async token(@Body(ParametersPipe) dto: TokenDto, @Req() request: TokenRequest): Promise<TokenAnswer> {
@@ -32,6 +35,7 @@ export class TokenController {
 
   /** The refresh endpoint of docs/specification.md: the refresh token comes as Bearer, or in the body. */
   @Post(ENDPOINTS.refreshToken)
+  @ApiOperation(REFRESH_OPERATION)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
   @UseGuards(RefreshTokenGuard)

@@ -1,39 +1,95 @@
 import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
+import { ApiProperty } from '#openapi/schema.js';
 import { ClientDto } from '../client-auth/client-authenticator.service.js';
 
 /** The grant types of the token endpoint. */
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
-const byCode = ({ grant_type: type }: TokenDto) => type === 'authorization_code';
-const byRefreshToken = ({ grant_type: type }: TokenDto) => type === 'refresh_token';
+const byCode = ['grant_type', 'authorization_code'] as const;
+const byRefreshToken = ['grant_type', 'refresh_token'] as const;
+
+const NARROWER_SCOPE = 'Fewer scopes for the new access token, separated by spaces (RFC 6749 6).';
+const RESOURCE = 'URL of an API that the access token is for (RFC 8707 2.2). May be repeated.';
 
 /** `POST /api/auth/oauth/token`. */
 export class TokenDto extends ClientDto {
-  @Parameter({ max: LIMITS.grant_type }) grant_type: string;
+  @Parameter({ max: LIMITS.grant_type, values: GRANT_TYPES, description: 'What is exchanged for tokens.' })
+  grant_type: string;
+
   /** RFC 6749 4.1.3, RFC 7636 4.5. */
-  @Parameter({ max: LIMITS.token, when: byCode }) code: string;
-  @Parameter({ max: LIMITS.redirect_uri, when: byCode }) redirect_uri: string;
-  @Parameter({ max: LIMITS.code_verifier, required: false, when: byCode }) code_verifier?: string;
+  @Parameter({ max: LIMITS.token, when: byCode, description: 'The code of the redirect. It works once.' })
+  code: string;
+
+  @Parameter({ max: LIMITS.redirect_uri, when: byCode, description: 'As in the authorization request.' })
+  redirect_uri: string;
+
+  @Parameter({
+    max: LIMITS.code_verifier,
+    required: false,
+    when: byCode,
+    description: 'Required if the authorization request had a `code_challenge` (RFC 7636 4.5).',
+  })
+  code_verifier?: string;
+
   /** RFC 6749 6. */
-  @Parameter({ max: LIMITS.token, when: byRefreshToken }) refresh_token: string;
-  @Parameter({ max: LIMITS.scope, required: false, when: byRefreshToken }) scope?: string;
+  @Parameter({
+    max: LIMITS.token,
+    when: byRefreshToken,
+    description: 'The refresh token of the latest answer.',
+  })
+  refresh_token: string;
+
+  @Parameter({ max: LIMITS.scope, required: false, when: byRefreshToken, description: NARROWER_SCOPE })
+  scope?: string;
+
   /** RFC 8707 2.2. */
-  @RepeatableParameter() resource?: unknown;
+  @RepeatableParameter({ description: RESOURCE })
+  resource?: unknown;
 }
 
 /** `POST /api/auth/oauth/refreshToken`, where the refresh token may come as Bearer instead. */
 export class RefreshTokenDto extends ClientDto {
-  @Parameter({ max: LIMITS.grant_type }) grant_type: string;
-  @Parameter({ max: LIMITS.token, required: false }) refresh_token?: string;
-  @Parameter({ max: LIMITS.scope, required: false }) scope?: string;
-  @RepeatableParameter() resource?: unknown;
+  @Parameter({
+    max: LIMITS.grant_type,
+    values: ['refresh_token'],
+    description: 'Always `refresh_token`.',
+  })
+  grant_type: string;
+
+  @Parameter({
+    max: LIMITS.token,
+    required: false,
+    description: 'The refresh token of the latest answer, unless the `Authorization` header has it.',
+  })
+  refresh_token?: string;
+
+  @Parameter({ max: LIMITS.scope, required: false, description: NARROWER_SCOPE })
+  scope?: string;
+
+  @RepeatableParameter({ description: RESOURCE })
+  resource?: unknown;
 }
 
 /** RFC 6749 5.1. */
-export interface TokenAnswer {
+export class TokenAnswer {
+  @ApiProperty({ description: 'For the API, in the Authorization header. At most 512 characters.' })
   readonly access_token: string;
+
+  @ApiProperty({ description: 'Replaces the one that was sent. Store it before you use the access token.' })
   readonly refresh_token: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: ['Bearer', 'DPoP'],
+    description: '`DPoP` if the tokens are bound to a key (RFC 9449 5).',
+  })
   readonly token_type: 'Bearer' | 'DPoP';
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Seconds until the access token expires.' })
   readonly expires_in: number;
+
+  @ApiProperty({
+    description: 'Scopes of the access token, separated by spaces; the user may have declined some.',
+  })
   readonly scope: string;
 }

@@ -1,0 +1,89 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { type HeaderDescription, json, type OperationDescription } from '#openapi/operation.js';
+import { ApiProperty } from '#openapi/schema.js';
+import { apiErrors } from '../openapi/api-errors.js';
+
+/** A user as `/v2/me` shows them. */
+export class Profile {
+  @ApiProperty({ type: 'integer', description: 'Stays the same for the life of the account.' })
+  readonly id: number;
+
+  @ApiProperty({ description: 'Unique; the user may change it.' })
+  readonly username: string;
+
+  @ApiProperty({ description: 'The user may change it.' })
+  readonly email: string;
+
+  @ApiProperty({ description: 'As the user writes it.' })
+  readonly name: string;
+
+  @ApiProperty({ type: ['string', 'null'], description: 'Address of a picture.' })
+  readonly avatarUrl: string | null;
+
+  @ApiProperty({ type: ['string', 'null'], description: 'What the user says about themselves.' })
+  readonly bio: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'Hours of the clock: 12 or 24.' })
+  readonly timeFormat: number;
+
+  @ApiProperty({ type: ['integer', 'null'], description: 'The schedule that bookings use.' })
+  readonly defaultScheduleId: number | null;
+
+  @ApiProperty({ description: 'First day of the week.' })
+  readonly weekStart: string;
+
+  @ApiProperty({ description: 'IANA name, like Europe/Berlin.' })
+  readonly timeZone: string;
+
+  @ApiProperty({ type: ['integer', 'null'], description: 'The organization that the user belongs to.' })
+  readonly organizationId: number | null;
+}
+
+/** Answer of `/v2/me` (docs/specification.md). */
+export class MeAnswer {
+  @ApiProperty({ type: 'string', const: 'success', description: 'Tells an answer from an error.' })
+  readonly status: 'success';
+
+  @ApiProperty({ allOf: [Profile], description: 'The user who gave the access token.' })
+  readonly data: Profile;
+}
+
+const NONCE: HeaderDescription = {
+  description: 'Nonce for the next proof, if nonces are required (RFC 9449 9).',
+};
+
+export const ME_OPERATION: OperationDescription = {
+  id: 'me',
+  tag: 'API',
+  summary: 'The profile of the user who gave the access token',
+  description: 'RFC 6750, RFC 9449. Needs the scope `profile:read`. May be called from any origin (CORS).',
+  security: [{ accessToken: ['profile:read'] }, { dpop: ['profile:read'] }],
+  parameters: {
+    DPoP: { in: 'header', description: 'Proof for a token that is bound to a key (RFC 9449 7.1).' },
+  },
+  responses: {
+    200: {
+      description: 'The profile.',
+      headers: { 'DPoP-Nonce': NONCE },
+      content: json(MeAnswer, {
+        profile: {
+          status: 'success',
+          data: {
+            id: 7,
+            username: 'ada',
+            email: 'ada@example.com',
+            name: 'Ada Lovelace',
+            avatarUrl: null,
+            bio: null,
+            timeFormat: 24,
+            defaultScheduleId: null,
+            weekStart: 'Monday',
+            timeZone: 'Europe/London',
+            organizationId: null,
+          },
+        },
+      }),
+    },
+    ...apiErrors(ENDPOINTS.me, [400, 401, 403, 429, 500, 503], { 'DPoP-Nonce': NONCE }),
+  },
+};

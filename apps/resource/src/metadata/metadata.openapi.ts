@@ -1,0 +1,55 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { json, type OperationDescription } from '#openapi/operation.js';
+import { ApiProperty } from '#openapi/schema.js';
+import { apiErrors } from '../openapi/api-errors.js';
+
+/** RFC 9728 2. */
+export class ProtectedResourceMetadata {
+  @ApiProperty({ format: 'uri', description: 'Value of the `resource` parameter (RFC 8707).' })
+  readonly resource: string;
+
+  @ApiProperty({ description: 'Name of the API.' })
+  readonly resource_name: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uri' },
+    description: 'Issuers of its access tokens.',
+  })
+  readonly authorization_servers: readonly string[];
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    optional: true,
+    description: 'Scopes that it understands; absent if there are none (RFC 9728 3.2).',
+  })
+  readonly scopes_supported?: readonly string[];
+
+  @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'How to send an access token.' })
+  readonly bearer_methods_supported: readonly string[];
+
+  @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'Algorithms of DPoP proofs.' })
+  readonly dpop_signing_alg_values_supported: readonly string[];
+}
+
+const responses = (path: string): OperationDescription['responses'] => ({
+  200: { description: 'The metadata.', content: json(ProtectedResourceMetadata) },
+  ...apiErrors(path, [429, 503]),
+});
+
+export const API_METADATA_OPERATION: OperationDescription = {
+  id: 'protectedResourceMetadata',
+  tag: 'Metadata',
+  summary: 'Issuer, scopes and DPoP algorithms of the API',
+  description: 'RFC 9728. MCP clients configure themselves from it.',
+  responses: responses(ENDPOINTS.protectedResourceMetadata),
+};
+
+export const ME_METADATA_OPERATION: OperationDescription = {
+  id: 'protectedResourceMetadataOfMe',
+  tag: 'Metadata',
+  summary: 'The same for `/v2/me` alone',
+  description: 'RFC 9728 3.1: for clients that derive the address from the URL that they call.',
+  responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me),
+};

@@ -1,0 +1,35 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
+import { ApiOperation } from '#openapi/operation.js';
+import { openApiOperation, serveDocument, type ServedDocument } from '#openapi/serve-document.js';
+import { TokenConfiguration } from '../token.configuration.js';
+
+/** Serves the description of the endpoints, which `npm run openapi` generates. */
+@Controller(ENDPOINTS.openApi)
+export class OpenApiController {
+  private served: ServedDocument | undefined;
+
+  constructor(private readonly configuration: TokenConfiguration) {}
+
+  @Get()
+  @ApiOperation(openApiOperation('openApiOfAuthorizationServer', OAUTH_BUSY))
+  async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.served ??= await this.load();
+    const { body, headers: fixed } = this.served;
+    void reply.headers(fixed);
+    if (headers['if-none-match'] === fixed['ETag']) void reply.status(304).send();
+    else void reply.send(body);
+  }
+
+  /** Loaded with the first request: most processes are never asked for it. */
+  private async load(): Promise<ServedDocument> {
+    const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
+    const { AUTH_URL, BASE_URL } = this.configuration;
+    return serveDocument(document, {
+      'https://auth.example.com': AUTH_URL,
+      'https://base.example.com': BASE_URL,
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import type { OAuthErrorCode } from '#oauth/oauth-error.js';
+import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
+import { json, type OperationDescription, type ParameterDescription } from '#openapi/operation.js';
+import { TokenAnswer } from './token.dto.js';
+
+/** RFC 9449 5. */
+export const DPOP_PROOF: ParameterDescription = {
+  in: 'header',
+  description: 'Proof of a key (RFC 9449 4.2), to which the tokens are then bound.',
+  schema: { type: 'string' },
+};
+
+const ERRORS: readonly OAuthErrorCode[] = [
+  'invalid_request',
+  'invalid_grant',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
+];
+
+const PAIR = {
+  access_token: 'sat_AQ3xQ2…',
+  refresh_token: 'srt_AQ3xQ2…',
+  token_type: 'Bearer',
+  expires_in: 1800,
+  scope: 'profile:read',
+};
+
+const RESPONSES: OperationDescription['responses'] = {
+  200: {
+    description: 'New tokens.',
+    headers: { 'DPoP-Nonce': DPOP_NONCE },
+    content: json(TokenAnswer, { bearer: PAIR, bound: { ...PAIR, token_type: 'DPoP' } }),
+  },
+  ...oauthErrors({ 400: ERRORS, 401: ['invalid_client'] }, { 'DPoP-Nonce': DPOP_NONCE }),
+};
+
+export const TOKEN_OPERATION: OperationDescription = {
+  id: 'token',
+  tag: 'Tokens',
+  summary: 'Exchanges a code for tokens, or refreshes them',
+  description:
+    'RFC 6749 4.1.3 and 6. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant.',
+  security: [{ basic: [] }, {}],
+  parameters: { DPoP: DPOP_PROOF },
+  responses: RESPONSES,
+};
+
+export const REFRESH_OPERATION: OperationDescription = {
+  id: 'refreshToken',
+  tag: 'Tokens',
+  summary: 'Refreshes tokens',
+  description:
+    'Takes the refresh token as Bearer, with the client credentials in the body; or in the body, with the credentials there or by HTTP Basic. Never both.',
+  security: [{ refreshToken: [] }, { basic: [] }, {}],
+  parameters: { DPoP: DPOP_PROOF },
+  responses: RESPONSES,
+};

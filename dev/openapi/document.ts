@@ -1,0 +1,137 @@
+import type {
+  ContentDescription,
+  HeaderDescription,
+  OperationDescription,
+  ResponseDescription,
+} from '#openapi/operation.js';
+import type { SchemaSource } from '#openapi/schema.js';
+import type { Route } from './routes.js';
+import { type JsonSchema, Schemas } from './schemas.js';
+
+/** What the documents are made of besides routes. */
+export interface Outline {
+  readonly info: object;
+  readonly servers: readonly object[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly securitySchemes: Readonly<Record<string, object>>;
+}
+
+/** The endpoints of one app, and their own server if it is not the document's. */
+export interface Endpoints {
+  readonly routes: readonly Route[];
+  readonly servers?: readonly object[];
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+}
+
+export interface OpenApiResponse {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: JsonSchema }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+/** Form and JSON: the token app reads both. */
+const BODY_TYPES = ['application/x-www-form-urlencoded', 'application/json'];
+
+/** The description of an API in OpenAPI 3.1. @throws TypeError that names routes without `@ApiOperation` */
+export function documentOf({ info, servers, tags, securitySchemes }: Outline, apps: readonly Endpoints[]) {
+  const schemas = new Schemas();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { routes, servers: own } of apps)
+    for (const route of routes) {
+      if (!route.operation) throw new TypeError(`${route.handler} has no @ApiOperation`);
+      const item = (paths[route.path] ??= own ? { servers: own } : {});
+      if (item[route.method]) throw new TypeError(`${route.handler}: its path is described twice`);
+      item[route.method] = operation(route, route.operation, schemas);
+    }
+  const used = new Set(apps.flatMap(({ routes }) => routes.map((route) => route.operation?.tag)));
+  return {
+    openapi: '3.1.1',
+    info,
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers,
+    tags: tags.filter(({ name }) => used.has(name as never)),
+    paths,
+    components: { schemas: schemas.components, securitySchemes },
+  } as unknown as OpenApiDocument;
+}
+
+function operation(route: Route, described: OperationDescription, schemas: Schemas): object {
+  const { id, tag, summary, description, security = [], responses } = described;
+  const parameters = Object.entries(described.parameters ?? {});
+  const body = requestBody(route, described, schemas);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security,
+    ...(parameters.length > 0 && {
+      parameters: parameters.map(([name, { schema, ...parameter }]) => ({
+        name,
+        ...parameter,
+        schema: schemas.of(schema ?? { type: 'string' }),
+      })),
+    }),
+    ...(body && { requestBody: body }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, one]) => [
+        status,
+        response(Number(status) < 300 ? withFixedHeaders(one, route) : one, schemas),
+      ]),
+    ),
+  };
+}
+
+function requestBody({ dto }: Route, { form }: OperationDescription, schemas: Schemas): object | undefined {
+  if (!dto) {
+    if (!form) return undefined;
+    return { required: true, content: { [BODY_TYPES[0] ?? '']: { schema: schemas.of(form) } } };
+  }
+  const schema: SchemaSource = form ? { allOf: [dto, form] } : dto;
+  const content = BODY_TYPES.map((type) => [type, { schema: schemas.of(schema) }]);
+  return { required: true, content: Object.fromEntries(content) as object };
+}
+
+/** Nest's `@Header` sets these on every answer of the handler. */
+function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
+  const fixed = headers.filter(({ name }) => name.toLowerCase() !== 'content-type');
+  if (fixed.length === 0) return answer;
+  const described = fixed.map(({ name, value }): [string, HeaderDescription] => [
+    name,
+    { description: `Always \`${value}\`.`, required: true, schema: { type: 'string', enum: [value] } },
+  ]);
+  return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(described) } };
+}
+
+function response(
+  { description, headers = {}, content = {} }: ResponseDescription,
+  schemas: Schemas,
+): object {
+  const withHeaders = Object.entries(headers).map(([name, { schema, ...header }]) => [
+    name,
+    { ...header, schema: schemas.of(schema ?? { type: 'string' }) },
+  ]);
+  const withContent = Object.entries(content).map(([type, one]) => [type, media(one, schemas)]);
+  return {
+    description,
+    ...(withHeaders.length > 0 && { headers: Object.fromEntries(withHeaders) as object }),
+    ...(withContent.length > 0 && { content: Object.fromEntries(withContent) as object }),
+  };
+}
+
+function media({ schema, examples }: ContentDescription, schemas: Schemas): object {
+  const named = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }]);
+  return {
+    schema: schemas.of(schema),
+    ...(named.length > 0 && { examples: Object.fromEntries(named) as object }),
+  };
+}

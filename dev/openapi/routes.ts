@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs';
+import { RequestMethod, type Type } from '@nestjs/common';
+import {
+  HEADERS_METADATA,
+  METHOD_METADATA,
+  PATH_METADATA,
+  ROUTE_ARGS_METADATA,
+} from '@nestjs/common/internal';
+import { ParametersPipe } from '#oauth/parameters.js';
+import { type OperationDescription, operationOf } from '#openapi/operation.js';
+
+/** A handler of a controller. */
+export interface Route {
+  /** Controller and method, for messages. */
+  readonly handler: string;
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  /** Undefined if the handler has no `@ApiOperation`. */
+  readonly operation: OperationDescription | undefined;
+  /** DTO of the body. */
+  readonly dto: Type | undefined;
+  /** What `@Header` sets. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Every route of an app, read from its controllers. */
+export async function routesOf(app: string): Promise<Route[]> {
+  const folder = new URL(`../../apps/${app}/src/`, import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.controller.ts'))
+    .sort();
+  const exported: unknown[] = [];
+  // One after the other: Jest loses its way among several imports at once.
+  for (const file of files)
+    exported.push(...Object.values((await import(new URL(file, folder).href)) as object));
+  return exported
+    .filter((value): value is Type<object> => typeof value === 'function' && isController(value))
+    .flatMap(routesOfController);
+}
+
+function isController(value: object): boolean {
+  return Reflect.hasMetadata(PATH_METADATA, value);
+}
+
+function routesOfController(controller: Type<object>): Route[] {
+  const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
+  const prototype = controller.prototype as Record<string, object>;
+  return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+    const handler = name === 'constructor' ? undefined : prototype[name];
+    const method = handler && (Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined);
+    if (!handler || method === undefined) return [];
+    const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+    return {
+      handler: `${controller.name}.${name}`,
+      method: method === RequestMethod.POST ? ('post' as const) : ('get' as const),
+      path: pathOf(prefix, paths[0] ?? ''),
+      operation: operationOf(handler),
+      dto: dtoOf(controller, name),
+      headers: (Reflect.getMetadata(HEADERS_METADATA, handler) ?? []) as Route['headers'],
+    };
+  });
+}
+
+/** Nest's `:name` is OpenAPI's `{name}`. */
+function pathOf(prefix: string, path: string): string {
+  const full = `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replaceAll(/:(\w+)/g, '{$1}');
+  return full === '/' ? full : full.replace(/\/$/, '');
+}
+
+/** The class of the argument with `@Body(ParametersPipe)`. */
+function dtoOf(controller: Type<object>, name: string): Type | undefined {
+  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<
+    string,
+    { index: number; pipes?: unknown[] }
+  >;
+  const body = Object.values(args).find(({ pipes = [] }) => pipes.includes(ParametersPipe));
+  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype, name) ?? []) as Type[];
+  return body && types[body.index];
+}

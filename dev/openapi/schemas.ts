@@ -1,0 +1,107 @@
+import type { Type } from '@nestjs/common';
+import { type DeclaredParameter, parametersOf } from '#oauth/parameters.js';
+import { propertiesOf, type Schema, type SchemaSource } from '#openapi/schema.js';
+
+/** A JSON Schema as it is written. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The named schemas of a document: a class becomes one when something refers to it. */
+export class Schemas {
+  private readonly named = new Map<string, JsonSchema>();
+
+  /** By name, sorted. */
+  get components(): Record<string, JsonSchema> {
+    return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  of(source: SchemaSource): JsonSchema {
+    if (typeof source === 'function') return this.reference(source);
+    const { items, properties, allOf, oneOf, anyOf, ...rest } = source;
+    const all = (sources: readonly SchemaSource[]) => sources.map((one) => this.of(one));
+    return {
+      ...rest,
+      ...(items && { items: this.of(items) }),
+      ...(properties && {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, property]) => [name, this.of(property)]),
+        ),
+      }),
+      ...(allOf && { allOf: all(allOf) }),
+      ...(oneOf && { oneOf: all(oneOf) }),
+      ...(anyOf && { anyOf: all(anyOf) }),
+    };
+  }
+
+  private reference(type: Type): JsonSchema {
+    if (!this.named.has(type.name)) {
+      this.named.set(type.name, {});
+      this.named.set(type.name, this.ofClass(type));
+    }
+    return { $ref: `#/components/schemas/${type.name}` };
+  }
+
+  private ofClass(type: Type): JsonSchema {
+    const properties = propertiesOf(type);
+    if (properties.length === 0) return this.of(bodyOf(type));
+    const required = properties.filter(({ schema }) => !schema.optional).map(({ name }) => name);
+    return {
+      type: 'object',
+      required,
+      properties: Object.fromEntries(
+        properties.map(({ name, schema: { optional: _optional, ...schema } }) => [
+          name,
+          this.of({ ...typeOf(type, name, schema), ...schema }),
+        ]),
+      ),
+    };
+  }
+}
+
+/** The type that TypeScript's metadata has of a field, unless its schema says more. */
+function typeOf(type: Type, name: string, { type: given, oneOf, anyOf, allOf }: Schema): Schema {
+  if (given ?? oneOf ?? anyOf ?? allOf) return {};
+  const types = { String: 'string', Number: 'number', Boolean: 'boolean' } as const;
+  const design = Reflect.getMetadata('design:type', type.prototype as object, name) as Type | undefined;
+  const found = types[design?.name as keyof typeof types];
+  if (!found) throw new TypeError(`${type.name}.${name}: @ApiProperty needs a type`);
+  return { type: found };
+}
+
+/** The body that a DTO of `@Parameter`s declares. */
+function bodyOf(dto: Type): Schema {
+  const parameters = parametersOf(dto);
+  if (parameters.length === 0) throw new TypeError(`${dto.name} has neither @ApiProperty nor @Parameter`);
+  const always = parameters.filter(({ when }) => !when);
+  const required = always.filter(({ required: needed = true }) => needed).map(({ name }) => name);
+  const cases = casesOf(parameters);
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, valueOf(parameter)])),
+    ...(cases.length > 0 && { oneOf: cases }),
+  };
+}
+
+/** One schema for each value of the parameter on which others depend. */
+function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
+  const conditions = parameters.flatMap(({ when }) => (when ? [when] : []));
+  const keys = [...new Set(conditions.map((condition) => condition.join('=')))];
+  return keys.map((key) => {
+    const [parameter = '', value = ''] = key.split('=');
+    const required = parameters
+      .filter(({ when, required: needed = true }) => needed && when?.join('=') === key)
+      .map(({ name }) => name);
+    return { required, properties: { [parameter]: { const: value } } };
+  });
+}
+
+function valueOf({ max, values, repeatable, description }: DeclaredParameter): Schema {
+  const value: Schema = {
+    type: 'string',
+    ...(max !== undefined && { maxLength: max }),
+    ...(values && { enum: values }),
+  };
+  return repeatable
+    ? { description, anyOf: [value, { type: 'array', items: value }] }
+    : { ...value, description };
+}
