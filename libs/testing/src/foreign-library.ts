@@ -72,6 +72,15 @@ const INTERPRETERS = {
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/jackson-*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
+  // It takes the folders of its modules from a variable of its own only: a start-up file has to set them.
+  zsh: {
+    args: ['-fc'],
+    paths: {
+      ...SHARED_LIBRARIES,
+      FPATH: ['usr/share/zsh/functions', 'usr/share/zsh/functions/*', 'usr/share/zsh/functions/Completion/*'],
+      ZSH_MODULES: ['usr/lib/*/zsh/*'],
+    },
+  },
 } satisfies Record<string, Interpreter>;
 
 interface Interpreter {
@@ -166,7 +175,9 @@ async function loadUnpacked(
     const folders = await Promise.all(patterns.map((pattern) => pathsLike(tree, pattern)));
     env[variable] = folders.flat().join(delimiter);
   }
-  const candidates = [join(tree, 'usr/bin'), '/usr/bin'].map((folder) => join(folder, library.interpreter));
+  const candidates = [join(tree, 'usr/bin'), join(tree, 'bin'), '/usr/bin'].map((folder) =>
+    join(folder, library.interpreter),
+  );
   const there = await Promise.all(candidates.map(exists));
   const command = candidates[there.indexOf(true)] ?? library.interpreter;
   return load(library, command, env);

@@ -10,7 +10,7 @@ _operator() {
 ${all.map(({ path, subcommands }) => entry(path, subcommands.map(({ name }) => name).join(' '))).join('')}  )
   local -A options=(
 ${all.map(({ path, options }) => entry(path, options.map(({ name }) => name).join(' '))).join('')}  )
-  # What an option takes, or the first argument of a command: words, or =file, or =text
+  # What an option takes, or the first argument of a command: words, or @file, or @text
   local -A values=(
 ${all.flatMap(valuesOf).join('')}  )
 
@@ -30,8 +30,8 @@ ${all.flatMap(valuesOf).join('')}  )
   [[ $option || $current != -* ]] || key=''
   COMPREPLY=()
   case "\${key:+\${values[$key]}}" in
-    =file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    =text) ;;
+    @file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    @text) ;;
     ?*) mapfile -t COMPREPLY < <(compgen -W "\${values[$key]}" -- "$current") ;;
     *)
       if [[ $current == -* ]]; then

@@ -34,8 +34,8 @@ ${all.map(branch).join('')}    esac
   kind=$taken[\${option:-argument}]
   [[ -z $option && $PREFIX == -* ]] && kind=''
   case $kind in
-    =file) _files ;;
-    =text) _message "\${option:-argument}" ;;
+    @file) _files ;;
+    @text) _message "\${option:-argument}" ;;
     ?*) compadd -- \${=kind} ;;
     *)
       if [[ $PREFIX == -* ]]; then
