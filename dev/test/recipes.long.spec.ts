@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { ClientStore, type NewClient } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
+import type { MissingLibrary } from '#testing/foreign-library.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type GuardedProcess } from '#testing/backing/guarded-process.js';
 import { becomesRefused } from '#testing/refused-token.js';
 import { allow } from './allow.js';
 import { CalledRecipe, type Tokens } from './recipes/called-recipe.js';
-import { findRecipes } from './recipes/libraries.js';
-import { compile, installLibraries, recipeFolder, removeRecipe } from './recipes/recipe.js';
+import { CLIENT_RECIPES } from './recipes/client-recipes.js';
+import { compile, findLibrariesOf, type Recipe, recipeFolder, removeRecipe } from './recipes/recipe.js';
 import { Browser, startWebRecipe, WEB_RECIPES } from './recipes/web-recipe.js';
 import { TlsFront } from './recipes/tls-front.js';
 import { type RunningProduct, startProduct, withStores } from './running-product.js';
@@ -76,70 +80,82 @@ function environment(settings: Readonly<Record<string, string>>, base: NodeJS.Pr
 
 const accessTokenOf = ({ access_token, accessToken }: Tokens) => String(access_token ?? accessToken);
 
-for (const [{ heading, file, driver, library, build, start }, found] of await findRecipes()) {
-  if ('missing' in found) {
-    it(`the recipe ${heading} is not tested: ${found.missing}`, () => {
-      process.stderr.write(`The recipe ${heading} was not tried: ${found.missing}\n`);
-      for (const wanted of library?.packages ?? []) expect(found.missing).toContain(wanted);
-    });
+/** Found before the tests are declared, because their names contain the version. */
+const [clientRecipes, webRecipes] = [
+  await findLibrariesOf(CLIENT_RECIPES),
+  await findLibrariesOf(WEB_RECIPES),
+];
+
+/** Declares a test that says why there is no other. */
+function reportMissing({ heading, library }: Recipe, { missing }: MissingLibrary): void {
+  it(`the recipe ${heading} is not tested: ${missing}`, () => {
+    process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
+    for (const wanted of typeof library === 'string' ? [library] : library.packages)
+      expect(missing).toContain(wanted);
+  });
+}
+
+for (const { recipe, library } of clientRecipes) {
+  if ('missing' in library) {
+    reportMissing(recipe, library);
     continue;
   }
 
-  describe(`the recipe ${heading}, ${found.version}`, () => {
+  describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
     let folder: string;
-    let recipe: CalledRecipe;
+    let called: CalledRecipe;
 
     beforeAll(async () => {
-      folder = await recipeFolder(heading, file, driver);
-      if (build) await compile(folder, build(found), found.env);
+      folder = await recipeFolder(recipe, recipe.driver);
       const settings = await register({ type: 'confidential', redirectUris: [REDIRECT_URI] });
-      recipe = new CalledRecipe(folder, start(found), environment(settings, found.env));
+      const env = environment(settings, library.env);
+      if (recipe.build) await compile(folder, recipe.build(library), env);
+      called = new CalledRecipe(folder, recipe.start(library), env);
     });
 
     afterAll(async () => {
-      await recipe.end();
+      await called?.end();
       await removeRecipe(folder);
     });
 
     it('sends state and PKCE, and gets tokens although the user declines a scope', async () => {
-      const [url, session] = await recipe.begin();
+      const [url, session] = await called.start();
       const asked = Object.fromEntries(new URL(url).searchParams);
       expect(asked).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
       expect(asked['state']).toMatch(/^.{20,}$/);
-      const tokens = await recipe.finish(await allowed(url), session);
-      expect(await recipe.profile(tokens)).toMatchObject({ email: product.run.user.email });
+      const tokens = await called.finish(await allowed(url), session);
+      expect(await called.profile(tokens)).toMatchObject({ email: product.run.user.email });
       expect([tokens['scope'] ?? 'profile:read'].flat()).toEqual(['profile:read']);
     });
 
     it('refreshes, gets the same tokens for a repeated refresh, and learns that access has ended', async () => {
-      const [url, session] = await recipe.begin();
-      const tokens = await recipe.finish(await allowed(url), session);
-      const renewed = await recipe.refresh(tokens);
+      const [url, session] = await called.start();
+      const tokens = await called.finish(await allowed(url), session);
+      const renewed = await called.refresh(tokens);
       expect(accessTokenOf(renewed)).not.toBe(accessTokenOf(tokens));
-      expect(accessTokenOf(await recipe.refresh(tokens))).toBe(accessTokenOf(renewed));
-      expect(await recipe.profile(renewed)).toMatchObject({ email: product.run.user.email });
-      await recipe.disconnect(renewed);
+      expect(accessTokenOf(await called.refresh(tokens))).toBe(accessTokenOf(renewed));
+      expect(await called.profile(renewed)).toMatchObject({ email: product.run.user.email });
+      await called.disconnect(renewed);
       await becomesRefused(apiUrl(), accessTokenOf(renewed));
-      await expect(recipe.refresh(renewed)).rejects.toMatchObject({ ended: true });
+      await expect(called.refresh(renewed)).rejects.toMatchObject({ ended: true });
     });
 
     it('refuses the answer to a request that it did not make', async () => {
-      const [url] = await recipe.begin();
-      const [, session] = await recipe.begin();
+      const [url] = await called.start();
+      const [, session] = await called.start();
       const callback = await allowed(url);
-      await expect(recipe.finish(callback, session)).rejects.toMatchObject({ ended: false });
+      await expect(called.finish(callback, session)).rejects.toMatchObject({ ended: false });
     });
   });
 }
 
-const missing = await installLibraries();
-if (missing !== undefined)
-  it(`the recipes of web applications are not tested: ${missing}`, () => {
-    process.stderr.write(`The recipes of web applications were not tried: ${missing}\n`);
-    expect(missing).not.toBe('');
-  });
-else
-  describe.each(WEB_RECIPES)('the recipe $heading', ({ heading, callback, begin, shows }) => {
+for (const { recipe, library } of webRecipes) {
+  if ('missing' in library) {
+    reportMissing(recipe, library);
+    continue;
+  }
+
+  describe(`the recipe ${recipe.heading}, ${library.version}`, () => {
     let folder: string;
     let application: GuardedProcess;
     let url: string;
@@ -147,10 +163,10 @@ else
     beforeAll(async () => {
       const port = await freePort();
       url = `http://127.0.0.1:${port}`;
-      folder = await recipeFolder(heading, 'recipe.mjs');
-      const settings = await register({ type: 'confidential', redirectUris: [url + callback] });
-      const env = { ...environment(settings, process.env), PORT: String(port) };
-      application = await startWebRecipe(folder, process.execPath, ['recipe.mjs'], env);
+      folder = await recipeFolder(recipe);
+      const settings = await register({ type: 'confidential', redirectUris: [url + recipe.callback] });
+      const env = { ...environment(settings, library.env), PORT: String(port) };
+      application = await startWebRecipe(folder, recipe.start(library), env);
     });
 
     afterAll(async () => {
@@ -158,22 +174,49 @@ else
       await removeRecipe(folder);
     });
 
-    it('sends state and PKCE, and is connected although the user declines a scope', async () => {
+    it(`sends state${recipe.pkce ? ' and PKCE' : ''}, and is connected although the user declines a scope`, async () => {
       const browser = new Browser(url);
-      const authorizationUrl = (await begin(browser)).headers.get('location') ?? '';
+      const authorizationUrl = (await recipe.begin(browser)).headers.get('location') ?? '';
       const asked = Object.fromEntries(new URL(authorizationUrl).searchParams);
-      expect(asked).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
+      expect(asked).toMatchObject({ scope: SCOPE, ...(recipe.pkce && { code_challenge_method: 'S256' }) });
       expect(asked['state']).toMatch(/^.{20,}$/);
       const page = await browser.open((await allowed(authorizationUrl)).href);
-      expect(shows === undefined ? page : await browser.open(shows)).toMatch(/profile:read(?! bookings)/);
+      expect(recipe.shows === undefined ? page : await browser.open(recipe.shows)).toMatch(
+        /profile:read(?! bookings)/,
+      );
     });
 
     it('refuses the answer to a request that it did not make', async () => {
       const [attacker, victim] = [new Browser(url), new Browser(url)];
-      await begin(victim);
-      const callbackUrl = await allowed((await begin(attacker)).headers.get('location') ?? '');
+      await recipe.begin(victim);
+      const callbackUrl = await allowed((await recipe.begin(attacker)).headers.get('location') ?? '');
       const page = await victim.open(callbackUrl.href);
       expect(page).not.toContain('profile:read');
-      expect(shows === undefined ? '' : await victim.open(shows)).not.toContain('profile:read');
+      expect(recipe.shows === undefined ? '' : await victim.open(recipe.shows)).not.toContain('profile:read');
     });
   });
+}
+
+describe('the recipe A desktop or command-line application', () => {
+  it('connects at a port that it did not register, as a public client', async () => {
+    const folder = await recipeFolder({
+      heading: 'A desktop or command-line application',
+      file: 'recipe.mjs',
+    });
+    const settings = await register({ type: 'public', redirectUris: ['http://127.0.0.1/callback'] });
+    const { CLIENT_SECRET: _none, ...env } = environment(settings, process.env);
+    const application = spawn(process.execPath, ['recipe.mjs'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines = createInterface(application.stdout)[Symbol.asyncIterator]();
+    const address = String((await lines.next()).value).replace(/^.*: /, '');
+    const callback = await allowed(address);
+    expect(callback.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetch(callback)).status).toBe(200);
+    expect((await lines.next()).value).toBe(`Connected as ${product.run.user.email}`);
+    expect(await once(application, 'exit')).toEqual([0, null]);
+    await removeRecipe(folder);
+  });
+});

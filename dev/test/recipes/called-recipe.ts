@@ -28,7 +28,7 @@ export class CalledRecipe {
     this.dialogue = new Dialogue(command, args, env, folder);
   }
 
-  begin = (): Promise<[url: string, session: Session]> => this.call('begin');
+  start = (): Promise<[url: string, session: Session]> => this.call('start');
   finish = (callback: URL, session: Session): Promise<Tokens> => this.call('finish', callback.href, session);
   refresh = (tokens: Tokens): Promise<Tokens> => this.call('refresh', tokens);
   profile = (tokens: Tokens): Promise<{ email: string }> => this.call('profile', tokens);

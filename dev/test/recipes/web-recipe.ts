@@ -1,11 +1,14 @@
 import { join } from 'node:path';
+import type { FoundLibrary } from '#testing/foreign-library.js';
 import { startGuarded, type GuardedProcess } from '#testing/backing/guarded-process.js';
 import { until } from '#testing/topology/until.js';
 import { CookieJar } from '../../demo/cookie-jar.js';
+import type { Recipe } from './recipe.js';
 
 /** A recipe that is a whole web application. */
-export interface WebRecipe {
-  readonly heading: string;
+export interface WebRecipe extends Recipe {
+  /** Whether the library can do PKCE. */
+  readonly pkce: boolean;
   /** Path of the redirect URI. */
   readonly callback: string;
   /** Starts the flow. @returns the answer that leads to the authorization URL */
@@ -14,11 +17,25 @@ export interface WebRecipe {
   readonly shows?: string;
 }
 
+const JAVASCRIPT = {
+  file: 'recipe.mjs',
+  pkce: true,
+  start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
+};
+
 /** In the order of the guide. */
 export const WEB_RECIPES: readonly WebRecipe[] = [
-  { heading: 'passport-oauth2', callback: '/callback', begin: (browser) => browser.visit('/connect') },
   {
+    ...JAVASCRIPT,
+    heading: 'passport-oauth2',
+    library: 'passport-oauth2',
+    callback: '/callback',
+    begin: (browser) => browser.visit('/connect'),
+  },
+  {
+    ...JAVASCRIPT,
     heading: 'Auth.js',
+    library: '@auth/express',
     callback: '/auth/callback/scheduling',
     begin: async (browser) => {
       const { csrfToken } = (await (await browser.visit('/auth/csrf')).json()) as { csrfToken: string };
@@ -27,9 +44,25 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     shows: '/auth/session',
   },
   {
+    ...JAVASCRIPT,
     heading: 'grant',
+    library: 'grant',
     callback: '/connect/scheduling/callback',
     begin: (browser) => browser.visit('/connect/scheduling'),
+  },
+  {
+    heading: 'Mojolicious::Plugin::OAuth2',
+    file: 'recipe.pl',
+    library: {
+      interpreter: 'perl',
+      packages: ['libmojolicious-plugin-oauth2-perl'],
+      probe:
+        'use Mojolicious::Plugin::OAuth2; use Mojolicious::Lite; print "$Mojolicious::Plugin::OAuth2::VERSION"',
+    },
+    start: ({ command }) => [command, 'recipe.pl'],
+    pkce: false,
+    callback: '/callback',
+    begin: (browser) => browser.visit('/connect'),
   },
 ];
 
@@ -65,8 +98,7 @@ export class Browser {
 /** Starts the application, and resolves when it answers. */
 export async function startWebRecipe(
   folder: string,
-  command: string,
-  args: readonly string[],
+  [command, ...args]: readonly [string, ...string[]],
   env: NodeJS.ProcessEnv & { PORT: string },
 ): Promise<GuardedProcess> {
   let output = '';

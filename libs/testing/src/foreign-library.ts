@@ -1,5 +1,5 @@
-import { access, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { access, mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { delimiter, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Apt } from './backing/apt.js';
 import { localFolder } from './backing/local-folder.js';
@@ -70,7 +70,7 @@ const INTERPRETERS = {
     paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
     env: { GO111MODULE: 'off', CGO_ENABLED: '0' },
   },
-  java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/jackson-*'] } },
+  java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
   // It takes the folders of its modules from a variable of its own only: a start-up file has to set them.
   zsh: {
@@ -155,6 +155,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   const tree = await mkdtemp(join(draft, 'tree-'));
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
+  await leadToInstalled(tree);
   // What is there and does not load is no use; another process may have put a good one there by now.
   if ('version' in (await loadUnpacked(library, places))) return;
   const place = treeOf(library, places);
@@ -162,6 +163,19 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   await rename(tree, place).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
+}
+
+/** Links to files of packages that are installed, and so were not unpacked, are made to lead to the machine's. */
+async function leadToInstalled(tree: string): Promise<void> {
+  for (const entry of await readdir(tree, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) continue;
+    const link = join(entry.parentPath, entry.name);
+    const target = resolve(entry.parentPath, await readlink(link));
+    const installed = join('/', relative(tree, target));
+    if ((await exists(target)) || !(await exists(installed))) continue;
+    await rm(link);
+    await symlink(installed, link);
+  }
 }
 
 async function loadUnpacked(

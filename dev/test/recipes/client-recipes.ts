@@ -1,0 +1,92 @@
+import { delimiter } from 'node:path';
+import type { WantedLibrary } from '#testing/foreign-library.js';
+import type { Recipe } from './recipe.js';
+
+/** A recipe with the functions that those of client libraries have in common. */
+export interface ClientRecipe extends Recipe {
+  /** The program that calls its functions. */
+  readonly driver: string;
+}
+
+const javaScript = (heading: string): ClientRecipe => ({
+  heading,
+  file: 'recipe.mjs',
+  driver: 'driver.mjs',
+  library: heading,
+  start: ({ command }) => [command, 'driver.mjs'],
+});
+
+const python = (heading: string, library: Omit<WantedLibrary, 'interpreter'>): ClientRecipe => ({
+  heading,
+  file: 'recipe.py',
+  driver: 'driver.py',
+  library: { interpreter: 'python3', ...library },
+  start: ({ command }) => [command, '-B', 'driver.py'],
+});
+
+const sibling = (command: string, name: string) => command.replace(/[^/]+$/, name);
+
+/** In the order of the guide. */
+export const CLIENT_RECIPES: readonly ClientRecipe[] = [
+  javaScript('openid-client'),
+  javaScript('oauth4webapi'),
+  javaScript('simple-oauth2'),
+  javaScript('@badgateway/oauth2-client'),
+  python('Authlib', {
+    packages: ['python3-authlib', 'python3-requests'],
+    probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
+  }),
+  python('requests-oauthlib', {
+    packages: ['python3-requests-oauthlib'],
+    probe: 'import requests_oauthlib; print(requests_oauthlib.__version__)',
+  }),
+  {
+    heading: 'oauth2',
+    file: 'recipe.rb',
+    driver: 'driver.rb',
+    library: {
+      interpreter: 'ruby',
+      packages: ['ruby-oauth2'],
+      probe: 'require "oauth2"; require "oauth2/version"; puts OAuth2::Version',
+    },
+    start: ({ command }) => [command, 'driver.rb'],
+  },
+  {
+    heading: 'golang.org/x/oauth2',
+    file: 'recipe.go',
+    driver: 'driver.go',
+    library: {
+      interpreter: 'go',
+      packages: ['golang-go', 'golang-golang-x-oauth2-dev'],
+      probe: 'golang.org/x/oauth2',
+    },
+    build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go', 'driver.go'],
+    start: () => ['./recipe'],
+  },
+  {
+    heading: 'google-oauth-client',
+    file: 'Recipe.java',
+    driver: 'Driver.java',
+    library: {
+      interpreter: 'java',
+      packages: ['libgoogle-oauth-client-java'],
+      probe: 'dev/test/recipes/OauthClientVersion.java',
+    },
+    // Java reads trusted certificates from a store of its own.
+    build: ({ command }) => [
+      '/bin/sh',
+      '-ec',
+      `"$0" -importcert -noprompt -file "$SSL_CERT_FILE" -keystore trust.p12 -storepass changeit; "$1" -d . *.java`,
+      sibling(command, 'keytool'),
+      sibling(command, 'javac'),
+    ],
+    start: ({ command, env }) => [
+      command,
+      '-Djavax.net.ssl.trustStore=trust.p12',
+      '-Djavax.net.ssl.trustStorePassword=changeit',
+      '-cp',
+      ['.', env['CLASSPATH']].join(delimiter),
+      'Driver',
+    ],
+  },
+];
