@@ -178,7 +178,7 @@ function isOAuthError(text: string): boolean {
     /^[a-z_]+$/.test(error) &&
     typeof description === 'string' &&
     /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(description) &&
-    Object.keys(rest).every((name) => name === 'error_reference')
+    Object.keys(rest).every((name) => name === 'error_reference' || name === 'error_uri')
   );
 }
 

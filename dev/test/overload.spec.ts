@@ -126,6 +126,7 @@ it('token refuses as RFC 6749 5.2 has it', async () => {
   expect(await refused.json()).toEqual({
     error: 'temporarily_unavailable',
     error_description: expect.any(String),
+    error_uri: expect.stringMatching(/\/errors#temporarily_unavailable$/),
     error_reference: expect.stringMatching(/^[\w-]{12}$/),
   });
 });

@@ -107,7 +107,13 @@ describe.each([
     ['Allow', CODE],
     [
       'Cancel',
-      { error: 'access_denied', error_description: expect.any(String), state: 'a&b', iss: BASE_URL },
+      {
+        error: 'access_denied',
+        error_description: expect.any(String),
+        error_uri: expect.any(String),
+        state: 'a&b',
+        iss: BASE_URL,
+      },
     ],
   ])('%s leads through the callback to the application’s own site', async (button, parameters) => {
     const { page, complaints } = await open({}, javaScript);

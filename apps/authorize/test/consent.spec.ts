@@ -226,6 +226,7 @@ describe('Cancel', () => {
       x: '/',
       error: 'access_denied',
       error_description: 'the user denied the request',
+      error_uri: `${BASE_URL}/api/auth/oauth/errors#access_denied`,
       state: 's1',
       iss: BASE_URL,
     });

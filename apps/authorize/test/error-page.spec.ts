@@ -42,6 +42,7 @@ const ELSEWHERE = {
   'throttle.spec.ts': ['login_throttle'],
   'gone-user.spec.ts': ['disabled'],
   'par.spec.ts': ['pushed'],
+  'bad-input.spec.ts': ['body'],
   'oidc-login.spec.ts': ['login_answer', 'login_cancelled', 'login_unavailable'],
   'back-channel-logout.spec.ts': ['logout_token'],
 };

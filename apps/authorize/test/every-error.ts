@@ -15,7 +15,7 @@ import { storePushed } from './use-pushed-requests.js';
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
 /**
- * Everything that ends in an error page: what it is, the check that fails (null: the request did not come that far), the
+ * Everything that ends in an error page: what it is, the check that fails (null: none of the request did), the
  * kind, and how to get it. Some cut Redis off.
  */
 export function everyError({
@@ -165,19 +165,19 @@ export function everyError({
     ['GET where only forms go', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],
     [
       'a form that is too large',
-      null,
+      'body_size',
       'too_large',
       () => app.browser().post('/auth/login', { username: 'x'.repeat(70_000) }),
     ],
     [
       'a body that is no form',
-      null,
+      'content_type',
       'not_a_form',
       () => app.browser().post('/auth/login', {}, { 'Content-Type': 'application/json' }),
     ],
     [
       'a form that cannot be read',
-      null,
+      'form_fields',
       'request_unreadable',
       () => app.browser().post('/auth/login?', { 'a[': '1', 'a[b': '2' }),
     ],

@@ -10,6 +10,7 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
     x: '/',
     error,
     error_description: expect.any(String),
+    error_uri: `${BASE_URL}/api/auth/oauth/errors#${error}`,
     state: 's1',
     iss: BASE_URL,
   });

@@ -1,7 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refineNotFound } from '#platform/http/refused-request.js';
-import { addErrorToLog } from '#platform/logging/request-log.js';
+import { TokenRefusedError } from '#introspection/refusals.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Error codes of the API, by status. WWW-Authenticate has the error code of RFC 6750 or 9449. */
@@ -16,6 +18,9 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
+/** The body has the product’s shape and no place for the reference (docs/adr/0021-error-guide.md). */
+const ERROR_REFERENCE = 'Error-Reference';
+
 /** Answers every error in the shape of the product's API: `{status, timestamp, path, error: {code, message}}`. */
 @Catch()
 export class ResourceErrorFilter implements ExceptionFilter {
@@ -24,15 +29,25 @@ export class ResourceErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.errorOf(refineNotFound(thrown, request));
     addErrorToLog(request.raw, error);
-    void reply.status(error.status).headers(error.headers).send(errorBody(error, request));
+    void reply
+      .status(error.status)
+      .headers(error.headers)
+      .header(ERROR_REFERENCE, referenceOf(request.raw))
+      .send(errorBody(error, request));
   }
 
-  /** Keeps the messages of the guard's exceptions. Other messages of the framework may quote the request. */
+  /** Keeps what the guard says. Messages of the framework may quote the request. */
   private errorOf(thrown: unknown): OAuthError {
-    const ours = thrown instanceof HttpException && [400, 401, 403, 503].includes(thrown.getStatus());
-    return ours
-      ? new OAuthError('invalid_request', thrown.getStatus(), thrown.message, { cause: thrown.cause })
-      : OAuthError.from(thrown);
+    if (!(thrown instanceof HttpException)) return OAuthError.from(thrown);
+    const { message, cause } = thrown;
+    if (cause instanceof TokenRefusedError)
+      return new OAuthError(cause.code, thrown.getStatus(), message, { detail: cause.detail, cause });
+    if (cause instanceof DependencyUnavailableError)
+      return new OAuthError('temporarily_unavailable', thrown.getStatus(), message, {
+        detail: { dependency: cause.dependency },
+        cause,
+      });
+    return OAuthError.from(thrown);
   }
 }
 

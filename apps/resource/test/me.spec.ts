@@ -197,6 +197,7 @@ describe('errors of GET /v2/me', () => {
       error: { code, message: expect.stringMatching(/\w/) },
     });
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([status, challenge]);
+    expect(answer.headers['error-reference']).toMatch(/^[\w-]{12}$/);
     expect(answer.text).not.toContain(pair.access_token);
   });
 

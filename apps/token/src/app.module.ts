@@ -10,6 +10,7 @@ import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
+import { ErrorsModule } from './errors/errors.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { ParModule } from './par/par.module.js';
@@ -31,6 +32,7 @@ export class AppModule {
         IntrospectionModule,
         ParModule,
         MetadataModule,
+        ErrorsModule,
         UserModule,
         OpenApiModule,
       ],
@@ -59,7 +61,7 @@ export function tokenApp(configuration: TokenConfiguration): Service<TokenConfig
     configuration,
     sharedSettings: configuration.sharedSettings,
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
-    overloadBody: (request) => errorBody(OVERLOADED, request),
+    overloadBody: (request) => errorBody(OVERLOADED, request, configuration.BASE_URL),
     crossOriginPaths: BROWSER_ENDPOINTS,
     configure: (app) => {
       // Queue group: each NATS request goes to one of the app's instances.

@@ -1,4 +1,7 @@
 import type { Response } from 'supertest';
+import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
+
+const ANCHORS = ERROR_GUIDE.flatMap(({ entries }) => entries.map(({ anchor }) => anchor));
 
 /** An answer is the standard's error and nothing beside it (RFC 6749 5.2), and nobody keeps or follows it. */
 export function expectStandardError(answer: Response, status: number, error: string): void {
@@ -6,8 +9,13 @@ export function expectStandardError(answer: Response, status: number, error: str
     error,
     // RFC 6749 5.2: no quotes, no backslashes, nothing outside ASCII
     error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/),
+    error_uri: expect.any(String),
     error_reference: expect.stringMatching(/^[\w-]{12}$/),
   });
+  // The page that it leads to explains this check.
+  const [page, anchor] = (answer.body as { error_uri: string }).error_uri.split('#');
+  expect(page).toMatch(/^https?:\/\/[^/]+\/api\/auth\/oauth\/errors$/);
+  expect(ANCHORS).toContain(anchor);
   expect(answer.status).toBe(status);
   expect(answer.headers['location']).toBeUndefined();
   expect(answer.headers['cache-control']).toBe('no-store');

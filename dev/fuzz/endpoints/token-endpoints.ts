@@ -121,6 +121,9 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
   endpoint(`GET ${ENDPOINTS.openApi}`, [200], async (actor) =>
     draft(actor, 'token', ['GET', ENDPOINTS.openApi]),
   ),
+  endpoint(`GET ${ENDPOINTS.errors}`, [200], async (actor) =>
+    draft(actor, 'token', ['GET', ENDPOINTS.errors]),
+  ),
   endpoint(`OPTIONS ${ENDPOINTS.token}`, [204], async (actor) =>
     draft(actor, 'token', ['OPTIONS', ENDPOINTS.token], { headers: preflight }),
   ),

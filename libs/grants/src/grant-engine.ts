@@ -70,8 +70,8 @@ export class GrantEngine {
     const times = { now: this.clock(), expired: this.isExpired(token), ttl: this.ttl };
     const transition = await this.store.redeem(id, redemption, times);
     // A pending grant lives in Redis as long as its code; a code restores no grant.
-    if (transition.outcome === 'unknown') return { ...transition, outcome: 'expired' };
-    if (transition.outcome !== 'active') return this.refuse(transition, id);
+    if (transition.outcome === 'unknown') return expired(id, token);
+    if (transition.outcome !== 'active') return this.refuse(transition, token, redemption);
     this.count('redeemed');
     const narrowing = { scope: null, resources: redemption.resources };
     const pair = this.issuer.pair(token.handle, transition.grant, narrowing, times.now);
@@ -86,7 +86,7 @@ export class GrantEngine {
     const token = this.authentic(refreshToken, 'refresh');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
-    if (this.isExpired(token)) return { outcome: 'expired', grantId: id };
+    if (this.isExpired(token)) return expired(id, token);
     const proved = this.codec.prove(token, renewal.jkt);
     const keyRefusal = keyRefusalOf(proved, renewal.jkt);
     const presented = { generation: token.generation, jkt: proved?.jkt ?? null, keyRefusal };
@@ -98,7 +98,7 @@ export class GrantEngine {
     };
     const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
-    if (transition.outcome !== 'active') return this.refuse(transition, id);
+    if (transition.outcome !== 'active') return this.refuse(transition, token, renewal);
     // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
     this.count(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
     const pair = this.issuer.pair(token.handle, transition.grant, renewal, now);
@@ -114,9 +114,9 @@ export class GrantEngine {
     if (!authentic) return { outcome: 'not_ours' };
     const token = this.codec.prove(authentic, jkt);
     if (!token) return { outcome: 'key_mismatch' };
-    if (token.kind === 'code') return { outcome: 'wrong_kind', detail: token.kind };
+    if (token.kind === 'code') return { outcome: 'wrong_kind', sent: token.kind };
     const id = grantId(token.handle);
-    if (this.isExpired(token)) return { outcome: 'expired', grantId: id };
+    if (this.isExpired(token)) return expired(id, token);
     const issuedAt = this.issuer.issuedAt(token);
     const read = () => this.store.introspect(id, token, issuedAt, this.ttl);
     const transition = await this.restoreAndRetry(id, token, read);
@@ -161,7 +161,7 @@ export class GrantEngine {
     if (!token) return { outcome: 'not_ours' };
     return token.kind === kind
       ? token
-      : { outcome: 'wrong_kind', grantId: grantId(token.handle), detail: token.kind };
+      : { outcome: 'wrong_kind', grantId: grantId(token.handle), sent: token.kind, expected: kind };
   }
 
   private isExpired({ expiry }: Pick<Token, 'expiry'>): boolean {
@@ -197,14 +197,40 @@ export class GrantEngine {
     throw new DependencyUnavailableError('redis', 'it loses grants faster than they are restored');
   }
 
-  private async refuse(refusal: Refusal, id: string): Promise<Refusal> {
+  private async refuse(
+    refusal: Refusal,
+    token: AuthenticToken,
+    presented: Redemption | Renewal,
+  ): Promise<Refusal> {
     if (REVOKING.includes(refusal.outcome)) {
       this.count(refusal.outcome as 'verifier_mismatch' | 'code_replayed' | 'refresh_token_reused');
-      await this.revocations.revoke(id);
+      await this.revocations.revoke(grantId(token.handle));
     }
-    return refusal;
+    if (refusal.outcome === 'expired') return expired(grantId(token.handle), token);
+    const sent = SENT[refusal.outcome]?.(presented, token);
+    return typeof sent === 'string' ? { ...refusal, sent } : refusal;
   }
 }
+
+function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {
+  return { outcome: 'expired', grantId: id, expiredAt: new Date(expiry * 1000).toISOString() };
+}
+
+/** What a refusal is about, of all that the request presented. The script of the transition answers what it compared it with. */
+const SENT: Readonly<
+  Partial<
+    Record<
+      RefusalReason,
+      (presented: Partial<Redemption & Renewal>, token: AuthenticToken) => string | null | undefined
+    >
+  >
+> = {
+  other_client: ({ clientId }) => clientId,
+  redirect_uri_mismatch: ({ redirectUri }) => redirectUri,
+  scope_exceeds: ({ scope }) => scope,
+  resource_exceeds: ({ resources }) => resources,
+  refresh_token_reused: (_presented, { generation }) => String(generation),
+};
 
 /** RFC 9449 5: "such a client MUST present a DPoP proof for the same key that was used to obtain the refresh token". */
 function keyRefusalOf(token: Token | null, jkt: string | null): KeyRefusal | null {

@@ -202,7 +202,7 @@ export class GrantStore {
   ): Promise<Transition> {
     const [outcome = '', ...fields] = (await this.run(script, id, ...args)) as string[];
     if (outcome !== 'active')
-      return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { detail: fields[0] }) };
+      return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
     const [clientId = '', userId, scope = '', generation, rotatedAt, jkt, resources, externalId] = fields;
     return {
       outcome,

@@ -100,11 +100,16 @@ export type RefusalReason =
   /** The grant is revoked (RFC 9700 4.14.2). */
   | 'refresh_token_reused';
 
-/** A refusal, with the value that explains it to the operator; never a credential. */
+/** A refusal, with the values that explain it to the operator; never a credential. */
 export interface Refusal {
   readonly outcome: RefusalReason;
   readonly grantId?: string;
-  readonly detail?: string;
+  /** What the request sent: a redirect URI, scopes, APIs, a client, a kind of token, the generation of a refresh token. */
+  readonly sent?: string;
+  /** What the grant has, or the endpoint takes, instead. */
+  readonly expected?: string;
+  /** When the code or token expired (ISO 8601). */
+  readonly expiredAt?: string;
 }
 
 /** A new pair of tokens and its grant. */

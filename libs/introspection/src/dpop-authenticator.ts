@@ -9,7 +9,7 @@ import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { Introspector, type TokenInfo } from './introspector.js';
-import { DpopRefusedError } from './refusals.js';
+import { TokenRefusedError } from './refusals.js';
 
 /** The parts of a request that DPoP needs. */
 export interface DpopRequest {
@@ -53,36 +53,40 @@ export class DpopAuthenticator {
   /**
    * An invalid proof costs no I/O, a valid one a round trip.
    *
-   * @throws DpopRefusedError, or DependencyUnavailableError when the token app does not answer
+   * @throws TokenRefusedError, or DependencyUnavailableError when the token app does not answer
    */
   async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
     const accessToken = /^dpop +([^ ]+)$/i.exec(request.authorization)?.[1];
     if (accessToken === undefined)
-      throw new DpopRefusedError(
+      throw new TokenRefusedError(
         'invalid_request',
         'the Authorization header must be: DPoP <access token>, beside a DPoP header with the proof',
+        { detail: { check: 'authorization header syntax' } },
       );
     const proof = await this.verify(request, accessToken);
     const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
     // 4.3, 12: "confirm that the public key to which the access token is bound matches the public key from the DPoP proof"
     if (result.token === null)
-      throw new DpopRefusedError(
+      throw new TokenRefusedError(
         'invalid_token',
         'the access token is not valid, or not bound to the key of the proof; refresh it or, if that is refused, ask the user to authorize again',
+        { detail: { check: 'access token is active', jkt: proof.jkt } },
       );
     const { outcome, nonce } = result.proof;
+    const { clientId, grantId, userId } = result.token;
+    const owner = { client_id: clientId, grant_id: grantId, user_id: userId };
     if (outcome === 'use_nonce')
-      throw new DpopRefusedError(
+      throw new TokenRefusedError(
         'use_dpop_nonce',
         'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
-        { nonce },
+        { detail: { check: 'dpop nonce is current', ...owner }, nonce },
       );
     // 11.1: a proof is accepted once.
     if (outcome !== 'consumed')
-      throw new DpopRefusedError(
+      throw new TokenRefusedError(
         'invalid_dpop_proof',
         'the proof was used before: make one for each request',
-        { nonce },
+        { detail: { check: 'dpop replay', ...owner }, nonce },
       );
     return { token: result.token, nonce };
   }
@@ -93,7 +97,10 @@ export class DpopAuthenticator {
       return await this.verifier.verify(proof, { method, uri, accessToken });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
-      throw new DpopRefusedError('invalid_dpop_proof', error.message, { cause: error });
+      throw new TokenRefusedError('invalid_dpop_proof', error.message, {
+        detail: { check: `dpop ${error.check}`, expected_method: method, expected_uri: uri },
+        cause: error,
+      });
     }
   }
 }

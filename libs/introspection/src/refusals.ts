@@ -1,6 +1,7 @@
 import {
   BadRequestException,
   ForbiddenException,
+  type HttpException,
   Inject,
   Injectable,
   Logger,
@@ -8,8 +9,10 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import type { ErrorDetail } from '#oauth/oauth-error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
+import type { TokenInfo } from './introspector.js';
 
 /** The part of a response that a refusal needs, in Fastify as in Express. */
 export interface ChallengedResponse {
@@ -17,20 +20,30 @@ export interface ChallengedResponse {
 }
 
 /** The error codes of RFC 6750 3.1 and RFC 9449 7.1 and 9. */
-type DpopErrorCode = 'invalid_request' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce';
+type RefusalCode =
+  'invalid_request' | 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce';
 
-/** A request with a DPoP token is refused. The message is for the client. */
-export class DpopRefusedError extends Error {
+interface RefusalOptions {
+  /** The failed check and what it compared, for the operator; never a credential. */
+  readonly detail: ErrorDetail;
   /** Value for the DPoP-Nonce header, if there is one. */
+  readonly nonce?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** A request is refused: the cause of the exception that `Refusals` returns. The message is for the client. */
+export class TokenRefusedError extends Error {
+  readonly detail: ErrorDetail;
   readonly nonce: string | undefined;
 
   constructor(
-    readonly code: DpopErrorCode,
+    readonly code: RefusalCode,
     message: string,
-    { nonce, cause }: { readonly nonce?: string | undefined; readonly cause?: unknown } = {},
+    { detail, nonce, cause }: RefusalOptions,
   ) {
     super(message, { cause });
-    this.name = 'DpopRefusedError';
+    this.name = 'TokenRefusedError';
+    this.detail = detail;
     this.nonce = nonce;
   }
 }
@@ -48,12 +61,22 @@ export class Refusals {
   /** RFC 6750 3: a request without a token gets a challenge without an error code. */
   missingToken(response: ChallengedResponse): Error {
     response.header('WWW-Authenticate', this.bearerChallenge(null));
-    return new UnauthorizedException('an access token is needed: Authorization: Bearer <access token>');
+    return exception(
+      new TokenRefusedError(
+        'invalid_token',
+        'an access token is needed: Authorization: Bearer <access token>',
+        { detail: { check: 'access token is sent' } },
+      ),
+    );
   }
 
   malformedHeader(response: ChallengedResponse): Error {
     response.header('WWW-Authenticate', this.bearerChallenge('invalid_request'));
-    return new BadRequestException('the Authorization header must be: Bearer <access token>');
+    return exception(
+      new TokenRefusedError('invalid_request', 'the Authorization header must be: Bearer <access token>', {
+        detail: { check: 'authorization header syntax' },
+      }),
+    );
   }
 
   invalidToken(
@@ -61,27 +84,42 @@ export class Refusals {
     message = 'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it or, if that is refused, ask the user to authorize again',
   ): Error {
     response.header('WWW-Authenticate', this.bearerChallenge('invalid_token'));
-    return new UnauthorizedException(message);
+    return exception(
+      new TokenRefusedError('invalid_token', message, { detail: { check: 'access token is active' } }),
+    );
   }
 
   /** RFC 6750 3.1: "The request requires higher privileges than provided by the access token": 403. */
-  insufficientScope(response: ChallengedResponse, scope: string, isBound: boolean): Error {
+  insufficientScope(response: ChallengedResponse, scope: string, token: TokenInfo): Error {
     const code = 'insufficient_scope';
-    const challenge = isBound ? this.dpopChallenge(code, scope) : this.bearerChallenge(code, scope);
+    const challenge =
+      token.jkt === null ? this.bearerChallenge(code, scope) : this.dpopChallenge(code, scope);
     response.header('WWW-Authenticate', challenge);
-    return new ForbiddenException(
-      `the access token needs the scope ${scope}: ask the user to authorize again with it`,
+    const { clientId, grantId, userId, scopes } = token;
+    return exception(
+      new TokenRefusedError(
+        code,
+        `the access token needs the scope ${scope}: ask the user to authorize again with it`,
+        {
+          detail: {
+            check: 'token scope',
+            client_id: clientId,
+            grant_id: grantId,
+            user_id: userId,
+            sent: scopes.join(' '),
+            expected: scope,
+          },
+        },
+      ),
     );
   }
 
   /** RFC 9449 7.1 and 9. */
   dpop(response: ChallengedResponse, error: unknown): unknown {
-    if (!(error instanceof DpopRefusedError)) return this.failure(response, error);
+    if (!(error instanceof TokenRefusedError)) return this.failure(response, error);
     response.header('WWW-Authenticate', this.dpopChallenge(error.code));
     if (error.nonce !== undefined) response.header('DPoP-Nonce', error.nonce);
-    return error.code === 'invalid_request'
-      ? new BadRequestException(error.message, { cause: error })
-      : new UnauthorizedException(error.message, { cause: error });
+    return exception(error);
   }
 
   /** The token could not be checked: 503 while the token app does not answer; any other error is returned as it is. */
@@ -132,6 +170,14 @@ export class Refusals {
       resource_metadata: this.options.resourceMetadata,
     });
   }
+}
+
+/** RFC 6750 3.1: 400, 403, or 401. */
+function exception(cause: TokenRefusedError): HttpException {
+  const { code, message } = cause;
+  if (code === 'invalid_request') return new BadRequestException(message, { cause });
+  if (code === 'insufficient_scope') return new ForbiddenException(message, { cause });
+  return new UnauthorizedException(message, { cause });
 }
 
 function challenge(scheme: string, attributes: Readonly<Record<string, string | null | undefined>>): string {

@@ -138,13 +138,13 @@ export class TokenGuard extends BearerGuard {
   }
 
   /** @throws 403 without every scope that `@RequireScope` names */
-  private hasScope({ scopes, jkt }: TokenInfo, context: ExecutionContext): true {
+  private hasScope(token: TokenInfo, context: ExecutionContext): true {
     const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, [
       context.getHandler(),
       context.getClass(),
     ]);
-    if (!required || required.every((scope) => scopes.includes(scope))) return true;
-    throw this.refusals.insufficientScope(responseOf(context), required.join(' '), jkt !== null);
+    if (!required || required.every((scope) => token.scopes.includes(scope))) return true;
+    throw this.refusals.insufficientScope(responseOf(context), required.join(' '), token);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OAuthClient } from './client.js';
-import { OAuthError } from './oauth-error.js';
+import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
 import { isChallenge } from './pkce.js';
 import { isRegistered } from './redirect-uri.js';
@@ -139,7 +139,11 @@ export function checkAuthorizationRequest(
 
 /** RFC 6749 3.1.2.3, RFC 9700 2.1: one of the registered redirect URIs. */
 function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
-  const detail = { check: 'redirect_uri', client_id: client.clientId, registered: client.redirectUris };
+  const detail: ErrorDetail = {
+    check: 'redirect_uri',
+    client_id: client.clientId,
+    registered: client.redirectUris,
+  };
   const redirectUri = readParameter(parameters, 'redirect_uri');
   if (redirectUri === undefined)
     throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
@@ -265,7 +269,7 @@ function checkScope(
   catalogue: ScopeCatalogue,
 ): string {
   const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
-  const detail = { check: 'scope', registered, requested };
+  const detail: ErrorDetail = { check: 'scope', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
     throw OAuthError.invalidScope('no scope that this application is registered for exists any more', {
@@ -289,7 +293,7 @@ function checkScope(
 function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
   const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
-  const detail = { check: 'prompt', prompt: requested };
+  const detail: ErrorDetail = { check: 'prompt', prompt: requested };
   if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
     throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
   if (prompts.has('none') && prompts.size > 1)

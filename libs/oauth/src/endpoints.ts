@@ -25,6 +25,7 @@ export const ENDPOINTS = {
   introspect: '/api/auth/oauth/introspect',
   par: '/api/auth/oauth/par',
   openApi: '/api/auth/oauth/openapi.json',
+  errors: '/api/auth/oauth/errors',
   authorizationServerMetadata: '/.well-known/oauth-authorization-server',
   // {api_url}: the resource app
   me: '/v2/me',

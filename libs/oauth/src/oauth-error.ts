@@ -1,28 +1,16 @@
 import { HttpException } from '@nestjs/common';
+import type { OAuthErrorCode } from './error-code.js';
+import type { Check } from './error-guide/error-guide.js';
 
-/** Error codes from RFC 6749 4.1.2.1 and 5.2, RFC 8707 2, RFC 9449 5 and 8, and OpenID Connect Core 3.1.2.6, and the HTTP errors of this service. */
-export type OAuthErrorCode =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'unauthorized_client'
-  | 'unsupported_grant_type'
-  | 'unsupported_response_type'
-  | 'invalid_scope'
-  | 'invalid_target'
-  | 'access_denied'
-  | 'login_required'
-  | 'consent_required'
-  | 'invalid_dpop_proof'
-  | 'use_dpop_nonce'
-  | 'temporarily_unavailable'
-  | 'server_error'
-  | 'not_found'
-  | 'method_not_allowed';
+/** The failed check, by its name in the error guide, and the values that it compared. For the operator; never a credential. */
+export interface ErrorDetail {
+  readonly check?: Check;
+  readonly [value: string]: unknown;
+}
 
 export interface OAuthErrorOptions {
-  /** For the operator's log only: the failed check and its values, never a credential. */
-  readonly detail?: Readonly<Record<string, unknown>>;
+  /** For the operator's log only. */
+  readonly detail?: ErrorDetail;
   readonly cause?: unknown;
   /** Answer headers, for example WWW-Authenticate. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +21,7 @@ export interface OAuthErrorOptions {
  * log under the same reference.
  */
 export class OAuthError extends Error {
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -109,10 +97,16 @@ export class OAuthError extends Error {
       case 404:
         return new OAuthError('not_found', 404, 'there is nothing at this path', { cause });
       case 413:
-        return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', { cause });
+        return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', {
+          detail: { check: 'body_size' },
+          cause,
+        });
       case 415: {
         const description = 'send application/x-www-form-urlencoded or application/json';
-        return new OAuthError('invalid_request', 415, description, { cause });
+        return new OAuthError('invalid_request', 415, description, {
+          detail: { check: 'content_type' },
+          cause,
+        });
       }
       default:
         if (status !== undefined && status < 500)
@@ -130,7 +124,7 @@ interface RefusedRequest extends Error {
   readonly status: number;
   readonly description: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: ErrorDetail;
 }
 
 function isRefusedRequest(thrown: unknown): thrown is RefusedRequest {

@@ -125,7 +125,8 @@ export class ParametersPipe implements PipeTransform<Parameters | undefined, obj
       const context = { property, value } as ValidationArguments;
       problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
     }
-    if (problems.length > 0) throw OAuthError.invalidRequest(problems.join('; '));
+    if (problems.length > 0)
+      throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameters' } });
     return dto;
   }
 }
@@ -168,6 +169,8 @@ const MAX_QUERY_PARAMETERS = 200;
 /** The value of a query parameter that is not valid percent-encoded UTF-8. */
 const UNDECODABLE: unique symbol = Symbol('undecodable');
 
+const UNREADABLE = { detail: { check: 'body' } } as const;
+
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
@@ -182,7 +185,7 @@ export function parseForm(text: string): Parameters {
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
     const decoded = decode(encoded);
     if (decoded !== UNDECODABLE) return decoded;
-    throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8');
+    throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8', UNREADABLE);
   });
 }
 
@@ -211,13 +214,13 @@ export function parseJson(text: string): Parameters {
   try {
     body = JSON.parse(text);
   } catch {
-    throw OAuthError.invalidRequest('the body is not valid JSON');
+    throw OAuthError.invalidRequest('the body is not valid JSON', UNREADABLE);
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw OAuthError.invalidRequest('the body must be a JSON object');
+    throw OAuthError.invalidRequest('the body must be a JSON object', UNREADABLE);
   // JSON.parse keeps the last of two equal names; the text then has more strings than its value.
   if ((text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(body))
-    throw OAuthError.invalidRequest('a parameter is repeated');
+    throw OAuthError.invalidRequest('a parameter is repeated', UNREADABLE);
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
     if (value !== null && value !== '')

@@ -1,5 +1,5 @@
 import { isAddressOf, MAX_AUDIENCE } from './audience.js';
-import { OAuthError } from './oauth-error.js';
+import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 /**
@@ -18,7 +18,7 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
   const named = values.map((value) =>
     isAbsoluteUri(value) ? apis.find((api) => isAddressOf(api, value)) : undefined,
   );
-  const detail = {
+  const detail: ErrorDetail = {
     check: 'resource',
     resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5),
   };

@@ -1,4 +1,5 @@
-import type { OAuthErrorCode } from '#oauth/oauth-error.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { type HeaderDescription, json, type ResponseDescription } from './operation.js';
 import { ApiProperty } from './schema.js';
 
@@ -9,6 +10,14 @@ export class OAuthErrorBody {
 
   @ApiProperty({ description: 'What is wrong, for the developer.' })
   readonly error_description: string;
+
+  @ApiProperty({
+    format: 'uri',
+    optional: true,
+    description:
+      'Explains the failed check, for people. Absent if a proxy answered, or if the request was not HTTP.',
+  })
+  readonly error_uri?: string;
 
   @ApiProperty({
     description:
@@ -132,6 +141,7 @@ function response(
     {
       error: code,
       error_description: text[status] ?? causeOf(code)[1],
+      error_uri: `https://base.example.com${ENDPOINTS.errors}#${code}`,
       error_reference: '0b6f6f4e9a3c4d21',
     },
   ]);

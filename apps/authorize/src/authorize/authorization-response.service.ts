@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { type ReturnAddress, RedirectableError } from '#oauth/authorization-request.js';
+import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ConsentService } from '../consent/consent.service.js';
@@ -53,10 +54,14 @@ export class AuthorizationResponse {
   }
 
   /** The redirect with an error. */
-  error(returnTo: ReturnAddress, { code, description }: Pick<OAuthError, 'code' | 'description'>): string {
+  error(
+    returnTo: ReturnAddress,
+    { code, description, detail }: Pick<OAuthError, 'code' | 'description' | 'detail'>,
+  ): string {
     return this.location(returnTo, [
       ['error', code],
       ['error_description', description],
+      ['error_uri', errorUri(this.configuration.BASE_URL, detail.check, code)],
     ]);
   }
 

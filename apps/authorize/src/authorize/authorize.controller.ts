@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
-import { OAuthError } from '#oauth/oauth-error.js';
+import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -165,7 +165,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
     page === 'login'
       ? (['login_required', 'nobody is logged in, and prompt=none allows no page'] as const)
       : (['consent_required', 'the user must be asked, and prompt=none allows no page'] as const);
-  const detail = { check: 'prompt', ...(request.user && { user_id: request.user.id }) };
+  const detail: ErrorDetail = { check: 'prompt', ...(request.user && { user_id: request.user.id }) };
   return new RedirectableError(
     new OAuthError(code, 400, description, { detail }),
     request,

@@ -1,4 +1,5 @@
-import { OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from '#oauth/oauth-error.js';
+import type { OAuthErrorCode } from '#oauth/error-code.js';
+import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
 
 /** Why a login by the product's own login failed: `detail.check` of the error, which selects its page. */
 export type LoginCheck =

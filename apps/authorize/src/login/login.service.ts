@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
+import type { ErrorDetail } from '#oauth/oauth-error.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
@@ -24,7 +25,7 @@ export interface LoginRefusal {
   readonly problem: LoginProblem;
   /** Seconds until the next attempt is allowed; with 429 only. */
   readonly retryAfter?: number;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: ErrorDetail;
 }
 
 /** A new session. */
@@ -117,7 +118,7 @@ export class LoginService {
       if (user && matches && !user.disabled) return { user, attempt };
       if (user && matches) return await this.disabled(user, attempt);
       // Without the user name: people type their password there.
-      const detail = user ? { check: 'password', user_id: user.id } : { check: 'user' };
+      const detail: ErrorDetail = user ? { check: 'password', user_id: user.id } : { check: 'user' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
     } catch (error) {
       await this.throttle.cancel(attempt);
@@ -127,7 +128,7 @@ export class LoginService {
 
   private async disabled({ id }: User, attempt: Attempt): Promise<LoginRefusal> {
     await this.throttle.succeeded(attempt);
-    const detail = { check: 'disabled', user_id: id };
+    const detail: ErrorDetail = { check: 'disabled', user_id: id };
     return { status: 403, problem: { id: 'login.problem.disabled' }, detail };
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { html, type Html } from '../ui/html.js';
@@ -48,7 +49,9 @@ class CsrfGuard implements CanActivate {
     const { headers, body } = context.switchToHttp().getRequest<FastifyRequest>();
     const fields = (body ?? {}) as FormFields;
     if (Object.values(fields).some(Array.isArray))
-      throw OAuthError.invalidRequest('a field of the form is repeated');
+      throw OAuthError.invalidRequest('a field of the form is repeated', {
+        detail: { check: 'form_fields' },
+      });
     this.checkOrigin(headers);
     const cookie = this.cookies.read(headers.cookie);
     if (cookie === null)
@@ -97,7 +100,7 @@ function mac(cookie: string, purpose: FormPurpose): Buffer {
   return createHmac('sha256', cookie).update(`csrf:${purpose}`).digest();
 }
 
-function forbidden(description: string, check: string, value?: string | string[]): OAuthError {
+function forbidden(description: string, check: Check, value?: string | string[]): OAuthError {
   const detail = { check, ...(value !== undefined && { value: String(value).slice(0, 200) }) };
   return new OAuthError('invalid_request', 403, description, { detail });
 }

@@ -37,6 +37,11 @@ const RETRY_AFTER: HeaderDescription = {
   schema: { type: 'integer', minimum: 0 },
 };
 
+/** An overloaded process and a proxy answer without it. */
+const ERROR_REFERENCE: HeaderDescription = {
+  description: 'Give it to the operator, who finds the failed check by it.',
+};
+
 const ERRORS = {
   400: [
     'BAD_REQUEST',
@@ -83,6 +88,7 @@ export function apiErrors(
   const responses = statuses.map((status) => {
     const [code, description, message] = ERRORS[status];
     const ofStatus = {
+      'Error-Reference': ERROR_REFERENCE,
       ...(status <= 403 && { 'WWW-Authenticate': CHALLENGE, ...headers }),
       ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     };

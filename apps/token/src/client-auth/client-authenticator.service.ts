@@ -4,6 +4,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import { tagOf } from '#introspection/contract.js';
 import { isClientId, matchClientSecret } from '#oauth/client.js';
+import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
@@ -109,18 +110,23 @@ const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF
 export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
   const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
   if (!basic) {
-    if (body.client_id === undefined) throw OAuthError.invalidRequest("the parameter 'client_id' is missing");
+    if (body.client_id === undefined)
+      throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
+        detail: { check: 'client id is sent' },
+      });
     return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
   }
   if (body.client_secret !== undefined) {
     throw OAuthError.invalidRequest(
       "send the client's credentials in the Authorization header or in the body, not in both",
+      { detail: { check: 'one client authentication' } },
     );
   }
   const [clientId, clientSecret] = readBasic(basic[1] ?? '');
   if (body.client_id !== undefined && body.client_id !== clientId) {
     throw OAuthError.invalidRequest(
       "the parameter 'client_id' is not the client of the Authorization header",
+      { detail: { check: 'client id matches the header', client_id: clientId } },
     );
   }
   return { clientId, clientSecret, method: 'basic' };
@@ -130,7 +136,7 @@ export function readCredentials(authorization: string | undefined, body: ClientD
 export function invalidClient(
   { clientId, method }: ClientCredentials,
   description: string,
-  check: string,
+  check: Check,
 ): OAuthError {
   return OAuthError.invalidClient(description, {
     detail: { check, client_id: clientId },
@@ -163,5 +169,8 @@ function readBasic(encoded: string): [id: string, secret: string | undefined] {
   }
   const description =
     'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';
-  throw OAuthError.invalidClient(description, { headers: BASIC_CHALLENGE });
+  throw OAuthError.invalidClient(description, {
+    detail: { check: 'basic credentials syntax' },
+    headers: BASIC_CHALLENGE,
+  });
 }

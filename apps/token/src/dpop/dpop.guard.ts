@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
-import { OAuthError } from '#oauth/oauth-error.js';
+import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
@@ -71,7 +71,7 @@ export class DpopGuard implements CanActivate {
 
 /** 8: the answer to a proof without a nonce where one is required, or with an old one. */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
-  const detail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
+  const detail: ErrorDetail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
   return new OAuthError(
     'use_dpop_nonce',
     400,

@@ -57,6 +57,7 @@ export class IntrospectionResponder {
       reference: headers?.get(REFERENCE_HEADER),
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       grant_id: result.grantId,
+      ...(result.outcome === 'expired' && { expired_at: result.expiredAt }),
       msg: 'access token refused',
     });
     return { active: false };

@@ -41,7 +41,8 @@ export class RevokeController {
     const { outcome, grantId } = await this.engine.revokeByToken(dto.token, clientId);
     addLogContext(request.raw, { grant_id: grantId, outcome });
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
-    if (outcome === 'other_client') throw OAuthError.invalidGrant('the token was issued to another client');
+    if (outcome === 'other_client')
+      throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });
     // 2.2: the server answers 200 for an invalid token too.
     return {};
   }

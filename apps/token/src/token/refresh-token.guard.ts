@@ -38,7 +38,9 @@ export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
   ): T {
     if (error) throw error;
     if (status === 400)
-      throw OAuthError.invalidRequest('the Authorization header must be: Bearer <refresh token>');
+      throw OAuthError.invalidRequest('the Authorization header must be: Bearer <refresh token>', {
+        detail: { check: 'authorization header syntax' },
+      });
     if (token) context.switchToHttp().getRequest<{ bearer: T }>().bearer = token;
     return token as T;
   }

@@ -1,4 +1,4 @@
-import type { OAuthErrorCode } from '#oauth/oauth-error.js';
+import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription, type ParameterDescription } from '#openapi/operation.js';
 import { TokenAnswer } from './token.dto.js';

@@ -41,6 +41,7 @@ export class TokenService {
     if (verifier !== undefined && challenge === null)
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
+        { detail: { check: 'code_verifier syntax' } },
       );
     const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
     return this.answer(request, result, 'code');
@@ -111,8 +112,12 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
  * RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6), a resource that it does not
  * include invalid_target (RFC 8707 2).
  */
-function refusalError({ outcome, grantId, detail }: Refusal, credential: Credential): OAuthError {
-  const options = { detail: { check: outcome, grant_id: grantId, ...(detail && { found: detail }) } };
+function refusalError(
+  { outcome, grantId, expiredAt, ...compared }: Refusal,
+  credential: Credential,
+): OAuthError {
+  const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
+  const options = { detail: { check: outcome, grant_id: grantId, ...values } };
   const description = DESCRIPTIONS[outcome].replace('$credential', credential);
   if (outcome === 'scope_exceeds') return OAuthError.invalidScope(description, options);
   if (outcome === 'resource_exceeds') return OAuthError.invalidTarget(description, options);

@@ -37,6 +37,6 @@ function decode(body: Buffer): string {
   try {
     return utf8.decode(body);
   } catch (cause) {
-    throw new RefusedRequestError(400, 'the body is not valid UTF-8', { cause });
+    throw new RefusedRequestError(400, 'the body is not valid UTF-8', { detail: { check: 'body' }, cause });
   }
 }

@@ -77,7 +77,7 @@ export function setResponseHeaders(
 
 const ANY_ORIGIN = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
+  'Access-Control-Expose-Headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After, Error-Reference',
 };
 
 /**

@@ -1,0 +1,36 @@
+import type { GuideEntries } from './guide-entry.js';
+
+/** Requests to an API with an access token (RFC 6750 3.1, RFC 9449 7.1). */
+export const API_CHECKS = {
+  'access token is sent': {
+    title: 'The access token is missing',
+    meaning:
+      'The request has no `Authorization` header. The answer is 401 without an error code (RFC 6750 3).',
+    remedies: [
+      [
+        'application',
+        'Send `Authorization: Bearer <access token>`. HTTP libraries drop it when they follow a redirect to another host.',
+      ],
+    ],
+  },
+  'access token is active': {
+    title: 'The access token is not valid',
+    meaning:
+      'It has expired, was revoked, is for another API, is bound to a key that the request did not prove, or is not an access token.',
+    remedies: [
+      [
+        'application',
+        'Refresh it once and repeat the request. If the refresh is refused, send the user through the authorization again.',
+      ],
+    ],
+  },
+  'token scope': {
+    title: 'The access token lacks a scope',
+    meaning:
+      'The API needs a scope that the user has not granted: `WWW-Authenticate` names it (RFC 6750 3.1).',
+    remedies: [
+      ['application', 'Send the user through the authorization again with this scope.'],
+      ['operator', 'If the application may not ask for it: `client update ID --scope NAME …`.'],
+    ],
+  },
+} as const satisfies GuideEntries;

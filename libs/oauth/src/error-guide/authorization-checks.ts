@@ -1,0 +1,148 @@
+import type { GuideEntries } from './guide-entry.js';
+
+/** Authorization requests, sent by the browser or pushed (RFC 6749 4.1.2.1, RFC 9126 2.3). */
+export const AUTHORIZATION_CHECKS = {
+  client: {
+    title: 'The application is unknown',
+    meaning: 'The `client_id` of the authorization request is missing, misspelt, or of another installation.',
+    remedies: [
+      ['application', 'Compare the `client_id` with what the operator gave you.'],
+      ['operator', 'Look for it with `client search`; create the client if there is none.'],
+    ],
+  },
+  client_disabled: {
+    title: 'The application is disabled',
+    meaning:
+      'The operator has disabled the application, so it gets no access, and nobody is redirected to it.',
+    remedies: [
+      ['user', 'Use the application again later, or ask its makers.'],
+      [
+        'operator',
+        '`client enable ID` when the reason is gone; `audit search --client ID` says who disabled it.',
+      ],
+    ],
+  },
+  redirect_uri: {
+    title: 'The redirect_uri is not registered',
+    meaning:
+      'It is missing, or differs from every registered one. They are compared character by character, because a code must not go to another address (RFC 9700 2.1).',
+    remedies: [
+      [
+        'application',
+        'Compare scheme, host, port, path, the slash at the end and the query with what is registered.',
+      ],
+      [
+        'application',
+        'For changing ports on your own machine register `http://127.0.0.1/…` with a public client.',
+      ],
+      ['operator', 'If the address is the application’s, add it: `client update ID --add-redirect-uri URI`.'],
+    ],
+  },
+  pushed: {
+    title: 'The authorization request must be pushed',
+    meaning: 'The client, or this service, requires pushed authorization requests (RFC 9126).',
+    remedies: [
+      [
+        'application',
+        'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
+      ],
+      ['operator', 'If the application cannot do it: `client update ID --require-par false`.'],
+    ],
+  },
+  state: {
+    title: 'The state is missing',
+    meaning:
+      'It protects the redirect URI against forged responses (RFC 6749 10.12), and this service requires it.',
+    remedies: [
+      [
+        'application',
+        'Send a random value for each request, and compare it with the one of the response. Most libraries have a setting for it.',
+      ],
+    ],
+  },
+  response_type: {
+    title: 'The response_type is not code',
+    meaning:
+      'This service has the authorization code flow only. The implicit flow is obsolete (RFC 9700 2.1.2).',
+    remedies: [['application', 'Send `response_type=code`, or leave it out.']],
+  },
+  response_mode: {
+    title: 'The response_mode is not query',
+    meaning: 'The response comes in the query of the redirect URI.',
+    remedies: [['application', 'Send `response_mode=query`, or leave it out.']],
+  },
+  pkce: {
+    title: 'The code challenge is missing or not S256',
+    meaning:
+      'Public clients must use PKCE (RFC 9700 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
+    remedies: [
+      [
+        'application',
+        'Send `code_challenge` and `code_challenge_method=S256`. In most libraries that is one setting.',
+      ],
+      ['operator', 'If the application runs on a server and has a secret, register it as confidential.'],
+    ],
+  },
+  dpop_jkt: {
+    title: 'The dpop_jkt is not the thumbprint of the key',
+    meaning:
+      'It is the SHA-256 JWK thumbprint (RFC 7638) of the key that the exchange will prove, in base64url.',
+    remedies: [['application', 'Compute it of the public key that signs your proofs, or leave it out.']],
+  },
+  scope: {
+    title: 'The scope does not exist, or the application may not ask for it',
+    meaning: 'A client asks for scopes that it is registered for. The description lists them.',
+    remedies: [
+      [
+        'application',
+        'Ask for scopes of this service, separated by spaces. It has no `openid`, `email` or `offline_access`.',
+      ],
+      [
+        'operator',
+        '`scope list` shows the scopes; `client update ID --scope NAME …` changes those of a client.',
+      ],
+    ],
+  },
+  resource: {
+    title: 'The resource is not an API of this service',
+    meaning:
+      'The parameter is an absolute URI without a fragment, at one of the APIs that the description lists (RFC 8707 2).',
+    remedies: [
+      ['application', 'Send the address of the API, or leave the parameter out.'],
+      ['platform', 'If the API is missing from the list, add it to `API_URL` or `OTHER_API_URLS`.'],
+    ],
+  },
+  prompt: {
+    title: 'The prompt is invalid',
+    meaning: 'The values are `none`, `login`, `consent` and `select_account`; `none` stands alone.',
+    remedies: [['application', 'Send values of the list, separated by spaces, or leave the parameter out.']],
+  },
+  max_age: {
+    title: 'The max_age is not a number',
+    meaning: 'It is a whole number of seconds since the user last logged in.',
+    remedies: [['application', 'Send digits only, or leave the parameter out.']],
+  },
+  request_uri: {
+    title: 'The pushed request has expired, or was answered already',
+    meaning:
+      'A pushed authorization request is valid for a short time, for one answer, and for the client that pushed it. A push itself has no `request_uri`.',
+    remedies: [
+      ['user', 'Start again at the application.'],
+      ['application', 'Push a request for each authorization, just before you redirect the user.'],
+    ],
+  },
+  push_limit: {
+    title: 'Too many pushed requests',
+    meaning:
+      'The client, or one address for a public client, has more unanswered requests than the service stores.',
+    remedies: [
+      ['application', 'Wait as long as `Retry-After` says. Push when a user starts, not in advance.'],
+      ['platform', 'If every user has the same address, `TRUSTED_PROXIES` does not name the proxy.'],
+    ],
+  },
+  decision: {
+    title: 'The consent form came without a decision',
+    meaning: 'The form of the consent page has neither Allow nor Cancel.',
+    remedies: [['user', 'Open the page again and choose one of the buttons.']],
+  },
+} as const satisfies GuideEntries;

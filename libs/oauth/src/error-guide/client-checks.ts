@@ -1,0 +1,120 @@
+import type { GuideEntries } from './guide-entry.js';
+
+/** Client authentication: `invalid_client`, and `invalid_request` where a request cannot be attributed to a client. */
+export const CLIENT_CHECKS = {
+  client_credentials: {
+    title: 'The client is unknown, or its secret is wrong',
+    meaning:
+      'No client has this `client_id` and this `client_secret`. The answer does not say which of them is wrong.',
+    remedies: [
+      [
+        'application',
+        'Compare both with what the operator gave you: no space or line break at the end, and of this installation, not of a test one.',
+      ],
+      ['application', 'With HTTP Basic, percent-encode both before you join them (RFC 6749 2.3.1).'],
+      ['application', 'The secret may have been replaced: ask the operator for the current one.'],
+    ],
+  },
+  'client is registered': {
+    title: 'No client has this client_id',
+    meaning: 'The `client_id` is misspelt, of another installation, or of a deleted client.',
+    remedies: [
+      ['application', 'Compare the `client_id` with what the operator gave you.'],
+      ['operator', 'Look for it with `client search`; create the client if there is none.'],
+    ],
+    publishedAs: 'client_credentials',
+  },
+  'client secret matches': {
+    title: 'The client secret is wrong',
+    meaning: 'The client exists, but the secret is none of its live ones: wrong, cut off, or revoked.',
+    remedies: [
+      ['application', 'Compare the secret with what the operator gave you, and deploy the current one.'],
+      [
+        'operator',
+        '`client secret list ID` shows the live secrets and when each was last used; `client secret rotate ID` makes a new one.',
+      ],
+    ],
+    publishedAs: 'client_credentials',
+  },
+  'client is enabled': {
+    title: 'The client is disabled',
+    meaning:
+      'The operator has disabled the application. Its tokens are refused everywhere, and work again when it is enabled.',
+    remedies: [
+      [
+        'application',
+        'Ask the operator why. Keep the tokens: what is not revoked or expired meanwhile works again.',
+      ],
+      [
+        'operator',
+        '`client enable ID` when the reason is gone; `audit search --client ID` says who disabled it.',
+      ],
+    ],
+  },
+  'client secret is sent': {
+    title: 'The client secret is missing',
+    meaning:
+      'The client is confidential: it authenticates with its secret at every token endpoint (RFC 6749 3.2.1).',
+    remedies: [
+      [
+        'application',
+        'Send `client_secret` in the body, or HTTP Basic. Check that the configuration has it where the program runs.',
+      ],
+    ],
+  },
+  'public client sends no secret': {
+    title: 'A public client sent a secret',
+    meaning: 'Public clients (apps in browsers, on telephones and desktops) have no secret and use PKCE.',
+    remedies: [
+      ['application', 'Remove `client_secret`. In your library, set the authentication method to `none`.'],
+      ['operator', 'If the application runs on a server, register a confidential client for it.'],
+    ],
+  },
+  'client id is sent': {
+    title: 'The client_id is missing',
+    meaning: 'The request names no client, neither in the body nor by HTTP Basic.',
+    remedies: [['application', 'Send `client_id` in the body, or HTTP Basic.']],
+  },
+  'one client authentication': {
+    title: 'The client authenticated in two ways',
+    meaning: 'The request has HTTP Basic and a `client_secret` in the body (RFC 6749 2.3).',
+    remedies: [['application', 'Choose one: `client_secret_basic` or `client_secret_post` in your library.']],
+  },
+  'client id matches the header': {
+    title: 'The request names two clients',
+    meaning: 'The `client_id` of the body is not the one of the Authorization header.',
+    remedies: [['application', 'Leave it out of the body, or send the same in both places.']],
+  },
+  'basic credentials syntax': {
+    title: 'The Basic credentials cannot be read',
+    meaning:
+      'They are the base64 of `client_id:client_secret`, each of them form-encoded first (RFC 6749 2.3.1).',
+    remedies: [['application', 'Let your OAuth library make the header, or send both in the body.']],
+  },
+  resource_server_credentials: {
+    title: 'The resource server is unknown, or its secret is wrong',
+    meaning: 'Only an API that the operator registered may introspect tokens, with its own id and secret.',
+    remedies: [
+      ['application', 'Send the id (`rs_…`) and secret of the resource server, not those of a client.'],
+    ],
+  },
+  'resource server is registered': {
+    title: 'No resource server has this id',
+    meaning: 'The id is misspelt, of another installation, or that of a client.',
+    remedies: [
+      [
+        'operator',
+        '`resource-server list` shows those that exist; `resource-server create --name NAME` registers one.',
+      ],
+    ],
+    publishedAs: 'resource_server_credentials',
+  },
+  'resource server secret matches': {
+    title: 'The secret of the resource server is wrong',
+    meaning: 'The resource server exists, but the secret is missing, wrong or revoked.',
+    remedies: [
+      ['operator', 'Give the API a new account with `resource-server create`, and revoke the old one.'],
+    ],
+    publishedAs: 'resource_server_credentials',
+  },
+} as const satisfies GuideEntries;

@@ -1,0 +1,78 @@
+import { ENDPOINTS } from '../endpoints.js';
+import type { OAuthErrorCode } from '../error-code.js';
+import { API_CHECKS } from './api-checks.js';
+import { AUTHORIZATION_CHECKS } from './authorization-checks.js';
+import { CLIENT_CHECKS } from './client-checks.js';
+import { DPOP_CHECKS } from './dpop-checks.js';
+import { ERROR_CODES } from './error-codes.js';
+import { GRANT_CHECKS } from './grant-checks.js';
+import type { GuideEntries, GuideEntry } from './guide-entry.js';
+import { PAGE_CHECKS } from './page-checks.js';
+import { REQUEST_CHECKS } from './request-checks.js';
+import { SERVICE_CHECKS } from './service-checks.js';
+
+/** The sections of the guide: first each `error`, then each check that may have failed. */
+const SECTIONS = {
+  'The values of error': ERROR_CODES,
+  'Every request': REQUEST_CHECKS,
+  'Client authentication': CLIENT_CHECKS,
+  'Authorization requests': AUTHORIZATION_CHECKS,
+  'Codes and tokens': GRANT_CHECKS,
+  'DPoP proofs': DPOP_CHECKS,
+  'Calls of an API': API_CHECKS,
+  'Pages for users': PAGE_CHECKS,
+  'The service itself': SERVICE_CHECKS,
+} as const satisfies Readonly<Record<string, GuideEntries>>;
+
+type Section<Entries> = Entries extends unknown ? keyof Entries : never;
+
+/** Every check that an error or a log line names, and the entries that are published instead of some. */
+export type Check = Exclude<Section<(typeof SECTIONS)[keyof typeof SECTIONS]>, OAuthErrorCode>;
+
+export interface GuideSection {
+  readonly title: string;
+  readonly entries: readonly (GuideEntry & { readonly anchor: string })[];
+}
+
+const ENTRIES: ReadonlyMap<string, GuideEntry> = new Map(
+  Object.values(SECTIONS).flatMap((entries: GuideEntries) => Object.entries(entries)),
+);
+
+/** What is public: without the entries that would tell apart what an answer must not. */
+export const ERROR_GUIDE: readonly GuideSection[] = Object.entries(SECTIONS)
+  .map(([title, entries]: [string, GuideEntries]) => ({
+    title,
+    entries: Object.entries(entries).flatMap(([name, entry]) =>
+      entry.publishedAs === undefined ? [{ ...entry, anchor: anchorOf(name) }] : [],
+    ),
+  }))
+  .filter(({ entries }) => entries.length > 0);
+
+/** The exact entry, for the operator. @returns null for a check and an error that the guide does not know */
+export function guideEntry(check: string | undefined, error: string | undefined): GuideEntry | null {
+  return ENTRIES.get(nameOf(check, error)) ?? null;
+}
+
+/**
+ * The address of an error in the public guide: `error_uri` (RFC 6749 4.1.2.1 and 5.2). It tells no more than the description.
+ *
+ * @param baseUrl {base_url}
+ */
+export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
+  const name = nameOf(check, error);
+  return `${baseUrl}${ENDPOINTS.errors}#${anchorOf(ENTRIES.get(name)?.publishedAs ?? name)}`;
+}
+
+/** A refusal of prompt=none and a denial have checks that are requests’ errors as well: their `error` says more. */
+const BY_ERROR: readonly unknown[] = ['login_required', 'consent_required', 'access_denied'];
+
+function nameOf(check: unknown, error: string | undefined): string {
+  const isKnown = typeof check === 'string' && ENTRIES.has(check);
+  const saysMore = BY_ERROR.includes(error) && (check === 'prompt' || check === 'decision');
+  return isKnown && !saysMore ? check : (error ?? '');
+}
+
+/** A fragment (RFC 3986 3.5) that needs no encoding. */
+function anchorOf(name: string): string {
+  return name.replaceAll(' ', '_');
+}

@@ -1,0 +1,190 @@
+import type { GuideEntries } from './guide-entry.js';
+
+const ASK_AGAIN = 'Send the user through the authorization again.';
+
+/** Codes and tokens (`RefusalReason` of the grant engine): `invalid_grant`, `invalid_scope` and `invalid_target`. */
+export const GRANT_CHECKS = {
+  not_ours: {
+    title: 'This is not a code or token of this service',
+    meaning:
+      'The value is cut off, changed, of another installation, or signed with a key that this service does not know.',
+    remedies: [
+      [
+        'application',
+        'Compare the length of what you send with what you received: columns and logs cut long values.',
+      ],
+      ['application', 'Check that the code or token is of this installation, not of a test one.'],
+      [
+        'platform',
+        'If it happens to all clients at once, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
+      ],
+    ],
+  },
+  wrong_kind: {
+    title: 'This is a token of another kind',
+    meaning:
+      'Codes begin with `sac_`, access tokens with `sat_`, refresh tokens with `srt_`. The endpoint takes another one of them.',
+    remedies: [
+      ['application', 'Redeem a code, refresh with the refresh token, and call APIs with the access token.'],
+    ],
+  },
+  expired: {
+    title: 'The code or token has expired',
+    meaning:
+      'A code is valid for about a minute, a refresh token until it has not been used for a long time. The operator sets both.',
+    remedies: [
+      ['application', 'Redeem a code at once, on the server that receives the redirect.'],
+      ['application', ASK_AGAIN],
+      ['platform', 'If codes expire at once, compare the clocks of the servers (`CLOCK_SKEW`).'],
+    ],
+  },
+  unknown: {
+    title: 'The code or token is no longer valid',
+    meaning: 'It is genuine, but what it belongs to does not exist any more: it was deleted or has run out.',
+    remedies: [
+      ['application', ASK_AGAIN],
+      ['operator', '`grant show ID` says whether the grant is still recorded.'],
+    ],
+  },
+  issued_before_failover: {
+    title: 'A server failed after the code was issued',
+    meaning:
+      'The service lost its memory of which codes were used. It refuses the codes of that moment, as one might be used twice.',
+    remedies: [
+      ['application', `${ASK_AGAIN} Nothing else is needed.`],
+      ['platform', 'One such error per code in flight is normal after a fail-over of Redis.'],
+    ],
+  },
+  revoked: {
+    title: 'The access was revoked',
+    meaning:
+      'The user, the operator or the application itself has ended it, or a code or refresh token was used twice.',
+    remedies: [
+      ['application', `${ASK_AGAIN} Until then treat the account as disconnected.`],
+      ['operator', '`grant show ID` says when; `audit search --grant ID` says by whom and why.'],
+    ],
+  },
+  other_client: {
+    title: 'The code or token was issued to another client',
+    meaning: 'The `client_id` of the request is not the one of the authorization request.',
+    remedies: [
+      [
+        'application',
+        'Use the same `client_id` throughout. Check that environments do not share their store of tokens.',
+      ],
+    ],
+  },
+  key_mismatch: {
+    title: 'The request did not prove the key of the token',
+    meaning:
+      'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or it is by another key.',
+    remedies: [
+      [
+        'application',
+        'Keep the key beside the token, and sign each proof with it. A lost key means a new authorization.',
+      ],
+      ['application', 'Send a bound access token as `Authorization: DPoP <token>` with a proof.'],
+    ],
+  },
+  key_unexpected: {
+    title: 'The token is not bound to a key',
+    meaning:
+      'The request has a DPoP proof, but the token was issued without one. A refresh cannot bind it later.',
+    remedies: [
+      [
+        'application',
+        'Refresh without a proof, or authorize again and prove the key when you redeem the code.',
+      ],
+    ],
+  },
+  redirect_uri_mismatch: {
+    title: 'The redirect_uri is not the one of the authorization request',
+    meaning:
+      'The token request repeats the `redirect_uri` of the authorization request, character by character.',
+    remedies: [
+      [
+        'application',
+        'Keep it in one variable and use it in both requests. A slash at its end counts, and so does the port.',
+      ],
+    ],
+  },
+  verifier_missing: {
+    title: 'The code verifier is missing',
+    meaning:
+      'The authorization request had a `code_challenge` (PKCE, RFC 7636), so the token request needs `code_verifier`.',
+    remedies: [
+      [
+        'application',
+        'Store the verifier in the session before you redirect the user, and send it with the code.',
+      ],
+    ],
+  },
+  verifier_unexpected: {
+    title: 'There was no code challenge',
+    meaning:
+      'The token request has a `code_verifier`, but the authorization request had no `code_challenge`.',
+    remedies: [
+      ['application', 'Send `code_challenge` and `code_challenge_method=S256` in the authorization request.'],
+    ],
+  },
+  verifier_mismatch: {
+    title: 'The code verifier does not match',
+    meaning:
+      'The verifier is not the one that the `code_challenge` was made of. The code is void now, as it may be stolen.',
+    remedies: [
+      ['application', 'Two tabs share one session: keep one verifier for each `state`.'],
+      ['application', 'The challenge is base64url of the SHA-256 of the verifier, without padding.'],
+    ],
+  },
+  code_replayed: {
+    title: 'The code was used before',
+    meaning: 'A code is valid once. Every token that was issued for it is revoked now (RFC 6749 4.1.2).',
+    remedies: [
+      [
+        'application',
+        'Redeem a code once: redirect after the exchange, so that a reload does not send it again.',
+      ],
+      ['application', `${ASK_AGAIN} Do not repeat an exchange whose answer you have.`],
+    ],
+  },
+  refresh_token_reused: {
+    title: 'The refresh token was used before',
+    meaning:
+      'Each refresh replaces the refresh token. An old one came after the time for retries, so every token of the grant is revoked (RFC 9700 4.14.2).',
+    remedies: [
+      [
+        'application',
+        'Store the new refresh token before you use the access token. One process refreshes, others wait for it.',
+      ],
+      [
+        'application',
+        'Look for a backup, a second environment or a second worker that still has the old one.',
+      ],
+      [
+        'operator',
+        'If nobody can explain it, treat it as theft: `audit search --grant ID` shows when and where tokens were used.',
+      ],
+    ],
+  },
+  scope_exceeds: {
+    title: 'The scope is more than the user granted',
+    meaning:
+      'A refresh can ask for the granted scopes or fewer (RFC 6749 6). Users may decline optional ones.',
+    remedies: [
+      ['application', 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.'],
+    ],
+  },
+  resource_exceeds: {
+    title: 'The resource was not in the authorization request',
+    meaning:
+      'A token request can name the APIs of the authorization request or fewer of them (RFC 8707 2.2).',
+    remedies: [
+      ['application', 'Name every API in the authorization request, or leave `resource` out of both.'],
+    ],
+  },
+  'scope syntax': {
+    title: 'The scope is malformed',
+    meaning: 'Scopes are separated by single spaces, not by commas, and are not JSON (RFC 6749 3.3).',
+    remedies: [['application', 'Join the scopes with spaces: `profile:read bookings:read`.']],
+  },
+} as const satisfies GuideEntries;

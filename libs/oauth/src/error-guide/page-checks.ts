@@ -1,0 +1,153 @@
+import type { GuideEntries } from './guide-entry.js';
+
+const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
+
+/** What users meet on our pages: forms, cookies and logins. The page itself says what to do. */
+export const PAGE_CHECKS = {
+  form_fields: {
+    title: 'A field of the form is repeated',
+    meaning: 'No page of ours sends a field twice: a program or a browser extension changed the form.',
+    remedies: [['user', 'Open the page again, without extensions.']],
+  },
+  cookie: {
+    title: 'The browser did not send our cookie',
+    meaning: 'Cookies are blocked, or the page was opened at another address than the service has.',
+    remedies: [
+      ['user', 'Allow cookies for this site, and start again at the application.'],
+      [
+        'platform',
+        'The page must be opened at `AUTH_URL`: check the proxy’s `X-Forwarded-Proto` and `TRUSTED_PROXIES`.',
+      ],
+    ],
+  },
+  csrf_token: {
+    title: 'The form is out of date',
+    meaning:
+      'The user has logged in or out in another tab since the page was opened, or it was open for very long.',
+    remedies: [['user', 'Open the page again.']],
+  },
+  origin: {
+    title: 'Another site sent the form',
+    meaning: 'The `Origin` of the form is not this service. It is refused, as it may be forged (CSRF).',
+    remedies: [
+      ['user', 'Close the page; nothing was changed.'],
+      ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
+      ['platform', 'If it happens to all users, `AUTH_URL` is not the address that browsers open.'],
+    ],
+  },
+  sec_fetch_site: {
+    title: 'Another site sent the form',
+    meaning:
+      'The browser says that the form came from another site (`Sec-Fetch-Site`). It may be forged (CSRF).',
+    remedies: [
+      ['user', 'Close the page; nothing was changed.'],
+      ['application', 'Link to the authorization URL. Never copy our forms, and never frame our pages.'],
+    ],
+  },
+  locale: {
+    title: 'The language is not offered',
+    meaning: 'The form of the language has another value than the page offers.',
+    remedies: [['user', 'Open the page again and choose from the list.']],
+  },
+  login: {
+    title: 'The login was refused',
+    meaning: 'User name or password is wrong, the account is disabled, or there were too many attempts.',
+    remedies: [
+      ['user', 'Check user name and password; after too many attempts wait as long as the page says.'],
+    ],
+  },
+  login_form: {
+    title: 'The login form is incomplete',
+    meaning: 'User name or password is missing or too long.',
+    remedies: [['user', 'Enter both.']],
+    publishedAs: 'login',
+  },
+  user: {
+    title: 'No user has this name',
+    meaning:
+      'The user name is misspelt, or the account does not exist. The user sees the same as for a wrong password.',
+    remedies: [
+      ['user', 'Check the user name.'],
+      ['operator', '`user list` shows whether the account exists.'],
+    ],
+    publishedAs: 'login',
+  },
+  password: {
+    title: 'The password is wrong',
+    meaning: 'The account exists. The user sees the same as for an unknown user name.',
+    remedies: [
+      ['user', 'Enter the right password.'],
+      ['operator', '`user set-password` gives the account a new one.'],
+    ],
+    publishedAs: 'login',
+  },
+  disabled: {
+    title: 'The account is disabled',
+    meaning: 'The password is right, but the operator has disabled the account.',
+    remedies: [['operator', '`user enable` if the account may be used again.']],
+    publishedAs: 'login',
+  },
+  login_throttle: {
+    title: 'Too many logins',
+    meaning: 'Too many attempts for this account, device or network. The counters fall by themselves.',
+    remedies: [
+      ['user', 'Wait as long as the page says, or use a device on which you logged in before.'],
+      ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
+    ],
+    publishedAs: 'login',
+  },
+  login_transaction: {
+    title: 'The login has expired, or began in another browser',
+    meaning:
+      'A login by the product’s own login is valid for some minutes, once, in the browser that began it.',
+    remedies: [['user', TRY_LOGIN_AGAIN]],
+  },
+  login_cancelled: {
+    title: 'The login was cancelled',
+    meaning: 'The user, or the product’s own login, has cancelled it.',
+    remedies: [['user', 'Start again at the application.']],
+  },
+  login_answer: {
+    title: 'The answer of the product’s login is not valid',
+    meaning: 'A check of the answer failed: `failed` in the log names the claim or parameter.',
+    remedies: [
+      ['user', TRY_LOGIN_AGAIN],
+      [
+        'platform',
+        'Compare the settings of the login (`LOGIN_…`) with the provider, its keys and its clock.',
+      ],
+    ],
+  },
+  login_disabled: {
+    title: 'The account is disabled',
+    meaning: 'The product’s login knows the user, but the account is disabled here.',
+    remedies: [['operator', '`user enable` if the account may be used again.']],
+  },
+  login_unavailable: {
+    title: 'The product’s login does not answer',
+    meaning: 'The OpenID provider, or a server that the login needs, did not answer in time.',
+    remedies: [
+      ['user', 'Try again in a moment.'],
+      ['platform', 'Check that the provider is up and can be reached from the authorize app.'],
+    ],
+  },
+  login_starts: {
+    title: 'Too many logins began at one address',
+    meaning: 'One network address begins more logins than the service keeps.',
+    remedies: [
+      ['user', 'Wait a moment.'],
+      ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
+    ],
+  },
+  logout_token: {
+    title: 'The logout token is not valid',
+    meaning:
+      'The provider’s back-channel logout has no token, or one that a check refuses: `failed` in the log names it.',
+    remedies: [
+      [
+        'platform',
+        'Compare issuer, client id, keys and clock of the provider with the settings (`LOGIN_…`).',
+      ],
+    ],
+  },
+} as const satisfies GuideEntries;

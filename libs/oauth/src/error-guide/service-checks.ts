@@ -1,0 +1,36 @@
+import type { GuideEntries } from './guide-entry.js';
+
+const REPEAT =
+  'Repeat the request after `Retry-After` seconds. A token or code that was sent is still valid.';
+
+/** Refusals for the sake of the service: `temporarily_unavailable`. */
+export const SERVICE_CHECKS = {
+  'event loop delay': {
+    title: 'The service is overloaded',
+    meaning:
+      'A process had more work than it could answer in time, and refused the request before it did anything.',
+    remedies: [
+      ['application', REPEAT],
+      ['platform', 'Add replicas (docs/sizing.md); `oauth_overload_refusals_total` counts the refusals.'],
+    ],
+    publishedAs: 'temporarily_unavailable',
+  },
+  'event loop stall': {
+    title: 'A process stood still',
+    meaning: 'The process was stopped or starved of CPU for some seconds, and refuses what waited meanwhile.',
+    remedies: [
+      ['application', REPEAT],
+      ['platform', 'Look for CPU limits, paused containers and snapshots of the machine at that time.'],
+    ],
+    publishedAs: 'temporarily_unavailable',
+  },
+  password_gate: {
+    title: 'Too many logins at once',
+    meaning: 'Passwords are slow to check on purpose. The queue of one process was full.',
+    remedies: [
+      ['user', 'Try again in a moment.'],
+      ['platform', 'Add replicas of the authorize app, or look for a flood of logins.'],
+    ],
+    publishedAs: 'temporarily_unavailable',
+  },
+} as const satisfies GuideEntries;

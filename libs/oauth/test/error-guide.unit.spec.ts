@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Check, ERROR_GUIDE, errorUri, guideEntry } from '#oauth/error-guide/error-guide.js';
+
+const BASE_URL = 'https://base.example.com';
+
+/** `check: '…'` where an error, a log line or a refusal names the check that failed; the operator’s commands have other checks. */
+const NAMED = /\bcheck: '([^']+)'/g;
+
+/** What a file names, with its place. */
+function checksIn(file: string): [check: string, file: string][] {
+  return [...readFileSync(file, 'utf8').matchAll(NAMED)].map(([, check = '']) => [check, file]);
+}
+
+const anchors = ERROR_GUIDE.flatMap(({ entries }) => entries.map(({ anchor }) => anchor));
+
+describe('the error guide', () => {
+  it('explains every check that the source names', () => {
+    const named = ['apps', 'libs'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /^(?!operator)[\w-]+\/src\/.*\.ts$/.test(file))
+        .flatMap((file) => checksIn(`${folder}/${file}`)),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(([check]) => guideEntry(check, undefined) === null)).toEqual([]);
+  });
+
+  it('names for each error somebody who can mend it, and how', () => {
+    const entries = ERROR_GUIDE.flatMap((section) => section.entries);
+    expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
+  });
+
+  it('has stable addresses, each once, that need no encoding in a fragment', () => {
+    expect(new Set(anchors).size).toBe(anchors.length);
+    expect(anchors.filter((anchor) => !/^[a-z_A-Z-]+$/.test(anchor))).toEqual([]);
+  });
+
+  it('publishes nothing that another entry is published instead of', () => {
+    for (const check of ['client is registered', 'client secret matches', 'user', 'password'])
+      expect(anchors).not.toContain(check.replaceAll(' ', '_'));
+  });
+});
+
+describe('error_uri (RFC 6749 5.2)', () => {
+  it.each<[Check | undefined, Parameters<typeof errorUri>[2], string]>([
+    ['redirect_uri_mismatch', 'invalid_grant', 'redirect_uri_mismatch'],
+    ['dpop htu', 'invalid_dpop_proof', 'dpop_htu'],
+    [undefined, 'server_error', 'server_error'],
+    ['prompt', 'invalid_request', 'prompt'],
+    ['prompt', 'login_required', 'login_required'],
+    ['decision', 'access_denied', 'access_denied'],
+  ])('of the check %s with %s leads to #%s', (check, error, anchor) => {
+    expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
+    expect(anchors).toContain(anchor);
+  });
+
+  it('does not tell an unknown client from a wrong secret', () => {
+    const [unknown, wrong] = (['client is registered', 'client secret matches'] as const).map((check) =>
+      errorUri(BASE_URL, check, 'invalid_client'),
+    );
+    expect(unknown).toBe(wrong);
+    expect(anchors).toContain(unknown?.split('#')[1]);
+  });
+
+  it('of a check that the guide does not know leads to the error', () => {
+    expect(errorUri(BASE_URL, 'made up', 'invalid_request')).toMatch(/#invalid_request$/);
+  });
+});
