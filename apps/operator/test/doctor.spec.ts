@@ -1,8 +1,19 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import { STATUS_SUBJECT, type ServiceStatus } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
+import { findTool } from '#testing/tool.js';
 import { CommandHost } from './command-host.js';
 import { expectRefused } from './outcome.js';
 import { type Outcome, runOperator } from './run-operator.js';
@@ -12,6 +23,8 @@ let services: Isolated;
 let fixture: Fixture;
 let apps: AppProcess[];
 let env: Record<string, string>;
+/** Of the installation as it is started here. */
+let first: Report;
 
 beforeAll(async () => {
   host = new CommandHost();
@@ -33,6 +46,7 @@ beforeAll(async () => {
     startApp('resource', own, resourcePort),
   ]);
   fixture = await openFixture(services, env['TOKEN_KEYS'] ?? '');
+  first = await report();
 });
 
 afterAll(async () => {
@@ -71,8 +85,8 @@ const problemsOf = ({ findings }: Report, check: string): string[] =>
     .map(({ subject, problem }) => `${subject}: ${problem}`);
 
 describe('operator doctor', () => {
-  it('finds the addresses, the metadata, the cookies and the headers of the running product in order', async () => {
-    const { findings, holding } = await report();
+  it('finds the addresses, the metadata, the cookies and the headers of the running product in order', () => {
+    const { findings, holding } = first;
     expect(holding).toEqual(
       expect.arrayContaining([
         'address-unencrypted',
@@ -93,12 +107,118 @@ describe('operator doctor', () => {
     expect(findings.filter(({ check }) => check === 'address-loopback')).toHaveLength(3);
   });
 
-  it('finds what the database of the tests lacks: durability, and a role of its own', async () => {
-    const found = await report();
-    expect(problemsOf(found, 'database-not-durable').join('\n')).toMatch(
+  it('finds what the database of the tests lacks: durability, and a role of its own', () => {
+    expect(problemsOf(first, 'database-not-durable').join('\n')).toMatch(
       /synchronous_commit is off.*fsync is off/s,
     );
-    expect(problemsOf(found, 'database-superuser')).toHaveLength(1);
+    expect(problemsOf(first, 'database-superuser')).toHaveLength(1);
+  });
+
+  it('finds what the Redis and the NATS of the tests lack: persistence, and permissions', () => {
+    expect(problemsOf(first, 'redis-not-persistent')).toEqual([
+      expect.stringMatching(/^Redis of authorize .*, token /),
+    ]);
+    expect(first.holding).toEqual(
+      expect.arrayContaining([
+        'redis-evicts',
+        'nats-anonymous',
+        'settings-differ',
+        'clock-wrong',
+        'process-missing',
+      ]),
+    );
+    expect(problemsOf(first, 'nats-permissions').join()).toMatch(
+      /read the tokens .*read the answers .*change users/,
+    );
+    expect(problemsOf(first, 'audit-deletable')).toHaveLength(1);
+  });
+
+  /** What a process answers that is not in order; unlisted fields are. */
+  async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
+    const nats = await connect(natsOptions(services.natsUrl, 'planted'));
+    nats.subscribe(STATUS_SUBJECT, {
+      callback: (_, message) => {
+        const time = new Date().toISOString();
+        const answer = {
+          service: 'token',
+          instance: 'planted:1',
+          version: '0.1.0',
+          started_at: time,
+          time,
+          ...status,
+        };
+        message.respond(JSON.stringify(answer));
+      },
+    });
+    await nats.flush();
+    await work();
+    await nats.close();
+  }
+
+  it('finds a process with another clock, version, settings, Redis or a full audit buffer', async () => {
+    const planted = {
+      time: '2026-01-01T00:00:00.000Z',
+      version: '0.0.9',
+      settings: { BASE_URL: 'https://other.example.com', NODE_ENV: 'development' },
+      audit: { waiting: 0, dropped: 7 },
+      redis: {
+        version: '8.0.0',
+        maxmemory_policy: 'allkeys-lru',
+        appendonly: 'yes',
+        aof_last_write_status: 'ok',
+        role: 'master',
+        connected_replicas: 1,
+      },
+    };
+    await withProcess(planted, async () => {
+      const found = await report();
+      expect(problemsOf(found, 'clock-wrong')).toEqual([
+        expect.stringContaining('token planted:1: its clock is'),
+      ]);
+      expect(problemsOf(found, 'versions-differ')).toEqual([
+        expect.stringContaining('0.0.9 in token planted:1'),
+      ]);
+      expect(problemsOf(found, 'settings-differ')).toEqual([
+        expect.stringContaining('https://other.example.com in token planted:1'),
+      ]);
+      expect(problemsOf(found, 'redis-evicts')).toEqual([
+        expect.stringContaining('Redis of token planted:1'),
+      ]);
+      expect(problemsOf(found, 'audit-dropped')).toEqual([expect.stringContaining('it lost 7 events')]);
+      expect(problemsOf(found, 'not-production')).toHaveLength(1);
+    });
+  });
+
+  it('finds a certificate that nobody trusts', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+    const openssl = await findTool('openssl');
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync(
+      openssl.command,
+      `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 30 -keyout ${key} -out ${cert}`.split(
+        ' ',
+      ),
+      {
+        stdio: 'ignore',
+        env: {
+          PATH: process.env['PATH'],
+          ...(openssl.libraryPath && { LD_LIBRARY_PATH: openssl.libraryPath }),
+        },
+      },
+    );
+    const server = createServer({ key: await readFile(key), cert: await readFile(cert) }, (_, response) =>
+      response.end(),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const found = await report({ API_URL: `https://localhost:${port}` });
+    server.close();
+    await rm(folder, { recursive: true });
+    expect(problemsOf(found, 'certificate-untrusted')).toEqual([
+      expect.stringMatching(/^API_URL localhost:\d+: its certificate is not trusted/),
+    ]);
+    expect(problemsOf(found, 'address-unreachable').join()).toMatch(/SELF_SIGNED/);
+    expect(found.holding).toContain('certificate-expires');
   });
 
   it('finds clients with redirect URIs, secrets and scopes that are not in order', async () => {

@@ -1,13 +1,23 @@
 import { ADDRESS_CHECKS } from './address.checks.js';
+import { AUDIT_CHECKS } from './audit.checks.js';
+import { CERTIFICATE_CHECKS } from './certificate.checks.js';
 import { CLIENT_CHECKS } from './client.checks.js';
 import { DATABASE_CHECKS } from './database.checks.js';
 import { GENERAL_CHECKS } from './diagnose.js';
 import type { Checks } from './finding.js';
+import { NATS_CHECKS } from './nats.checks.js';
+import { PROCESS_CHECKS } from './process.checks.js';
+import { REDIS_CHECKS } from './redis.checks.js';
 
 /** Every check that doctor knows. */
 export const CATALOGUE: Checks = {
   ...ADDRESS_CHECKS,
+  ...PROCESS_CHECKS,
   ...DATABASE_CHECKS,
+  ...REDIS_CHECKS,
+  ...NATS_CHECKS,
+  ...AUDIT_CHECKS,
+  ...CERTIFICATE_CHECKS,
   ...CLIENT_CHECKS,
   ...GENERAL_CHECKS,
 };

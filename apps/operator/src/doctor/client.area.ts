@@ -15,7 +15,7 @@ export function clientArea(settings: DatabaseSettings): Area {
 
 async function examine(settings: DatabaseSettings): Promise<(Finding | NotChecked)[]> {
   const { clients, secrets } = await withStores(settings, async (stores) => ({
-    clients: await stores.clients.list(),
+    clients: (await stores.clients.list()).filter(({ disabledAt }) => disabledAt === null),
     secrets: await stores.secrets.listAll(),
   }));
   const hosts = await resolveHosts(hostsToResolve(clients));

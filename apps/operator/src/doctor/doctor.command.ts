@@ -6,10 +6,13 @@ import { type JsonOption, printResult } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { DoctorSettings } from '../settings/settings.js';
 import { addressArea } from './address.area.js';
+import { certificateArea } from './certificate.area.js';
 import { clientArea } from './client.area.js';
 import { databaseArea } from './database.area.js';
 import { diagnose } from './diagnose.js';
 import type { Severity } from './finding.js';
+import { natsArea } from './nats.area.js';
+import { processAreas } from './process.area.js';
 import { asJson, printReport } from './report.js';
 
 export function doctorCommand(): OperatorCommand {
@@ -32,7 +35,14 @@ export function doctorCommand(): OperatorCommand {
 async function run({ failOn, ...options }: JsonOption & { failOn: Severity }): Promise<void> {
   const settings = readSettings(DoctorSettings);
   const bar = progressBar('parts examined');
-  const areas = [addressArea(settings), databaseArea(settings), clientArea(settings)];
+  const areas = [
+    addressArea(settings),
+    ...processAreas(settings),
+    databaseArea(settings),
+    natsArea(settings.NATS_URL),
+    certificateArea(settings),
+    clientArea(settings),
+  ];
   const diagnosis = await diagnose(areas, (done, total) => bar.show(done, total)).finally(() => bar.end());
   const result = asJson(diagnosis, failOn);
   printResult(options, result, () => printReport(diagnosis));

@@ -1,0 +1,69 @@
+import { check, type Checks, type Finding } from './finding.js';
+
+export const CERTIFICATE_CHECKS = {
+  'certificate-expired': check('error', 'certificates are valid today', 'RFC 9700 2.6', 'ASVS 5.0 12.2.1'),
+  'certificate-untrusted': check(
+    'error',
+    'browsers and applications trust the public certificates',
+    'RFC 6749 1.6',
+    'ASVS 5.0 12.2.2',
+  ),
+  'certificate-expires': check('warning', 'certificates are renewed in time', 'ASVS 5.0 12.2.1'),
+  'tls-outdated': check('warning', 'TLS 1.0 and 1.1 are off', 'ASVS 5.0 12.1.1'),
+} satisfies Checks;
+
+/** The certificate that a server presents. */
+export interface Certificate {
+  /** What it is for: a variable, host and port. */
+  readonly place: string;
+  readonly validFrom: Date;
+  readonly validTo: Date;
+  /** Why it is not trusted; null if it is, or if its clients have their own authority. */
+  readonly untrusted: string | null;
+  /** Whether the server also speaks TLS 1.0 or 1.1. */
+  readonly outdated: boolean;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Renewal is automatic long before: it has failed if so little is left. */
+const LEFT_MS = 21 * DAY_MS;
+const LEFT_SHARE = 0.25;
+
+export function examineCertificate(certificate: Certificate, now: number): Finding[] {
+  const { place: subject, validFrom, validTo, untrusted, outdated } = certificate;
+  const left = validTo.getTime() - now;
+  const findings: Finding[] = [];
+  if (left <= 0 || validFrom.getTime() > now)
+    findings.push({
+      check: 'certificate-expired',
+      subject,
+      problem: `its certificate is valid from ${day(validFrom)} to ${day(validTo)}`,
+      remedy: 'renew it now, and find out why its renewal failed',
+    });
+  else {
+    if (left < Math.min(LEFT_MS, LEFT_SHARE * (validTo.getTime() - validFrom.getTime())))
+      findings.push({
+        check: 'certificate-expires',
+        subject,
+        problem: `its certificate ends on ${day(validTo)}`,
+        remedy: 'renew it, and find out why its renewal failed',
+      });
+    if (untrusted !== null)
+      findings.push({
+        check: 'certificate-untrusted',
+        subject,
+        problem: `its certificate is not trusted: ${untrusted}`,
+        remedy: 'use a certificate of a public authority, with its intermediate certificates',
+      });
+  }
+  if (outdated)
+    findings.push({
+      check: 'tls-outdated',
+      subject,
+      problem: 'it speaks TLS 1.0 or 1.1',
+      remedy: 'allow TLS 1.2 and 1.3 only',
+    });
+  return findings;
+}
+
+const day = (date: Date): string => date.toISOString().slice(0, 10);

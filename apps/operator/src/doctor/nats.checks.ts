@@ -1,0 +1,138 @@
+import type { AuditStreamState } from '#audit/reader.js';
+import { check, type Checks, type Finding } from './finding.js';
+
+export const NATS_CHECKS = {
+  'nats-anonymous': check('error', 'NATS refuses clients without a password', 'ASVS 5.0 13.2.1'),
+  'nats-permissions': check(
+    'warning',
+    'the operator’s NATS user may do what its commands need, and no more',
+    'ASVS 5.0 13.2.2',
+  ),
+  'nats-unencrypted': check(
+    'warning',
+    'the connection to NATS is encrypted',
+    'RFC 9700 4.9.3',
+    'ASVS 5.0 12.3.1',
+  ),
+  'audit-stream-missing': check('error', 'the audit trail is stored', 'ASVS 5.0 16.3.3'),
+  'audit-deletable': check(
+    'warning',
+    'the operator’s NATS user cannot delete the audit trail',
+    'ASVS 5.0 16.4.2',
+  ),
+  'audit-stream-full': check(
+    'warning',
+    'the audit trail has room for its whole retention',
+    'ASVS 5.0 16.1.1',
+  ),
+  'audit-single-copy': check('info', 'the audit trail is stored on several servers'),
+} satisfies Checks;
+
+export interface NatsFacts {
+  /** Host and port of the servers. */
+  readonly place: string;
+  readonly encrypted: boolean;
+  /** Whether all servers are on this machine. */
+  readonly local: boolean;
+  /** Whether a client without a password is let in. */
+  readonly anonymous: boolean;
+  /** What the user may do without needing it, in words. */
+  readonly excessive: readonly string[];
+  readonly mayDeleteTrail: boolean;
+  /** Null if JetStream does not answer, and why. */
+  readonly streams: readonly AuditStreamState[] | null;
+  readonly noStreams?: string;
+}
+
+const FULL = 0.9;
+const MEGABYTE = 1024 * 1024;
+
+/** @param wanted names of the streams of the audit trail */
+export function examineNats(facts: NatsFacts, wanted: readonly string[]): Finding[] {
+  const { place, encrypted, local, anonymous, excessive, mayDeleteTrail } = facts;
+  const found = (
+    id: keyof typeof NATS_CHECKS,
+    subject: string,
+    problem: string,
+    remedy: string,
+  ): Finding => ({
+    check: id,
+    subject,
+    problem,
+    remedy,
+  });
+  const findings: Finding[] = [];
+  if (anonymous)
+    findings.push(
+      found(
+        'nats-anonymous',
+        place,
+        'anybody who reaches it can read the tokens that APIs introspect, and change users',
+        'give each app a user with a password and the permissions of k8s/overlays/local/nats/nats.conf',
+      ),
+    );
+  if (excessive.length > 0)
+    findings.push(
+      found(
+        'nats-permissions',
+        place,
+        `this user may ${excessive.join('; ')}`,
+        'give it the permissions of the user operator in k8s/overlays/local/nats/nats.conf',
+      ),
+    );
+  if (mayDeleteTrail)
+    findings.push(
+      found(
+        'audit-deletable',
+        place,
+        'this user may delete its streams',
+        'let it publish the $JS.API subjects of k8s/overlays/local/nats/nats.conf only',
+      ),
+    );
+  if (!encrypted && !local)
+    findings.push(
+      found(
+        'nats-unencrypted',
+        place,
+        'tokens cross the network unencrypted when an API introspects them',
+        'turn on TLS in NATS, and write tls:// in NATS_URL of every app',
+      ),
+    );
+  return [...findings, ...wanted.flatMap((name) => stream(name, facts))];
+}
+
+function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding[] {
+  const state = streams?.find((one) => one.stream === name);
+  if (!state)
+    return [
+      {
+        check: 'audit-stream-missing',
+        subject: `${place} ${name}`,
+        problem:
+          streams === null
+            ? `JetStream does not answer: ${noStreams}`
+            : 'there is no such stream: events are lost',
+        remedy:
+          'turn on JetStream, and permit the token app to make its streams: docs/audit.md; it tries again by itself',
+      },
+    ];
+  const findings: Finding[] = [];
+  const { bytes, maxBytes, maxAgeDays, first, replicas } = state;
+  if (maxBytes > 0 && bytes > FULL * maxBytes)
+    findings.push({
+      check: 'audit-stream-full',
+      subject: `${place} ${name}`,
+      problem:
+        `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so that events go before ` +
+        `${maxAgeDays} days: the oldest is of ${first?.toISOString().slice(0, 10) ?? 'today'}`,
+      remedy: 'allow it more space, or export and keep it elsewhere: docs/audit.md',
+    });
+  if (replicas === 1)
+    findings.push({
+      check: 'audit-single-copy',
+      subject: `${place} ${name}`,
+      problem: 'one server has it: with its disk the trail is lost',
+      remedy: 'run a NATS cluster of three, and set the number of copies: docs/audit.md',
+    });
+  return findings;
+}

@@ -1,0 +1,92 @@
+import { withStores } from '../connections/database.connection.js';
+import { type AnsweredStatus, askServices } from '../connections/status.connection.js';
+import { readScopes } from '../scope/read-scopes.js';
+import type { DoctorSettings } from '../settings/settings.js';
+import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
+import type { Area, Finding, NotChecked } from './finding.js';
+import {
+  type ClockReading,
+  examineClocks,
+  examineProcesses,
+  nameOf,
+  type OwnSettings,
+  PROCESS_CHECKS,
+} from './process.checks.js';
+import { examineRedis, type ObservedRedis, REDIS_CHECKS } from './redis.checks.js';
+
+const DEFAULT_SKEW_S = 5;
+
+/** The running processes, and what they say about their servers. All areas share one question. */
+export function processAreas(settings: DoctorSettings): Area[] {
+  let asked: Promise<AnsweredStatus[]> | undefined;
+  const ask = () => (asked ??= askServices(settings.NATS_URL));
+  return [
+    { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
+    { name: 'Redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
+    {
+      name: 'audit buffers',
+      checks: AUDIT_CHECKS,
+      examine: async () => examineBuffers(statusesOf(await ask())),
+    },
+  ];
+}
+
+const statusesOf = (answers: readonly AnsweredStatus[]) => answers.map(({ status }) => status);
+
+async function examineAll(
+  settings: DoctorSettings,
+  answers: readonly AnsweredStatus[],
+): Promise<(Finding | NotChecked)[]> {
+  const statuses = statusesOf(answers);
+  const skews = statuses.map((status) => Number(status.settings?.['CLOCK_SKEW'] ?? DEFAULT_SKEW_S));
+  const clocks = [
+    ...answers.map(({ status, askedAt, answeredAt }): ClockReading => ({
+      place: nameOf(status),
+      time: Date.parse(status.time),
+      askedAt,
+      answeredAt,
+    })),
+    ...(await databaseClock(settings)),
+  ];
+  return [
+    ...examineProcesses(statuses, {
+      version: process.env.SERVICE_VERSION,
+      settings: ownSettings(settings),
+    }),
+    ...examineClocks(clocks, Math.min(DEFAULT_SKEW_S, ...skews)),
+  ];
+}
+
+/** PostgreSQL's own area says when it does not answer. */
+async function databaseClock(settings: DoctorSettings): Promise<ClockReading[]> {
+  try {
+    const { place, clock } = await withStores(settings, ({ inspection }) => inspection.facts());
+    return [{ place: `PostgreSQL ${place}`, ...clock }];
+  } catch {
+    return [];
+  }
+}
+
+function ownSettings({ AUTH_URL, BASE_URL, API_URL, DATABASE_SCHEMA }: DoctorSettings): OwnSettings {
+  const own = { AUTH_URL, BASE_URL, API_URL, DATABASE_SCHEMA };
+  try {
+    return { ...own, SCOPES_FILE: `sha256 ${readScopes().digest}` };
+  } catch {
+    // The area of the clients reports it.
+    return own;
+  }
+}
+
+/** Processes that say the same of Redis have the same one, as far as can be seen. */
+function redis(answers: readonly AnsweredStatus[]): (Finding | NotChecked)[] {
+  const observed = new Map<string, ObservedRedis>();
+  for (const { status } of answers) {
+    if (!status.redis) continue;
+    const key = JSON.stringify(status.redis);
+    const seenBy = [...(observed.get(key)?.seenBy ?? []), nameOf(status)];
+    observed.set(key, { status: status.redis, seenBy });
+  }
+  if (observed.size > 0) return examineRedis([...observed.values()]);
+  const reason = 'no process reports the state of Redis';
+  return Object.keys(REDIS_CHECKS).map((check) => ({ check, reason }));
+}

@@ -1,0 +1,187 @@
+import type { ServiceStatus } from '#platform/status/service-status.js';
+import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+
+export const PROCESS_CHECKS = {
+  'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
+  'process-single': check('info', 'each app runs at least twice'),
+  'versions-differ': check('warning', 'all processes and this command line have the same version'),
+  'settings-differ': check(
+    'error',
+    'all processes and this command line have the same settings and the same SCOPES_FILE',
+    'RFC 8414 3.3',
+    'RFC 9700 4.4.2',
+  ),
+  'not-production': check('warning', 'NODE_ENV is production', 'ASVS 5.0 13.4.2'),
+  'clock-wrong': check('error', 'clocks differ less than CLOCK_SKEW', 'RFC 9449 11.1', 'ASVS 5.0 16.2.2'),
+  'clock-drifts': check('warning', 'clocks differ less than a second', 'ASVS 5.0 16.2.2'),
+  'access-token-long': check('warning', 'access tokens live for an hour at most', 'RFC 6750 5.3'),
+  'code-long': check('info', 'codes live for a minute at most', 'RFC 6749 4.1.2', 'ASVS 5.0 10.4.3'),
+  'retry-window-long': check(
+    'warning',
+    'a rotated refresh token can be repeated for a minute at most',
+    'RFC 9700 4.14.2',
+    'ASVS 5.0 10.4.5',
+  ),
+} satisfies Checks;
+
+/** A clock, and when it was read: between the two, by the clock of this machine. Milliseconds since the epoch. */
+export interface ClockReading {
+  readonly place: string;
+  readonly time: number;
+  readonly askedAt: number;
+  readonly answeredAt: number;
+}
+
+/** The settings of this command line, by variable. */
+export type OwnSettings = Readonly<Record<string, string>>;
+
+const SERVICES = ['authorize', 'token', 'resource'];
+const SECOND_MS = 1_000;
+const HOUR_S = 3_600;
+const MINUTE_S = 60;
+
+export function examineProcesses(
+  statuses: readonly ServiceStatus[],
+  own: { readonly version: string | undefined; readonly settings: OwnSettings },
+): (Finding | NotChecked)[] {
+  return [
+    ...presence(statuses),
+    ...versions(statuses, own.version),
+    ...settings(statuses, own.settings),
+    ...production(statuses),
+    ...lifetimes(statuses),
+  ];
+}
+
+export const nameOf = ({ service, instance }: ServiceStatus): string => `${service} ${instance}`;
+
+function presence(statuses: readonly ServiceStatus[]): Finding[] {
+  return SERVICES.flatMap((service): Finding[] => {
+    const running = statuses.filter((status) => status.service === service).length;
+    if (running === 0)
+      return [
+        {
+          check: 'process-missing',
+          subject: service,
+          problem: 'no process of it answers',
+          remedy: `start it; if it runs, its NATS user must subscribe to oauth.service.status, and publish to the operator's inbox`,
+        },
+      ];
+    if (running > 1) return [];
+    return [
+      {
+        check: 'process-single',
+        subject: service,
+        problem: 'one process of it answers: its restart is an outage',
+        remedy: 'run two replicas or more: docs/reliability.md',
+      },
+    ];
+  });
+}
+
+function versions(statuses: readonly ServiceStatus[], own: string | undefined): Finding[] {
+  const ours = own === undefined ? [] : [['this command line', own] as const];
+  const groups = byValue([...statuses.map((status) => [nameOf(status), status.version] as const), ...ours]);
+  if (groups.size < 2) return [];
+  return [
+    {
+      check: 'versions-differ',
+      subject: 'versions',
+      problem: listed(groups),
+      remedy: 'finish the rollout, or roll back: two versions in a row work together, others may not',
+    },
+  ];
+}
+
+/** Each variable is compared where it is known: not every process has each. */
+function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding[] {
+  const sources = [
+    ...statuses.map((status) => [nameOf(status), status.settings ?? {}] as const),
+    ['this command line', own] as const,
+  ];
+  const variables = [...new Set(sources.flatMap(([, values]) => Object.keys(values)))].filter(
+    (name) => name !== 'NODE_ENV',
+  );
+  return variables.sort().flatMap((variable): Finding[] => {
+    const known = sources.flatMap(([name, values]) =>
+      variable in values ? [[name, String(values[variable])] as const] : [],
+    );
+    const groups = byValue(known);
+    if (groups.size < 2) return [];
+    return [
+      {
+        check: 'settings-differ',
+        subject: variable,
+        problem: listed(groups),
+        remedy: 'set the right value everywhere, and restart the processes that have another one',
+      },
+    ];
+  });
+}
+
+function production(statuses: readonly ServiceStatus[]): Finding[] {
+  const isPublic = (status: ServiceStatus) =>
+    ['AUTH_URL', 'BASE_URL', 'API_URL'].some((name) =>
+      String(status.settings?.[name] ?? '').startsWith('https:'),
+    );
+  return statuses
+    .filter((status) => isPublic(status) && status.settings?.['NODE_ENV'] !== 'production')
+    .map((status) => ({
+      check: 'not-production',
+      subject: nameOf(status),
+      problem: `NODE_ENV is ${String(status.settings?.['NODE_ENV'] ?? 'unknown')}: http addresses are allowed`,
+      remedy: 'set NODE_ENV=production',
+    }));
+}
+
+function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
+  const limits = [
+    ['access-token-long', 'ACCESS_TOKEN_LIFETIME', HOUR_S],
+    ['code-long', 'CODE_LIFETIME', MINUTE_S],
+    ['retry-window-long', 'RETRY_WINDOW', MINUTE_S],
+  ] as const;
+  return limits.flatMap(([id, variable, most]): Finding[] => {
+    const values = statuses.map((status) => Number(status.settings?.[variable] ?? 0));
+    const longest = Math.max(0, ...values);
+    if (longest <= most) return [];
+    return [
+      { check: id, subject: variable, problem: `it is ${longest} s`, remedy: `set it to ${most} or less` },
+    ];
+  });
+}
+
+/**
+ * Compares clocks with that of this machine. A reading that took long proves little: a difference counts only beyond the time
+ * that the reading took.
+ *
+ * @param skewS CLOCK_SKEW, in seconds
+ */
+export function examineClocks(readings: readonly ClockReading[], skewS: number): Finding[] {
+  return readings.flatMap(({ place, time, askedAt, answeredAt }): Finding[] => {
+    const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);
+    if (Math.abs(ahead) < SECOND_MS) return [];
+    const problem = `its clock is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's`;
+    const remedy = 'synchronize both by NTP';
+    return [
+      {
+        check: Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts',
+        subject: place,
+        problem,
+        remedy,
+      },
+    ];
+  });
+}
+
+/** Names by value. */
+function byValue(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) groups.set(value, [...(groups.get(value) ?? []), name]);
+  return groups;
+}
+
+function listed(groups: ReadonlyMap<string, readonly string[]>): string {
+  return [...groups]
+    .map(([value, names]) => `${value === '' ? 'empty' : value} in ${names.join(', ')}`)
+    .join('; ');
+}

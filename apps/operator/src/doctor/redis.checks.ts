@@ -1,0 +1,82 @@
+import type { RedisStatus } from '#platform/status/service-status.js';
+import { check, type Checks, type Finding } from './finding.js';
+
+export const REDIS_CHECKS = {
+  'redis-evicts': check(
+    'error',
+    'Redis evicts nothing: sessions, used codes and used proofs stay known',
+    'RFC 6749 4.1.2',
+    'RFC 9449 11.1',
+    'ASVS 5.0 10.4.2',
+  ),
+  'redis-write-failed': check('error', 'Redis can write its append-only file'),
+  'redis-no-primary': check('error', 'the apps write to a primary'),
+  'redis-not-persistent': check(
+    'warning',
+    'Redis keeps an append-only file: a restart ends no login, and loses no used code',
+  ),
+  'redis-no-replica': check('info', 'Redis has a replica that can take over'),
+} satisfies Checks;
+
+/** The state of Redis as one or more processes see it. */
+export interface ObservedRedis {
+  readonly status: RedisStatus;
+  /** Names of the processes. */
+  readonly seenBy: readonly string[];
+}
+
+export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
+  return observed.flatMap(({ status, seenBy }) => {
+    const subject = `Redis of ${seenBy.join(', ')}`;
+    const found = (id: keyof typeof REDIS_CHECKS, problem: string, remedy: string): Finding => ({
+      check: id,
+      subject,
+      problem,
+      remedy,
+    });
+    const { maxmemory_policy: policy, appendonly, aof_last_write_status: written, role } = status;
+    // A managed Redis may hide its settings.
+    const findings: Finding[] = [];
+    if (!['noeviction', 'unknown'].includes(policy))
+      findings.push(
+        found(
+          'redis-evicts',
+          `maxmemory-policy is ${policy}`,
+          'CONFIG SET maxmemory-policy noeviction, in redis.conf too; alert on memory instead',
+        ),
+      );
+    if (written.split(',').includes('err'))
+      findings.push(
+        found(
+          'redis-write-failed',
+          'the last write to the append-only file failed',
+          'free disk space, and read the log of Redis',
+        ),
+      );
+    if (role.split(',').some((one) => one !== 'master' && one !== 'unknown'))
+      findings.push(
+        found(
+          'redis-no-primary',
+          `the server is a ${role}`,
+          'REDIS_URL must name the primary, the Sentinels or the Cluster',
+        ),
+      );
+    if (appendonly.split(',').includes('no'))
+      findings.push(
+        found(
+          'redis-not-persistent',
+          'appendonly is no: a restart of Redis logs users out, and loses codes that were not redeemed; grants are restored from PostgreSQL',
+          'CONFIG SET appendonly yes, in redis.conf too',
+        ),
+      );
+    if (status.connected_replicas === 0)
+      findings.push(
+        found(
+          'redis-no-replica',
+          'no replica is connected',
+          'add one, with Sentinels or as a Cluster: docs/reliability.md',
+        ),
+      );
+    return findings;
+  });
+}
