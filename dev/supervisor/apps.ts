@@ -43,7 +43,7 @@ export function appCommands(
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
     NATS_URL,
-    TOKEN_KEYS: env['TOKEN_KEYS'] || account.tokenKeys,
+    TOKEN_KEYS: account.tokenKeys,
   };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });

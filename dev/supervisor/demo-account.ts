@@ -6,7 +6,7 @@ import type { Settings } from './settings.js';
 
 /** The secrets of a development installation, generated once and kept in files that only their owner can read. */
 export interface Account {
-  /** One key of 32 bytes, base64url. */
+  /** As the variable TOKEN_KEYS. */
   tokenKeys: string;
   clientId: string;
   clientSecret: string;
@@ -19,7 +19,7 @@ export async function demoAccount(settings: Settings): Promise<Account> {
   const kept = (name: string, make: () => string): Promise<string> =>
     keptSecret(join(settings.directory, name), make);
   const [tokenKeys, clientId, clientSecret, password] = await Promise.all([
-    kept('token-keys', () => randomBytes(32).toString('base64url')),
+    settings.tokenKeys ?? kept('token-keys', () => randomBytes(32).toString('base64url')),
     // Redirect URIs contain the port: on another port the demo application is another client.
     kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
     kept('demo-client-secret', () => generateClientSecret().secret),

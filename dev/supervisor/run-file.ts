@@ -32,6 +32,7 @@ export async function writeRunFile(
     database_schema: settings.schema,
     redis_url: services.redisUrl,
     nats_url: services.natsUrl,
+    token_keys: account.tokenKeys,
   };
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

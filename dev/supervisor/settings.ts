@@ -21,6 +21,8 @@ export interface Settings {
   scopesFile: string;
   /** Where users log in, if not here by password: LOGIN_URL or LOGIN_ISSUER. */
   loginAt?: string;
+  /** TOKEN_KEYS, in place of the key that an earlier start has kept. */
+  tokenKeys?: string;
   /** Whether to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
   ports: Ports;
@@ -62,12 +64,14 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   const loginAt = env['LOGIN_URL'] || env['LOGIN_ISSUER'];
+  const tokenKeys = env['TOKEN_KEYS'];
   const at = (port: number): string => `http://localhost:${port}`;
   return {
     directory: resolve(env['LOCAL_DIR'] || '.local'),
     schema,
     scopesFile: resolve(env['SCOPES_FILE'] || DEFAULT_SCOPES_FILE),
     ...(loginAt && { loginAt }),
+    ...(tokenKeys && { tokenKeys }),
     seed: args.includes(SEED),
     ports,
     authUrl: at(ports.AUTHORIZE_PORT),

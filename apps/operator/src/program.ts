@@ -5,6 +5,7 @@ import { OperatorCommand } from './command-line/operator-command.js';
 import { completionCommand } from './completion/completion.command.js';
 import { doctorCommand } from './doctor/doctor.command.js';
 import { grantCommand } from './grant/grant.command.js';
+import { keyCommand } from './key/key.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
 import { scopeCommand } from './scope/scope.command.js';
@@ -15,11 +16,13 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
-                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke, doctor
+                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
+                   keys list, keys next, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
-  SCOPES_FILE      client create, client update, scope list, doctor; scopes.yaml in the working directory if not set`;
+  SCOPES_FILE      client create, client update, scope list, doctor; scopes.yaml in the working directory if not set
+  TOKEN_KEYS       keys next, without --stdin`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {
@@ -47,6 +50,7 @@ export function program(): OperatorCommand {
     .addCommand(userCommand())
     .addCommand(grantCommand())
     .addCommand(doctorCommand())
+    .addCommand(keyCommand())
     .addCommand(migrateCommand())
     .addCommand(completionCommand())
     .addCommand(helpCommand());

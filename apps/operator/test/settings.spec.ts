@@ -33,6 +33,8 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['grant show', ['GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA'], []],
   ['grant revoke', ['--all', '--yes'], ['NATS_URL']],
   ['doctor', [], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
+  ['keys list', [], ['NATS_URL']],
+  ['keys next', [], ['NATS_URL']],
   ['migrate', [], []],
 ];
 

@@ -12,6 +12,7 @@ const FIELDS = {
   API_URL: 'api_url',
   NATS_URL: 'nats_url',
   SCOPES_FILE: 'scopes_file',
+  TOKEN_KEYS: 'token_keys',
 } as const;
 
 /**

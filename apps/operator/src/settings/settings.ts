@@ -1,6 +1,7 @@
 import {
   DEFAULT_SCHEMA,
   DatabaseUrlVariable,
+  KeysVariable,
   OriginVariable,
   SchemaVariable,
   UrlsVariable,
@@ -15,6 +16,12 @@ export class DatabaseSettings {
 /** Needed by commands whose change must reach running services. */
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
+}
+
+/** Needed by `keys next`. */
+export class KeySettings extends ChangeSettings {
+  /** The present value: in no other command's environment. */
+  @KeysVariable() TOKEN_KEYS: string;
 }
 
 /** Needed by `resource-server create`, which prints the address of the introspection endpoint. */

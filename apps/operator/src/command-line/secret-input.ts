@@ -1,0 +1,37 @@
+import { InputError } from './input.js';
+
+/** Bytes; far more than the longest secret needs. */
+const READ_AT_MOST = 16_384;
+
+/**
+ * Reads a secret: the first line of the input, without its line ending.
+ *
+ * @param option that asks for it, like `--password-stdin`
+ * @param what it is, like `the password`
+ * @throws InputError when the input is a terminal, which would show the secret, or not UTF-8
+ */
+export async function readSecretLine(
+  option: string,
+  what: string,
+  input: NodeJS.ReadStream = process.stdin,
+): Promise<string> {
+  if (input.isTTY) throw new InputError([`${option} reads a pipe: … ${option} < file`]);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (chunk.includes('\n') || length > READ_AT_MOST) break;
+  }
+  const [line = ''] = decode(Buffer.concat(chunks), what).split('\n', 1);
+  return line.replace(/\r$/, '');
+}
+
+function decode(bytes: Buffer, what: string): string {
+  const end = bytes.indexOf('\n');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(end < 0 ? bytes : bytes.subarray(0, end + 1));
+  } catch {
+    throw new InputError([`${what} on stdin is not valid UTF-8: convert it`]);
+  }
+}

@@ -1,0 +1,145 @@
+import type { RecordedKey } from '#database/token-key/token-key.store.js';
+import type { ServiceStatus } from '#platform/status/service-status.js';
+
+/** A process that has a key ring. */
+export type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
+
+/** The apps that have a key ring. */
+const RING_APPS = ['authorize', 'token'];
+
+/** A key that a process has, or that live tokens may need. */
+export interface ReportedKey {
+  readonly id: string;
+  readonly signsIn: readonly RingProcess[];
+  readonly verifiesIn: readonly RingProcess[];
+  readonly missingIn: readonly RingProcess[];
+  /** What PostgreSQL knows of it; undefined if no process has recorded it yet. */
+  readonly record: RecordedKey | undefined;
+}
+
+interface KeyProblem {
+  readonly id:
+    | 'no_process'
+    | 'signing_key_unknown'
+    | 'signing_keys_differ'
+    | 'verifying_keys_differ'
+    | 'key_removed_early';
+  /** `error`: valid tokens are refused now. `warning`: they may be, or a rollout is not complete. */
+  readonly severity: 'error' | 'warning';
+  readonly what: string;
+  readonly remedy: string;
+}
+
+export interface KeyReport {
+  readonly processes: readonly RingProcess[];
+  /** Keys that sign first, then those that verify, then those that no process has. */
+  readonly keys: readonly ReportedKey[];
+  readonly problems: readonly KeyProblem[];
+}
+
+/** The key ring of every running process beside what PostgreSQL knows of the keys. */
+export function keyReport(
+  statuses: readonly ServiceStatus[],
+  records: readonly RecordedKey[],
+  now: Date,
+): KeyReport {
+  const processes = statuses.filter((status): status is RingProcess => status.keys !== undefined);
+  const recorded = new Map(records.map((record) => [record.id, record]));
+  const needed = records.filter((record) => isNeeded(record, now)).map(({ id }) => id);
+  const configured = processes.flatMap(({ keys }) => keys.map(({ id }) => id));
+  const keys = [...new Set([...configured, ...needed])]
+    .map((id): ReportedKey => {
+      const having = (role: string | undefined) =>
+        processes.filter((process) => process.keys.find((key) => key.id === id)?.role === role);
+      return {
+        id,
+        signsIn: having('signing'),
+        verifiesIn: having('verifying'),
+        missingIn: having(undefined),
+        record: recorded.get(id),
+      };
+    })
+    .sort((one, other) => rank(one) - rank(other) || one.id.localeCompare(other.id));
+  return { processes, keys, problems: problemsOf(processes, keys, now) };
+}
+
+/** Whether live tokens may need a key. */
+export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
+  return neededUntil !== null && neededUntil > now;
+}
+
+/** `token 2, authorize 1`: how many processes of each app. */
+export function countByService(processes: readonly ServiceStatus[]): string {
+  const counts = new Map<string, number>();
+  for (const { service } of processes) counts.set(service, (counts.get(service) ?? 0) + 1);
+  return [...counts].map(([service, count]) => `${service} ${count}`).join(', ');
+}
+
+const rank = ({ signsIn, verifiesIn }: ReportedKey): number =>
+  signsIn.length > 0 ? 0 : verifiesIn.length > 0 ? 1 : 2;
+
+const namesOf = (processes: readonly ServiceStatus[]): string =>
+  processes.map(({ service, instance }) => `${service} ${instance}`).join(', ');
+
+const SAME_EVERYWHERE =
+  'give authorize and token the same TOKEN_KEYS, and restart the processes that have another value';
+
+function problemsOf(
+  processes: readonly RingProcess[],
+  keys: readonly ReportedKey[],
+  now: Date,
+): KeyProblem[] {
+  const silent = RING_APPS.filter((app) => !processes.some(({ service }) => service === app));
+  const signing = keys.filter(({ signsIn }) => signsIn.length > 0);
+  return [
+    ...silent.map((app): KeyProblem => ({
+      id: 'no_process',
+      severity: 'error',
+      what: `no process of ${app} answers, so that its keys are unknown`,
+      remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status`,
+    })),
+    ...(signing.length > 1
+      ? [
+          {
+            id: 'signing_keys_differ',
+            severity: 'warning',
+            what: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${namesOf(signsIn)}`).join('; ')}`,
+            remedy: `if no rotation is being rolled out, ${SAME_EVERYWHERE}`,
+          } as const,
+        ]
+      : []),
+    ...keys.flatMap((key) => problemOf(key, processes.length, now)),
+  ];
+}
+
+function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[] {
+  const { id, signsIn, missingIn, record } = key;
+  if (missingIn.length === 0) return [];
+  const missing = namesOf(missingIn);
+  if (signsIn.length > 0)
+    return [
+      {
+        id: 'signing_key_unknown',
+        severity: 'error',
+        what: `key ${id} signs in ${namesOf(signsIn)}, and ${missing} does not know it: tokens are refused there`,
+        remedy: SAME_EVERYWHERE,
+      },
+    ];
+  if (record && isNeeded(record, now))
+    return [
+      {
+        id: 'key_removed_early',
+        severity: missingIn.length === processes ? 'warning' : 'error',
+        what: `key ${id} may be needed until ${record.neededUntil?.toISOString()}, and ${missing} does not have it: tokens that it signed are refused`,
+        remedy: 'put the key back at the end of TOKEN_KEYS, unless you removed it because it leaked',
+      },
+    ];
+  return [
+    {
+      id: 'verifying_keys_differ',
+      severity: 'warning',
+      what: `key ${id} is unknown to ${missing}`,
+      remedy: 'finish the restart of all processes before the next step of a rotation',
+    },
+  ];
+}

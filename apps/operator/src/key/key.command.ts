@@ -1,0 +1,110 @@
+import { OperatorCommand } from '../command-line/operator-command.js';
+import { type JsonOption, printLine, printResult, printTable, warn } from '../command-line/output.js';
+import { readSecretLine } from '../command-line/secret-input.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings, KeySettings } from '../settings/settings.js';
+import { countByService, type KeyReport, type ReportedKey, type RingProcess } from './key-report.js';
+import { prepareStep, reportKeys } from './key.service.js';
+import { type RotationStep, STEPS } from './rotation.js';
+
+export function keyCommand(): OperatorCommand {
+  const keys = new OperatorCommand('keys')
+    .description('the keys that sign tokens: list, prepare the next step of a rotation')
+    .examples('keys list');
+
+  keys
+    .command('list')
+    .description('show what each key does in every running process, and until when live tokens may need it')
+    .jsonOption()
+    .notes('Never shows a key: its id is a hash, which every token names. Warns if processes disagree.')
+    .examples('keys list')
+    .action(list);
+
+  keys
+    .command('next')
+    .description('print the next value of TOKEN_KEYS, which contains the keys: keep it secret')
+    .option('--stdin', 'read the present value from a line of stdin, instead of TOKEN_KEYS')
+    .option('--begin', 'begin a rotation although live tokens still need a key of the last one')
+    .jsonOption()
+    .notes(
+      'A rotation has three steps: 1 add a new key, which every process can then verify; 2 sign with it; 3 remove the old key, when\n' +
+        'no live token needs it. Run this for each, set the value for authorize and token, and restart all their processes. It refuses a\n' +
+        'step that would log users out. The value goes to stdout, the explanation to stderr. It changes nothing by itself.',
+    )
+    .examples('keys next', 'keys next --stdin < present-keys > next-keys')
+    .action(next);
+
+  return keys;
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const report = await reportKeys(readSettings(ChangeSettings));
+  printResult(options, describe(report), () => {
+    printTable(
+      ['id', 'signs', 'verifies', 'missing', 'last_signed_at', 'needed_until'],
+      report.keys.map((key) => [
+        key.id,
+        countByService(key.signsIn) || '-',
+        countByService(key.verifiesIn) || '-',
+        countByService(key.missingIn) || '-',
+        minute(key.record?.lastSignedAt) ?? 'never',
+        minute(key.record?.neededUntil) ?? '-',
+      ]),
+    );
+    printLine(`\nProcesses that answered: ${countByService(report.processes) || 'none'}`);
+    for (const { what, remedy } of report.problems) warn(`${what}; ${remedy}`);
+  });
+}
+
+async function next({
+  json,
+  stdin,
+  begin = false,
+}: JsonOption & { stdin?: true; begin?: boolean }): Promise<void> {
+  const given = stdin && { TOKEN_KEYS: (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim() };
+  const settings = readSettings(KeySettings, { ...process.env, ...given });
+  const step = await prepareStep(settings, begin);
+  printResult({ json }, { ...step, tokenKeys: undefined, token_keys: step.tokenKeys }, () => {
+    process.stderr.write(`${explain(step)}\n`);
+    printLine(step.tokenKeys);
+  });
+}
+
+function explain({ step, action, keys }: RotationStep): string {
+  const named = keys.join(', ');
+  const what = {
+    add: `adds the new key ${named}, which signs nothing yet`,
+    sign: `lets ${named} sign: every running process can verify it`,
+    remove: `removes ${named}: no live token needs it any more`,
+  }[action];
+  const then = step === STEPS ? 'check with "keys list"' : 'run "keys next" again';
+  return (
+    `Step ${step} of ${STEPS} ${what}.\n` +
+    'The next value of TOKEN_KEYS is on stdout, and is secret. Set it for authorize and token, restart every process of both one after\n' +
+    `the other, then ${then}.\n`
+  );
+}
+
+/** As JSON, which names every process. */
+function describe({ processes, keys, problems }: KeyReport) {
+  const namesOf = (some: readonly RingProcess[]) =>
+    some.map(({ service, instance }) => `${service} ${instance}`);
+  return {
+    processes: namesOf(processes),
+    keys: keys.map(({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey) => ({
+      id,
+      signs_in: namesOf(signsIn),
+      verifies_in: namesOf(verifiesIn),
+      missing_in: namesOf(missingIn),
+      first_seen_at: record?.firstSeenAt.toISOString() ?? null,
+      last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
+      needed_until: record?.neededUntil?.toISOString() ?? null,
+    })),
+    problems,
+  };
+}
+
+/** `2026-11-22 19:00Z` */
+function minute(time: Date | null | undefined): string | null {
+  return time ? `${time.toISOString().slice(0, 16).replace('T', ' ')}Z` : null;
+}

@@ -1,0 +1,107 @@
+import type { RecordedKey } from '#database/token-key/token-key.store.js';
+import { KeyRing } from '#grants/key-ring.js';
+import type { ServiceStatus } from '#platform/status/service-status.js';
+import { isNeeded, type KeyReport, keyReport } from './key-report.js';
+
+export const STEPS = 3;
+
+/** The next step of a rotation. */
+export interface RotationStep {
+  readonly step: 1 | 2 | 3;
+  /** What this step does to the keys with these ids. */
+  readonly action: 'add' | 'sign' | 'remove';
+  readonly keys: readonly string[];
+  /** The next value of TOKEN_KEYS. */
+  readonly tokenKeys: string;
+}
+
+/** The step would refuse valid tokens, or it is not known that it would not. */
+export class UnsafeStepError extends Error {}
+
+export interface RotationInput {
+  /** The present value of TOKEN_KEYS. */
+  readonly tokenKeys: string;
+  /** Starts a rotation although keys of the last one are still needed. */
+  readonly begin: boolean;
+  readonly statuses: readonly ServiceStatus[];
+  readonly records: readonly RecordedKey[];
+  readonly now: Date;
+  /** A new key. */
+  readonly newKey: () => string;
+}
+
+/**
+ * Decides by what the processes have and have recorded, so that no step has to be remembered:
+ *
+ * 1. The new key is added last. Every process can then verify it.
+ * 2. Once every process has it, it moves to the front, and signs. A key that has signed nothing yet is such a new key.
+ * 3. Once no live token needs an older key, it goes.
+ *
+ * @throws UnsafeStepError that says what to wait for or to do first
+ */
+export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: RotationInput): RotationStep {
+  const texts = tokenKeys.split(',').map((key) => key.trim());
+  const ids = KeyRing.parse(tokenKeys).keys.map(({ id }) => id);
+  requireEverywhere(ids, keyReport(statuses, records, now));
+  const recorded = ids.map((id) => recordOf(id, records));
+  const textOf = (id: string): string => texts[ids.indexOf(id)] ?? '';
+
+  const older = recorded.slice(1);
+  const fresh = older.find(({ neededUntil }) => neededUntil === null)?.id;
+  if (fresh !== undefined) {
+    const order = [fresh, ...ids.filter((id) => id !== fresh)];
+    return { step: 2, action: 'sign', keys: [fresh], tokenKeys: order.map(textOf).join(',') };
+  }
+  if (older.length === 0 || begin) {
+    const added = newKey();
+    return {
+      step: 1,
+      action: 'add',
+      keys: KeyRing.parse(added).keys.map(({ id }) => id),
+      tokenKeys: [...texts, added].join(','),
+    };
+  }
+  const unneeded = older.filter((record) => !isNeeded(record, now)).map(({ id }) => id);
+  if (unneeded.length > 0)
+    return {
+      step: 3,
+      action: 'remove',
+      keys: unneeded,
+      tokenKeys: ids
+        .filter((id) => !unneeded.includes(id))
+        .map(textOf)
+        .join(','),
+    };
+  const waits = older.map(({ id, neededUntil }) => `${id} until ${neededUntil?.toISOString()}`);
+  throw new UnsafeStepError(
+    `live tokens may need ${waits.join(', ')}: without the key they would be refused. Repeat this then; ` +
+      'to begin another rotation before that, add --begin',
+  );
+}
+
+/** Every running process must have exactly this ring, and of each app one must run. */
+function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
+  const silent = problems.find(({ id }) => id === 'no_process');
+  if (silent) throw new UnsafeStepError(`${silent.what}: ${silent.remedy}`);
+  const hasRing = ({ keys }: { keys: readonly { id: string }[] }) =>
+    keys.length === ids.length && keys.every(({ id }, at) => id === ids[at]);
+  const others = processes.filter((process) => !hasRing(process));
+  if (others.length === processes.length)
+    throw new UnsafeStepError(
+      'no running process has this value of TOKEN_KEYS: give the present value, or restart authorize and token with it first',
+    );
+  if (others.length > 0)
+    throw new UnsafeStepError(
+      `${others.map(({ service, instance }) => `${service} ${instance}`).join(', ')} still has another value of TOKEN_KEYS: ` +
+        'wait until every process is restarted with the present one, then repeat this',
+    );
+}
+
+function recordOf(id: string, records: readonly RecordedKey[]): RecordedKey {
+  const record = records.find((one) => one.id === id);
+  if (record) return record;
+  throw new UnsafeStepError(
+    `no process has recorded key ${id} in PostgreSQL yet: processes do so at their start and every minute after a failure, ` +
+      'which their logs show',
+  );
+}
