@@ -2,6 +2,8 @@ import { once, EventEmitter } from 'node:events';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { AUDIT_STREAMS, auditSubject } from '#audit/event.js';
+import { auditEvents } from '#testing/audit-trail.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
@@ -127,6 +129,8 @@ describe('a development installation', () => {
       SUBJECTS;
     const { userUpsert, userDisable, serviceStatus } = SUBJECTS;
     const ELSEWHERE = [
+      '_INBOX.authorize.1',
+      '_INBOX.token.1',
       '_INBOX.resource.1',
       '_INBOX.operator.1',
       '_INBOX.product.1',
@@ -135,11 +139,39 @@ describe('a development installation', () => {
       '$SYS.REQ.SERVER.PING',
       'oauth.other',
     ];
+    const { trail, refusals } = AUDIT_STREAMS;
+    const EVENTS = [auditSubject('token.issued'), auditSubject('request.refused')];
+    const streams = (verb: string, rest = '') =>
+      [trail, refusals].map(({ name }) => `$JS.API.${verb}.${name}${rest}`);
+    const SET_UP = [...streams('STREAM.INFO'), ...streams('STREAM.CREATE')];
+    const UPDATE = streams('STREAM.UPDATE');
+    const READ = ['CONSUMER.CREATE', 'CONSUMER.MSG.NEXT', 'CONSUMER.DELETE'].flatMap((verb) =>
+      streams(verb, '.reader'),
+    );
+    // What would change or hide the trail, and other streams.
+    const NEVER = [
+      ...streams('STREAM.DELETE'),
+      ...streams('STREAM.PURGE'),
+      ...streams('STREAM.MSG.DELETE'),
+      '$JS.API.STREAM.CREATE.OTHER',
+      '$JS.API.STREAM.INFO.OTHER',
+    ];
     const BROADCASTS = [grantRevoked, clientChanged, userChanged];
     const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
-      authorize: { publish: [grantRevoked, '_INBOX.operator.1'], subscribe: [serviceStatus] },
+      authorize: {
+        publish: [grantRevoked, '_INBOX.operator.1', ...EVENTS],
+        subscribe: [serviceStatus, '_INBOX.authorize.1'],
+      },
       token: {
-        publish: [grantRevoked, userChanged, ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.'))],
+        publish: [
+          grantRevoked,
+          clientChanged,
+          userChanged,
+          ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.')),
+          ...EVENTS,
+          ...SET_UP,
+          ...UPDATE,
+        ],
         subscribe: [
           introspect,
           consumeProof,
@@ -148,20 +180,37 @@ describe('a development installation', () => {
           userUpsert,
           userDisable,
           serviceStatus,
+          '_INBOX.token.1',
           ...BROADCASTS,
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile, '_INBOX.operator.1'],
+        publish: [introspect, consumeProof, profile, '_INBOX.operator.1', auditSubject('request.refused')],
         subscribe: [...BROADCASTS, serviceStatus, '_INBOX.resource.1'],
       },
       operator: {
-        publish: [clientChanged, userChanged, applyRevocations, serviceStatus],
+        publish: [
+          clientChanged,
+          userChanged,
+          applyRevocations,
+          serviceStatus,
+          auditSubject('token.issued'),
+          ...SET_UP,
+          ...READ,
+        ],
         subscribe: ['_INBOX.operator.1'],
       },
       product: { publish: [userUpsert, userDisable], subscribe: ['_INBOX.product.1'] },
     };
-    const ALL = [...Object.values(SUBJECTS), ...ELSEWHERE];
+    const ALL = [
+      ...Object.values(SUBJECTS),
+      ...ELSEWHERE,
+      ...EVENTS,
+      ...SET_UP,
+      ...UPDATE,
+      ...READ,
+      ...NEVER,
+    ];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
       'a user for %s that may publish and subscribe only to its subjects',
@@ -182,7 +231,7 @@ describe('a development installation', () => {
 
     it('a user for the token app that answers to inboxes only, whatever reply subject a request names', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
-      const wanted = [clientChanged, applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
+      const wanted = [applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
       answerer.nats.subscribe(introspect, {
         queue: 'token',
         callback: (_error, ask) => void ask.respond('yes'),
@@ -284,6 +333,13 @@ describe('a development installation', () => {
       const deleted = await operator(['client', 'delete', client.client_id, '--yes']);
       expect(deleted).toMatchObject({ code: 0, stderr: '' });
       await refused(second.access_token);
+
+      const { NATS_URL = '' } = await servers.environmentOf('operator');
+      const events = await auditEvents(NATS_URL, { clientId: client.client_id }, 4);
+      const types = new Set(events.map(({ type }) => type));
+      expect(types).toContain('token.issued');
+      expect(types).toContain('token.refreshed');
+      expect(types).toContain('grant.revoked');
     });
 
     it('to delete a user through the operator, and not by the service role while a grant is live', async () => {

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
@@ -64,7 +65,12 @@ export class CoreModule {
     return {
       module: CoreModule,
       global: true,
-      imports: [...stores, grants, ConfigurationFilesModule.forRoot([scopes])],
+      imports: [
+        ...stores,
+        grants,
+        AuditModule.forRoot({ service: 'authorize', natsUrl: configuration.NATS_URL }),
+        ConfigurationFilesModule.forRoot([scopes]),
+      ],
       providers,
       exports: [...stores, grants, ...providers],
     };

@@ -152,7 +152,7 @@ it('a login costs one script, one query, and five concurrent Redis commands', as
   const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
   await logIn();
   expect((await cost(logIn)).status).toBe(303);
-  expect(commands).toEqual(['evalsha', 'set', 'del', 'del', 'zrem', 'zrem']);
+  expect(commands).toEqual(['evalsha', 'set', 'getdel', 'del', 'zrem', 'zrem']);
   expect(statements).toEqual(['SELECT']);
 });
 

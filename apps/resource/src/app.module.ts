@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { AuditModule } from '#audit/audit.module.js';
 import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -29,6 +30,7 @@ export class AppModule {
       module: AppModule,
       global: true,
       imports: [
+        AuditModule.forRoot({ service: 'resource', natsUrl: configuration.NATS_URL }),
         ConfigurationFilesModule.forRoot([scopes]),
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,

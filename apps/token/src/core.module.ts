@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
@@ -51,6 +52,7 @@ export class CoreModule {
       global: true,
       imports: [
         ...connections,
+        AuditModule.forRoot({ service: 'token', natsUrl: NATS_URL, retention: configuration.auditRetention }),
         ConfigurationFilesModule.forRoot([scopes]),
         GrantsModule.forRoot({
           imports: connections,

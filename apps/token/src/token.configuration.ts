@@ -1,3 +1,4 @@
+import { type AuditRetention, DEFAULT_AUDIT_RETENTION } from '#audit/streams.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
   ChoiceVariable,
@@ -52,6 +53,21 @@ export class TokenConfiguration extends ServiceConfiguration {
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every API. If optional, none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
+
+  /** Days for which NATS keeps the audit trail. */
+  @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
+  /** How much of it NATS keeps at most, in MiB; refusals take a quarter of it in addition. */
+  @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
+  /** Copies of it, on as many servers of the NATS cluster. */
+  @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
+
+  get auditRetention(): AuditRetention {
+    return {
+      days: this.AUDIT_RETENTION_DAYS,
+      megabytes: this.AUDIT_MAX_MEGABYTES,
+      replicas: this.AUDIT_REPLICAS,
+    };
+  }
 
   override get publicUrl(): string {
     return this.BASE_URL;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
@@ -134,6 +135,8 @@ export class AuditReader {
   ): Promise<{ consumer: Consumer; pending: number } | null> {
     const info = await this.manager.consumers
       .add(stream, {
+        // A name puts the stream into the subject of the request, for the permissions of NATS.
+        name: `reader-${randomUUID()}`,
         filter_subject: subject,
         ack_policy: AckPolicy.None,
         inactive_threshold: IDLE_NS,

@@ -75,7 +75,7 @@ export class GrantEngine {
     this.count('redeemed');
     const narrowing = { scope: null, resources: redemption.resources };
     const pair = this.issuer.pair(token.handle, transition.grant, narrowing, times.now);
-    return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
+    return { outcome: 'granted', transition: 'redeemed', grantId: id, grant: transition.grant, pair };
   }
 
   /**
@@ -100,9 +100,10 @@ export class GrantEngine {
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, renewal);
     // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
-    this.count(transition.grant.rotatedAt === now ? 'refreshed' : 'retried');
+    const name = transition.grant.rotatedAt === now ? 'refreshed' : 'retried';
+    this.count(name);
     const pair = this.issuer.pair(token.handle, transition.grant, renewal, now);
-    return { outcome: 'granted', grantId: id, grant: transition.grant, pair };
+    return { outcome: 'granted', transition: name, grantId: id, grant: transition.grant, pair };
   }
 
   /**

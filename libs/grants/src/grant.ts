@@ -118,6 +118,7 @@ export interface Granted {
   readonly grantId: string;
   readonly grant: ActiveGrant;
   readonly pair: TokenPair;
+  readonly transition: 'redeemed' | 'refreshed' | 'retried';
 }
 
 /** An access or refresh token that is valid now. */

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
@@ -92,7 +93,11 @@ export class AuthorizeController {
     }
     if (!(await this.consumeLogin(request, visitor, query)))
       return this.redirectToLogin(reply, request, visitor, query);
-    if (decision === 'deny') throw await this.responses.deny(request, user);
+    if (decision === 'deny') {
+      const denied = await this.responses.deny(request, user);
+      addAuditEvent(raw, 'consent.denied');
+      throw denied;
+    }
     const approval = { scope, continuesConsent: false, outcome: 'allowed' };
     await this.approve(raw, reply, { request, user, query, ...approval });
   }
@@ -147,7 +152,8 @@ export class AuthorizeController {
   ): Promise<void> {
     try {
       const { location, grantId } = await this.responses.approve(request, user, approval);
-      addLogContext(raw, { user_id: user.id, grant: grantId, scope: approval.scope, outcome });
+      addLogContext(raw, { user_id: user.id, grant_id: grantId, scope: approval.scope, outcome });
+      addAuditEvent(raw, 'consent.allowed');
       this.pages.seeOther(reply, location);
     } catch (error) {
       if (!(error instanceof ConsentEndedError)) throw error;

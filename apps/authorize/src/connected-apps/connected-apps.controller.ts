@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
 import {
@@ -125,6 +126,7 @@ export class ConnectedAppsController {
     try {
       const revocation = await this.revocations.revokeGrants(user.id, clientId);
       addLogContext(raw, { outcome: 'access revoked', ...revocation });
+      addAuditEvent(raw, 'grant.revoked');
       return revocation;
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;

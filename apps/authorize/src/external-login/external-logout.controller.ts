@@ -1,6 +1,7 @@
 import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery } from '../addresses.js';
@@ -46,12 +47,12 @@ export class ExternalLogoutController {
   async logout(@Req() { url, headers, raw, ip }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     addLogContext(raw, { outcome: 'logged out' });
-    if (query === '') return this.leave(headers.cookie, reply, { id: 'flash.logged_out' });
+    if (query === '') return this.leave(raw, reply, { id: 'flash.logged_out' });
     const request = await this.requests.validateOrNull(query, null);
     // The provider would log the same user in again unless it is asked to let the user choose.
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request, ['select_account']);
-    await this.sessions.end(this.cookies.read(headers.cookie));
+    await this.end(raw, this.cookies.read(headers.cookie));
     reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
     this.pages.seeOther(reply, location);
   }
@@ -64,21 +65,25 @@ export class ExternalLogoutController {
     if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
     await this.users.endSessions(account.user.id);
     addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
-    await this.leave(headers.cookie, reply, { id: 'flash.logged_out_everywhere' });
+    addAuditEvent(raw, 'login.ended');
+    await this.leave(raw, reply, { id: 'flash.logged_out_everywhere' });
   }
 
   /** Gives the browser a new cookie, stores the message under it, and logs out at the provider. */
-  private async leave(
-    cookieHeader: string | undefined,
-    reply: FastifyReply,
-    message: FlashMessage,
-  ): Promise<void> {
-    const { cookie, session } = await this.sessions.findVisitor(cookieHeader);
-    await this.sessions.end(cookie);
+  private async leave(raw: FastifyRequest['raw'], reply: FastifyReply, message: FlashMessage): Promise<void> {
+    const { cookie, session } = await this.sessions.findVisitor(raw.headers.cookie);
+    await this.end(raw, cookie);
     const next = this.cookies.generate();
     await this.flashMessages.save(next, message);
     const elsewhere = cookie && session ? await this.provider.logoutAddress(cookie, session) : null;
     reply.header('Set-Cookie', this.cookies.set(next));
     this.pages.seeOther(reply, elsewhere ?? ENDPOINTS.logout);
+  }
+
+  private async end(raw: FastifyRequest['raw'], cookie: string | null): Promise<void> {
+    const ended = await this.sessions.end(cookie);
+    if (!ended) return;
+    addLogContext(raw, { user_id: ended.userId });
+    addAuditEvent(raw, 'login.ended');
   }
 }

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JWK } from 'jose';
 import { RedirectableError } from '#oauth/authorization-request.js';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../addresses.js';
@@ -65,6 +66,7 @@ export class HandOverLoginController {
       raw,
       userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
     );
+    if (userId !== null) addAuditEvent(raw, 'login.succeeded');
     reply.header('Set-Cookie', cookies);
     this.pages.seeOther(reply, location);
   }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../addresses.js';
@@ -54,6 +55,7 @@ export class LoginController {
     const result = await this.login.logIn(fields, { address: ip, cookies: headers.cookie, query });
     if ('user' in result) {
       addLogContext(raw, { user_id: result.user.id, outcome: 'logged in' });
+      addAuditEvent(raw, 'login.succeeded');
       reply.header('Set-Cookie', result.cookies);
       return this.pages.seeOther(reply, afterLogin(query));
     }

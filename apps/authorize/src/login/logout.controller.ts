@@ -1,6 +1,7 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
@@ -25,8 +26,9 @@ export class LogoutController {
   @Post(ENDPOINTS.logout)
   @ProtectForm('logout')
   async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.sessions.end(this.cookies.read(headers.cookie));
-    addLogContext(raw, { outcome: 'logged out' });
+    const ended = await this.sessions.end(this.cookies.read(headers.cookie));
+    addLogContext(raw, { outcome: 'logged out', ...(ended && { user_id: ended.userId }) });
+    if (ended) addAuditEvent(raw, 'login.ended');
     const query = rawQuery(url);
     if (query === '') return this.redirectToLogin(reply, { id: 'flash.logged_out' });
     reply.header('Set-Cookie', this.cookies.clear());
@@ -41,6 +43,7 @@ export class LogoutController {
     if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
     await this.users.endSessions(account.user.id);
     addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
+    addAuditEvent(raw, 'login.ended');
     // The new session generation has already invalidated it; this only frees the memory of Redis.
     await this.sessions.end(account.cookie);
     await this.redirectToLogin(reply, { id: 'flash.logged_out_everywhere' });

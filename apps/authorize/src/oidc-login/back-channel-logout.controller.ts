@@ -1,5 +1,6 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
@@ -20,6 +21,7 @@ export class BackChannelLogoutController {
   ): Promise<void> {
     try {
       addLogContext(raw, await this.logout.logout(fields['logout_token']));
+      addAuditEvent(raw, 'login.ended');
       void reply.status(200).send();
     } catch (thrown) {
       const error = OAuthError.from(thrown);

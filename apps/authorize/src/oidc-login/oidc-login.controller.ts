@@ -1,5 +1,6 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery } from '../addresses.js';
@@ -21,6 +22,7 @@ export class OidcLoginController {
       raw,
       userId === null ? { outcome: 'returned again' } : { user_id: userId, outcome: 'logged in' },
     );
+    if (userId !== null) addAuditEvent(raw, 'login.succeeded');
     reply.header('Set-Cookie', cookies);
     this.pages.seeOther(reply, location);
   }

@@ -164,8 +164,9 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  async end(cookie: string | null): Promise<void> {
-    if (cookie !== null) await this.sessions.delete(cookie);
+  /** @returns the user whose session it was; null if there was none */
+  async end(cookie: string | null): Promise<{ userId: number } | null> {
+    return cookie === null ? null : this.sessions.delete(cookie);
   }
 }
 

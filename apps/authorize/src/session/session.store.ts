@@ -78,9 +78,10 @@ export class SessionStore {
     return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
-  /** Deletes a session, if it exists. */
-  async delete(cookie: string): Promise<void> {
-    await replyTo(this.redis.del(keyOf(cookie)));
+  /** Deletes a session. @returns it, if it existed */
+  async delete(cookie: string): Promise<Session | null> {
+    const text = await replyTo(this.redis.getdel(keyOf(cookie)));
+    return text === null ? null : (JSON.parse(text) as Session);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Controller, Logger } from '@nestjs/common';
 import { Ctx, MessagePattern, type NatsContext, Payload } from '@nestjs/microservices';
+import { AuditPublisher } from '#audit/publisher.js';
 import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
@@ -28,6 +29,7 @@ export class IntrospectionResponder {
     private readonly usage: UsageRecorder,
     private readonly proofs: DpopProofService,
     private readonly users: UserStore,
+    private readonly audit: AuditPublisher,
   ) {}
 
   /** Whether an access token is active, and for what. A forged token costs no Redis call. */
@@ -53,13 +55,15 @@ export class IntrospectionResponder {
       };
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
-    this.logger.log({
-      reference: headers?.get(REFERENCE_HEADER),
+    const refused = {
+      // That of the API's request, whose own event says only that the token is not active.
+      reference: headers?.get(REFERENCE_HEADER) ?? '',
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
-      grant_id: result.grantId,
-      ...(result.outcome === 'expired' && { expired_at: result.expiredAt }),
-      msg: 'access token refused',
-    });
+      ...(result.grantId !== undefined && { grant_id: result.grantId }),
+    };
+    const detail = result.outcome === 'expired' ? { expired_at: result.expiredAt } : {};
+    this.logger.log({ ...refused, ...detail, msg: 'access token refused' });
+    this.audit.record({ type: 'request.refused', error: 'invalid_token', ...refused, detail });
     return { active: false };
   }
 

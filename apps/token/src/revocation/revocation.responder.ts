@@ -1,5 +1,6 @@
 import { Controller, Logger } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
+import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import {
@@ -19,6 +20,7 @@ export class RevocationResponder {
   constructor(
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
+    private readonly audit: AuditPublisher,
   ) {}
 
   @MessagePattern(SUBJECTS.applyRevocations)
@@ -29,6 +31,8 @@ export class RevocationResponder {
       'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },
     );
     await this.revocations.apply(ids);
+    if (ids.length > 0)
+      this.audit.record({ type: 'grant.revoked', ...named, detail: { recorded_revocations: ids.length } });
     this.logger.log({ ...named, grants: ids.length, msg: 'recorded revocations applied' });
     return { applied: ids.length };
   }

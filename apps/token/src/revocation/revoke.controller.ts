@@ -1,4 +1,5 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { addAuditEvent } from '#audit/request-events.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -40,6 +41,7 @@ export class RevokeController {
     const { clientId } = await this.clients.authenticate(request, dto);
     const { outcome, grantId } = await this.engine.revokeByToken(dto.token, clientId);
     addLogContext(request.raw, { grant_id: grantId, outcome });
+    if (outcome === 'revoked') addAuditEvent(request.raw, 'grant.revoked');
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client')
       throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });

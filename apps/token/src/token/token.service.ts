@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { addAuditEvent } from '#audit/request-events.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -16,6 +17,12 @@ import type { RefreshTokenDto, TokenAnswer, TokenDto } from './token.dto.js';
 export type TokenRequest = ClientRequest & ProvedRequest;
 
 type Credential = 'code' | 'refresh token';
+
+const EVENTS = {
+  redeemed: 'token.issued',
+  refreshed: 'token.refreshed',
+  retried: 'token.retried',
+} as const;
 
 /** Issues token pairs for codes and refresh tokens. */
 @Injectable()
@@ -69,9 +76,10 @@ export class TokenService {
 
   private answer({ raw }: TokenRequest, result: Granted | Refusal, credential: Credential): TokenAnswer {
     if (result.outcome !== 'granted') throw refusalError(result, credential);
-    const { grantId, grant, pair } = result;
+    const { grantId, grant, pair, transition } = result;
     this.usage.recordGrant(grantId);
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
+    addAuditEvent(raw, EVENTS[transition]);
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,

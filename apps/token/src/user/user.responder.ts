@@ -1,15 +1,27 @@
 import { Controller, Logger } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
+import type { AuditType } from '#audit/event.js';
+import { AuditPublisher } from '#audit/publisher.js';
 import type { UserRecord } from '#database/user/user-record.js';
 import { SUBJECTS, type UserDisableReply, type UserUpsertReply } from '#introspection/contract.js';
 import { UserChangeService } from './user-change.service.js';
+
+/** The changes; a refused or repeated message is none. */
+const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
+  created: 'user.created',
+  updated: 'user.updated',
+  disabled: 'user.disabled',
+};
 
 /** Answers the product, which sends the changes of its users. */
 @Controller()
 export class UserResponder {
   private readonly logger = new Logger(UserResponder.name);
 
-  constructor(private readonly changes: UserChangeService) {}
+  constructor(
+    private readonly changes: UserChangeService,
+    private readonly audit: AuditPublisher,
+  ) {}
 
   @MessagePattern(SUBJECTS.userUpsert)
   async upsert(@Payload() message: UserRecord): Promise<UserUpsertReply> {
@@ -23,7 +35,11 @@ export class UserResponder {
 
   /** The outcome and the user's id: nothing of the profile reaches the log. */
   private logged<Reply extends UserUpsertReply | UserDisableReply>(msg: string, reply: Reply): Reply {
-    this.logger.log({ user_id: reply.user_id, status: reply.status, msg });
+    const { user_id, status } = reply;
+    this.logger.log({ user_id, status, msg });
+    const type = EVENTS[status];
+    if (type && user_id !== undefined)
+      this.audit.record({ type, user_id, detail: { by: 'the product, over NATS' } });
     return reply;
   }
 }

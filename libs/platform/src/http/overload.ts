@@ -68,7 +68,7 @@ export class EventLoopDelay {
 /** The body of a refusal, in the shape of the app's errors. */
 export type OverloadBody = (request: FastifyRequest) => object;
 
-const FAILED_CHECK = 'event loop delay';
+export const OVERLOAD_CHECK = 'event loop delay';
 const HEADERS = { 'Retry-After': '1' };
 
 /**
@@ -99,12 +99,12 @@ export function refuseOverload(
       done(
         new RefusedRequestError(503, 'the service is overloaded', {
           headers: HEADERS,
-          detail: { check: FAILED_CHECK },
+          detail: { check: OVERLOAD_CHECK },
         }),
       );
       return;
     }
-    addLogContext(request.raw, { error: 'temporarily_unavailable', check: FAILED_CHECK });
+    addLogContext(request.raw, { error: 'temporarily_unavailable', check: OVERLOAD_CHECK });
     void reply.status(503).headers(HEADERS).send(body(request));
   });
 }

@@ -109,7 +109,7 @@ const MAX_PATH = 200;
  * decoded (`requestTarget`). A request target has no fragment (RFC 9112 3.2.1), but a client may send one, and it may hold what
  * a query holds.
  */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   return (path.includes('%') ? decodeURIComponent(path) : path).slice(0, MAX_PATH);

@@ -1,0 +1,79 @@
+import { connect } from '@nats-io/transport-node';
+import type { AuditEvent } from '#audit/event.js';
+import type { AuditFilter } from '#audit/filter.js';
+import { DEFAULT_AUDIT_RETENTION, ensureAuditStreams } from '#audit/streams.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import { auditEvents } from '#testing/audit-trail.js';
+import { PASSWORD } from './authorize-app.js';
+import { revoke } from './connected-apps.js';
+import { AUTHORIZE, useRequests } from './use-requests.js';
+
+const { app, now, address, consented } = useRequests();
+
+// The token app creates the streams, which does not run here.
+beforeAll(async () => {
+  const nats = await connect(natsOptions(app.services.natsUrl, 'test'));
+  await ensureAuditStreams(nats, DEFAULT_AUDIT_RETENTION);
+  await nats.close();
+});
+
+const eventsOf = (filter: AuditFilter, count: number) => auditEvents(app.services.natsUrl, filter, count);
+const typesOf = (events: readonly AuditEvent[]) => events.map(({ type }) => type);
+
+describe('the audit trail of the authorize app', () => {
+  it('has login, consent, denial, revocation and log-out, with user and application', async () => {
+    const browser = await consented();
+    await browser.submit(await browser.get(address({ prompt: 'consent' })), { decision: 'deny' }, AUTHORIZE);
+    await revoke(browser, now.client);
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    const events = await eventsOf({ userId: now.user.id }, 5);
+    expect(typesOf(events)).toEqual([
+      'login.succeeded',
+      'consent.allowed',
+      'consent.denied',
+      'grant.revoked',
+      'login.ended',
+    ]);
+    const [, allowed, denied, revoked] = events;
+    const client_id = now.client.clientId;
+    expect(allowed).toMatchObject({ client_id, grant_id: expect.stringMatching(/^[\w-]{43}$/) });
+    expect(allowed?.detail).toMatchObject({ outcome: 'allowed', scope: expect.any(String) });
+    expect(denied).toMatchObject({ client_id, error: 'access_denied', check: 'decision' });
+    expect(revoked).toMatchObject({ client_id, detail: { grants: 1 } });
+  });
+
+  it('has a refused login with the failed check and never with what was typed', async () => {
+    const browser = app.browser();
+    await browser.submit(await browser.get('/auth/login'), {
+      username: now.user.email,
+      password: 'my secret',
+    });
+    const [refused] = await eventsOf({ userId: now.user.id }, 1);
+    expect(refused).toMatchObject({
+      type: 'login.refused',
+      service: 'authorize',
+      status: 401,
+      check: 'password',
+    });
+    const text = JSON.stringify(await eventsOf({}, 1));
+    for (const typed of ['my secret', now.user.email, PASSWORD]) expect(text).not.toContain(typed);
+  });
+
+  it('has an error page under the reference that it shows, and an error that was redirected', async () => {
+    const page = await app.browser().get(address({ redirect_uri: 'https://elsewhere.example.com/' }));
+    const [reference] = /[\w-]{12}(?=<\/code>)/.exec(page.text) ?? [];
+    const [shown] = await eventsOf({ reference: String(reference) }, 1);
+    expect(shown).toMatchObject({ type: 'request.refused', status: 400, client_id: now.client.clientId });
+    await app.browser().get(address({ response_type: 'token' }));
+    const redirected = await eventsOf({ clientId: now.client.clientId }, 2);
+    expect(redirected.at(-1)).toMatchObject({ status: 303, error: 'unsupported_response_type' });
+  });
+
+  it('has no event of an answered request that changes nothing', async () => {
+    const browser = await app.loggedIn(now.user);
+    await browser.get(address());
+    await browser.get('/auth/');
+    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
+    expect(typesOf(await eventsOf({ userId: now.user.id }, 2))).toEqual(['login.succeeded', 'login.ended']);
+  });
+});

@@ -1,0 +1,99 @@
+import { SUBJECTS } from '#introspection/contract.js';
+import { auditEvents } from '#testing/audit-trail.js';
+import { type Pair, useTokenApp } from './use-token-app.js';
+
+const app = useTokenApp();
+
+const eventsOf = (reference: string, count = 1) => auditEvents(app.natsUrl, { reference }, count);
+const eventsOfGrant = (grantId: string, count: number) => auditEvents(app.natsUrl, { grantId }, count);
+const refresh = (pair: Pair) =>
+  app.post('refreshToken', { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours });
+
+describe('the audit trail of the token app', () => {
+  it('has the life of a grant: issued, refreshed, retried, revoked; with client, user, grant and request', async () => {
+    const pair = await app.pair();
+    await refresh(pair);
+    await refresh(pair);
+    await app.post('revoke', { token: pair.access_token, ...app.ours });
+    const grantId = app.grantIdOf(pair.access_token);
+    const events = await eventsOfGrant(grantId, 4);
+    expect(events.map(({ type }) => type)).toEqual([
+      'token.issued',
+      'token.refreshed',
+      'token.retried',
+      'grant.revoked',
+    ]);
+    expect(events[0]).toEqual({
+      version: 1,
+      id: expect.stringMatching(/^[\w-]{16}-\w+$/),
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      type: 'token.issued',
+      service: 'token',
+      reference: expect.stringMatching(/^[\w-]{12}$/),
+      client_id: app.ours.client_id,
+      user_id: app.userId,
+      grant_id: grantId,
+      request: { method: 'POST', path: '/api/auth/oauth/token' },
+      status: 200,
+      detail: { generation: 1 },
+    });
+  });
+
+  it('has a refused request under the reference of its answer, with the failed check', async () => {
+    const wrong = { ...app.redemption(await app.ourCode()), redirect_uri: 'https://app.example.com/other' };
+    const { body } = await app.post('token', wrong);
+    const [event] = await eventsOf((body as { error_reference: string }).error_reference);
+    expect(event).toMatchObject({
+      type: 'request.refused',
+      client_id: app.ours.client_id,
+      status: 400,
+      error: 'invalid_grant',
+      check: 'redirect_uri_mismatch',
+      detail: { found: expect.any(String) },
+    });
+  });
+
+  it('has reuse of a code as an event of the trail, which refusals cannot push out', async () => {
+    const redemption = app.redemption(await app.ourCode());
+    await app.post('token', redemption);
+    const { body } = await app.post('token', redemption);
+    const [event] = await eventsOf((body as { error_reference: string }).error_reference);
+    expect(event).toMatchObject({ type: 'token.reuse_detected', check: 'code_replayed' });
+  });
+
+  it('has why a token was refused at an API, under the reference that the API sent', async () => {
+    const { refresh_token: token } = await app.pair();
+    await app.ask(SUBJECTS.introspect, { token });
+    const [event] = await auditEvents(app.natsUrl, {
+      types: ['request.refused'],
+      grantId: app.grantIdOf(token),
+    });
+    expect(event).toMatchObject({ service: 'token', error: 'invalid_token', check: 'wrong_kind' });
+  });
+
+  it('has the users whom the product brings and disables', async () => {
+    const identity = { issuer: 'https://login.example.com', external_id: 'audited' };
+    const updated_at = new Date().toISOString();
+    const user = { ...identity, email: 'audited@example.com', username: 'audited', name: 'A', updated_at };
+    const brought = await app.ask<{ user_id: number }>(SUBJECTS.userUpsert, user);
+    await app.ask(SUBJECTS.userUpsert, user);
+    await app.ask(SUBJECTS.userDisable, { ...identity, updated_at: new Date(Date.now() + 1).toISOString() });
+    const events = await auditEvents(app.natsUrl, { userId: brought.user_id }, 2);
+    expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.disabled']);
+  });
+
+  it('never has a credential', async () => {
+    const pair = await app.pair();
+    await refresh(pair);
+    await app.post('introspect', { token: pair.access_token, ...app.ours });
+    await eventsOfGrant(app.grantIdOf(pair.access_token), 2);
+    const text = JSON.stringify(await auditEvents(app.natsUrl, {}));
+    for (const secret of [
+      pair.access_token,
+      pair.refresh_token,
+      app.ours.client_secret,
+      'audited@example.com',
+    ])
+      expect(text).not.toContain(secret);
+  });
+});

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Counter } from 'prom-client';
+import { redactCredentials } from '#platform/logging/logger.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import type { Metrics } from '#platform/telemetry/metrics.js';
+import { AUDIT_STREAMS, type AuditEvent, auditEvent, type AuditRecord, auditSubject } from './event.js';
+import { storeBatch, type StoredMessage } from './store-batch.js';
+import { type AuditRetention, ensureAuditStreams } from './streams.js';
+
+/** Bounds of what waits for NATS. Events have some 400 characters. */
+const MAX_EVENTS = 20_000;
+const MAX_CHARACTERS = 16_000_000;
+/** Refusals, which anybody can cause, leave the other half to the trail. */
+const REFUSALS_PART = 0.5;
+/** Longer than any event whose values have the permitted lengths. */
+const MAX_EVENT = 16_000;
+/** Events that are sent together. */
+const BATCH = 500;
+/** Milliseconds for which an event waits for others to be sent with, and until a batch that failed is sent again. */
+const DELAY_MS = 100;
+const RETRY_MS = 1_000;
+const WARN_MS = 60_000;
+/** How long a shutdown waits for NATS, in milliseconds. */
+const FLUSH_MS = 3_000;
+
+export interface AuditPublisherOptions {
+  readonly service: AuditEvent['service'];
+  readonly natsUrl: string;
+  /** In the app that creates the streams. */
+  readonly retention?: AuditRetention | undefined;
+}
+
+/**
+ * Publishes events of the audit trail in the background. `record` never waits and never fails: events wait in a bounded buffer until
+ * NATS has stored them, also over a restart of NATS. An event that is sent again has the same id, by which NATS drops it. The
+ * connection is its own, so that events do not delay introspection.
+ */
+export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('audit');
+  private readonly waiting: StoredMessage[] = [];
+  private characters = 0;
+  private lost = 0;
+  private nats: NatsConnection | undefined;
+  private inboxPrefix = '_INBOX';
+  private disconnected: AbortController | null = null;
+  private isShutDown = false;
+  private isClosed = false;
+  private timer: NodeJS.Timeout | undefined;
+  private sending: Promise<void> | undefined;
+  private warnedAt = -Infinity;
+  private readonly stored: Counter;
+  private readonly dropped: Counter;
+
+  constructor(
+    private readonly options: AuditPublisherOptions,
+    metrics: Metrics,
+  ) {
+    this.stored = metrics.counter(
+      'oauth_audit_events_total',
+      'Events that NATS stored in the audit trail',
+      [],
+    );
+    this.dropped = metrics.counter(
+      'oauth_audit_events_dropped_total',
+      'Events lost to the audit trail: the buffer was full, or the process ended while NATS was away',
+      [],
+    );
+    const gauge = metrics.gauge('oauth_audit_events_waiting', 'Events that wait for NATS to store them', []);
+    Object.assign(gauge, { collect: () => gauge.set(this.waiting.length) });
+  }
+
+  onApplicationBootstrap(): void {
+    void this.open();
+  }
+
+  /** The last request is answered by now. */
+  async onApplicationShutdown(): Promise<void> {
+    this.isShutDown = true;
+    clearTimeout(this.timer);
+    await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
+    if (this.waiting.length > 0)
+      this.drop(this.waiting.length, 'the process ends, and NATS does not store them');
+    this.isClosed = true;
+    await this.nats?.close();
+  }
+
+  get state(): { readonly waiting: number; readonly dropped: number } {
+    return { waiting: this.waiting.length, dropped: this.lost };
+  }
+
+  record(record: AuditRecord): void {
+    const event = auditEvent(this.options.service, record);
+    const subject = auditSubject(event.type);
+    const payload = serialize(event);
+    const part = subject.startsWith(AUDIT_STREAMS.refusals.prefix) ? REFUSALS_PART : 1;
+    const isFull =
+      this.waiting.length >= MAX_EVENTS * part || this.characters + payload.length > MAX_CHARACTERS * part;
+    if (isFull) return this.drop(1, 'too many wait for NATS to store them');
+    this.waiting.push({ id: event.id, subject, payload });
+    this.characters += payload.length;
+    this.schedule(DELAY_MS);
+  }
+
+  private schedule(delay: number): void {
+    if (this.timer || this.sending || this.isShutDown) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.send();
+    }, delay).unref();
+  }
+
+  private send(): Promise<void> {
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+      // Also what failed: meanwhile NATS may be back, or have got room.
+      if (this.waiting.length > 0) this.schedule(RETRY_MS);
+    });
+    return this.sending;
+  }
+
+  /** Sends batch after batch, until nothing waits or NATS does not store it. */
+  private async sendAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      // The client would keep what is published while it reconnects, without a bound.
+      if (!this.nats || !this.disconnected) return;
+      const batch = this.waiting.slice(0, BATCH);
+      const { left, failure } = await storeBatch(this.nats, batch, {
+        inboxPrefix: this.inboxPrefix,
+        disconnected: this.disconnected.signal,
+      });
+      this.waiting.splice(0, batch.length, ...batch.filter((_, index) => left.has(index)));
+      this.characters = this.waiting.reduce((sum, { payload }) => sum + payload.length, 0);
+      this.stored.inc(batch.length - left.size);
+      if (left.size > 0) return this.warn(`events wait: ${failure}`);
+    }
+  }
+
+  private async flush(): Promise<void> {
+    for (; this.waiting.length > 0; await sleep(DELAY_MS, undefined, { ref: false })) await this.send();
+  }
+
+  private drop(count: number, reason: string): void {
+    this.lost += count;
+    this.dropped.inc(count);
+    this.warn(`events are lost: ${reason}`);
+  }
+
+  private warn(problem: string): void {
+    const now = performance.now();
+    if (now - this.warnedAt < WARN_MS) return;
+    this.warnedAt = now;
+    this.logger.warn({ ...this.state, msg: `audit trail: ${problem}` });
+  }
+
+  /** Retries the first connection itself, because the client would go on trying after this process has shut down. */
+  private async open(): Promise<void> {
+    const { natsUrl, service } = this.options;
+    const options = { ...natsOptions(natsUrl, `${service} audit`), waitOnFirstConnect: false };
+    this.inboxPrefix = options.inboxPrefix ?? this.inboxPrefix;
+    while (!this.isClosed) {
+      try {
+        const nats = await connect(options);
+        if (this.isClosed) return await nats.close();
+        this.nats = nats;
+        return await this.use(nats);
+      } catch (error) {
+        this.warn(`NATS: ${messageOf(error)}`);
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  private async use(nats: NatsConnection): Promise<void> {
+    this.onConnected(nats);
+    for await (const status of nats.status()) {
+      if (status.type === 'disconnect') this.onDisconnected();
+      if (status.type === 'reconnect') this.onConnected(nats);
+      if (status.type === 'error') this.warn(`NATS: ${status.error.message}`);
+    }
+  }
+
+  private onDisconnected(): void {
+    this.disconnected?.abort();
+    this.disconnected = null;
+  }
+
+  private onConnected(nats: NatsConnection): void {
+    this.disconnected = new AbortController();
+    void this.ensureStreams(nats).then(() => this.send());
+  }
+
+  /** Again after each reconnect: NATS may have lost its disk. */
+  private async ensureStreams(nats: NatsConnection): Promise<void> {
+    const { retention } = this.options;
+    if (!retention) return;
+    for (; this.disconnected && !this.isClosed; await sleep(RETRY_MS * 10, undefined, { ref: false })) {
+      try {
+        return await ensureAuditStreams(nats, retention);
+      } catch (error) {
+        this.warn(`the streams were not created or updated: ${messageOf(error)}`);
+        // What exists takes events.
+        void this.send();
+      }
+    }
+  }
+}
+
+/** Without what is too long to store, and without credentials that a caller put where none belongs, as in the log. */
+function serialize(event: AuditEvent): string {
+  const text = JSON.stringify(event);
+  const { detail: _, ...rest } = event;
+  return redactCredentials(
+    text.length <= MAX_EVENT
+      ? text
+      : JSON.stringify({ ...rest, detail: { omitted: `${text.length} characters` } }),
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
