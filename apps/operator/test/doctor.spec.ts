@@ -307,6 +307,16 @@ describe('operator doctor', () => {
       expect(stdout).not.toContain(secret);
   });
 
+  it('leaves out the parts that are not to be examined', async () => {
+    const { stdout } = await doctor(['--json', '--skip', 'postgresql', 'addresses'], {
+      AUTH_URL: 'http://localhost:1',
+    });
+    const found = JSON.parse(stdout) as Report;
+    expect(found.findings.map(({ check }) => check)).not.toContain('address-unreachable');
+    expect(found.not_checked).toContainEqual({ check: 'database-not-durable', reason: '--skip postgresql' });
+    expectRefused(await doctor(['--skip', 'everything']), /Allowed choices are addresses, /);
+  });
+
   it('refuses a severity that does not exist', async () => {
     expectRefused(await doctor(['--fail-on', 'info']), /Allowed choices are error, warning/);
   });

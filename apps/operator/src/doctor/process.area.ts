@@ -22,9 +22,9 @@ export function processAreas(settings: DoctorSettings): Area[] {
   const ask = () => (asked ??= askServices(settings.NATS_URL));
   return [
     { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
-    { name: 'Redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
+    { name: 'redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
     {
-      name: 'audit buffers',
+      name: 'audit',
       checks: AUDIT_CHECKS,
       examine: async () => examineBuffers(statusesOf(await ask())),
     },
