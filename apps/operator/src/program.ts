@@ -15,13 +15,13 @@ const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
-  NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
-                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
+  NATS_URL         client create, client update, client disable, client enable, client delete, client import,
+                   client secret rotate, client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
                    keys list, keys next, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
-  SCOPES_FILE      client create, client update, scope list, doctor; scopes.yaml in the working directory if not set
+  SCOPES_FILE      client create, client update, client import, scope list, doctor; scopes.yaml in the working directory if not set
   TOKEN_KEYS       keys next, without --stdin`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
