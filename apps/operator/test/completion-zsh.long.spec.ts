@@ -66,7 +66,7 @@ async function shown(line: string): Promise<string[]> {
   return lines
     .map((text) =>
       text
-        .replaceAll(/\p{Cc}/gu, '')
+        .replaceAll(/[\u0007\b\r]/g, '')
         .trimEnd()
         .replace(/\s*X$/, ''),
     )

@@ -1,5 +1,3 @@
-import { clientExportCommand } from '../client-file/client-export.command.js';
-import { clientImportCommand } from '../client-file/client-import.command.js';
 import { clientSecretCommand } from '../client-secret/client-secret.command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { handoverCommand, listCommand, searchCommand, showCommand } from './client-lookup.command.js';
@@ -9,7 +7,7 @@ import { deleteCommand, disableCommand, enableCommand } from './client-state.com
 export function clientCommand(): OperatorCommand {
   return new OperatorCommand('client')
     .description(
-      'registered applications: create, list, search, show, handover, update, disable, enable, delete, export, import, secret',
+      'registered applications: create, list, search, show, handover, update, disable, enable, delete, secret',
     )
     .examples('client create --help')
     .addCommand(registerCommand())
@@ -21,7 +19,5 @@ export function clientCommand(): OperatorCommand {
     .addCommand(disableCommand())
     .addCommand(enableCommand())
     .addCommand(deleteCommand())
-    .addCommand(clientExportCommand())
-    .addCommand(clientImportCommand())
     .addCommand(clientSecretCommand());
 }

@@ -33,22 +33,9 @@ export interface NotChecked {
   readonly reason: string;
 }
 
-/** The parts of an installation. */
-export const AREAS = [
-  'addresses',
-  'certificates',
-  'processes',
-  'keys',
-  'postgresql',
-  'redis',
-  'nats',
-  'audit',
-  'clients',
-] as const;
-
-/** Examines one part. */
+/** A part of the installation that is examined at once. */
 export interface Area {
-  readonly name: (typeof AREAS)[number];
+  readonly name: string;
   readonly checks: Checks;
   /** Checks that are in no result hold. */
   examine(): Promise<readonly (Finding | NotChecked)[]>;

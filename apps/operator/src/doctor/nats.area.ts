@@ -26,7 +26,7 @@ const DELETION = '$JS.API.STREAM.DELETE.DOCTOR';
 export function natsArea(natsUrl: string): Area {
   const wanted = Object.values(AUDIT_STREAMS).map(({ name }) => name);
   return {
-    name: 'nats',
+    name: 'NATS',
     checks: NATS_CHECKS,
     examine: async () => examineNats(await readFacts(natsUrl), wanted),
   };

@@ -4,7 +4,6 @@ import { readScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
-import { examineKeys, KEY_CHECKS } from './key.checks.js';
 import {
   type ClockReading,
   examineClocks,
@@ -23,19 +22,9 @@ export function processAreas(settings: DoctorSettings): Area[] {
   const ask = () => (asked ??= askServices(settings.NATS_URL));
   return [
     { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
+    { name: 'Redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
     {
-      name: 'keys',
-      checks: KEY_CHECKS,
-      examine: async () =>
-        examineKeys(
-          statusesOf(await ask()),
-          await withStores(settings, ({ tokenKeys }) => tokenKeys.list()),
-          new Date(),
-        ),
-    },
-    { name: 'redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
-    {
-      name: 'audit',
+      name: 'audit buffers',
       checks: AUDIT_CHECKS,
       examine: async () => examineBuffers(statusesOf(await ask())),
     },

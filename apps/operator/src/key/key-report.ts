@@ -17,7 +17,7 @@ export interface ReportedKey {
   readonly record: RecordedKey | undefined;
 }
 
-export interface KeyProblem {
+interface KeyProblem {
   readonly id:
     | 'no_process'
     | 'signing_key_unknown'
