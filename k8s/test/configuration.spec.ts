@@ -205,6 +205,19 @@ describe.each(OVERLAYS)('the %s overlay with the component for a login', (overla
   });
 });
 
+describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (overlay) => {
+  it('lets the operator reach the public addresses, and no other pod', async () => {
+    const manifests = await renderWith(overlay, 'doctor');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const reaching = workloads(manifests).filter(
+      ({ template }) => template.metadata?.labels?.['reaches-addresses'] === 'true',
+    );
+    expect(reaching.map(({ name }) => name)).toEqual(['operator']);
+    const policy = manifests.find(({ metadata }) => metadata?.name === 'to-addresses');
+    expect(policy).toMatchObject({ spec: { podSelector: { matchLabels: { 'reaches-addresses': 'true' } } } });
+  });
+});
+
 describe('the External Secrets', () => {
   it('create every Secret and key that the production pods refer to', async () => {
     const [asked, made] = await Promise.all([

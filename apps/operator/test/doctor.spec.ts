@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -11,9 +11,10 @@ import { natsOptions } from '#platform/nats/nats.connection.js';
 import { STATUS_SUBJECT, type ServiceStatus } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
-import { type Fixture, openFixture } from '#testing/fixture.js';
+import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { findTool } from '#testing/tool.js';
+import { until } from '#testing/topology/until.js';
 import { CommandHost } from './command-host.js';
 import { expectRefused } from './outcome.js';
 import { type Outcome, runOperator } from './run-operator.js';
@@ -131,6 +132,7 @@ describe('operator doctor', () => {
       /read the tokens .*read the answers .*change users/,
     );
     expect(problemsOf(first, 'audit-deletable')).toHaveLength(1);
+    expect(first.holding).toContain('audit-stream-missing');
   });
 
   /** What a process answers that is not in order; unlisted fields are. */
@@ -219,6 +221,37 @@ describe('operator doctor', () => {
     ]);
     expect(problemsOf(found, 'address-unreachable').join()).toMatch(/SELF_SIGNED/);
     expect(found.holding).toContain('certificate-expires');
+  });
+
+  it('finds clients that redeem codes without PKCE, and no others', async () => {
+    const [without, withPkce] = [await fixture.client(), await fixture.client()];
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const userId = await fixture.user();
+    const redeem = async (
+      client: TestClient,
+      pending: { challenge?: string },
+      more: Record<string, string>,
+    ) => {
+      const code = await fixture.code(client.client_id, userId, pending);
+      const body = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client, ...more };
+      const answer = await fetch(`${env['BASE_URL']}/api/auth/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams(body),
+      });
+      expect(answer.status).toBe(200);
+    };
+    await redeem(without, {}, {});
+    await redeem(withPkce, { challenge }, { code_verifier: verifier });
+    await until('the audit trail has both', 60_000, async () => {
+      const found = await report();
+      return found.findings.some(({ check }) => check === 'client-without-pkce');
+    });
+    expect(problemsOf(await report(), 'client-without-pkce')).toEqual([
+      expect.stringContaining(`${without.client_id} "Calendar Connect": it redeemed a code without PKCE`),
+    ]);
+    await fixture.registrations.delete(without.client_id);
+    await fixture.registrations.delete(withPkce.client_id);
   });
 
   it('finds clients with redirect URIs, secrets and scopes that are not in order', async () => {

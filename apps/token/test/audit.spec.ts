@@ -1,5 +1,6 @@
 import { SUBJECTS } from '#introspection/contract.js';
 import { auditEvents } from '#testing/audit-trail.js';
+import { REDIRECT_URI } from '#testing/fixture.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
 const app = useTokenApp();
@@ -35,7 +36,7 @@ describe('the audit trail of the token app', () => {
       grant_id: grantId,
       request: { method: 'POST', path: '/api/auth/oauth/token' },
       status: 200,
-      detail: { generation: 1 },
+      detail: { generation: 1, pkce: false },
     });
   });
 
@@ -49,7 +50,7 @@ describe('the audit trail of the token app', () => {
       status: 400,
       error: 'invalid_grant',
       check: 'redirect_uri_mismatch',
-      detail: { found: expect.any(String) },
+      detail: { expected: REDIRECT_URI, sent: 'https://app.example.com/other' },
     });
   });
 

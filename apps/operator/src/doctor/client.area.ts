@@ -1,36 +1,34 @@
 import { lookup } from 'node:dns/promises';
 import { withStores } from '../connections/database.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
-import type { DatabaseSettings } from '../settings/settings.js';
+import type { DoctorSettings } from '../settings/settings.js';
 import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
+import { clientsWithoutPkce } from './pkce.js';
 
 const LOOKUPS_AT_ONCE = 4;
 const LOOKUPS_TIMEOUT_MS = 20_000;
 
 /** Every client that is not disabled. */
-export function clientArea(settings: DatabaseSettings): Area {
+export function clientArea(settings: DoctorSettings): Area {
   return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(settings) };
 }
 
-async function examine(settings: DatabaseSettings): Promise<(Finding | NotChecked)[]> {
+async function examine(settings: DoctorSettings): Promise<(Finding | NotChecked)[]> {
   const { clients, secrets } = await withStores(settings, async (stores) => ({
     clients: (await stores.clients.list()).filter(({ disabledAt }) => disabledAt === null),
     secrets: await stores.secrets.listAll(),
   }));
   const hosts = await resolveHosts(hostsToResolve(clients));
+  const pkce = await clientsWithoutPkce(settings.NATS_URL);
   const scopes = knownScopes();
   const around = {
     now: Date.now(),
     scopes: scopes.names,
     unresolvable: hosts.unresolvable,
-    withoutPkce: new Map<string, number>(),
+    withoutPkce: pkce.counts,
   };
-  const notChecked: NotChecked[] = [
-    ...scopes.notChecked,
-    ...hosts.notChecked,
-    { check: 'client-without-pkce', reason: 'the audit trail is not read yet' },
-  ];
+  const notChecked: NotChecked[] = [...scopes.notChecked, ...hosts.notChecked, ...pkce.notChecked];
   const findings = clients.flatMap((client) =>
     examineClient({ ...client, secrets: secrets.get(client.clientId) ?? [] }, around),
   );

@@ -246,7 +246,7 @@ function pkce(client: ExaminedClient, withoutPkce: ReadonlyMap<string, number>):
     {
       check: 'client-without-pkce',
       subject: subjectOf(client),
-      problem: `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE of late`,
+      problem: `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
       remedy: 'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
     },
   ];

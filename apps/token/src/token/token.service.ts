@@ -50,6 +50,8 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
         { detail: { check: 'code_verifier syntax' } },
       );
+    // A code with a challenge is refused without its verifier, and one without a challenge with a verifier.
+    addLogContext(request.raw, { pkce: challenge !== null });
     const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
     return this.answer(request, result, 'code');
   }

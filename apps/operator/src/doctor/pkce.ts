@@ -1,0 +1,35 @@
+import type { NotChecked } from './finding.js';
+
+const DAYS = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A busy week has millions: the newest of them are not needed to see that a client sends no PKCE. */
+const TIME_LIMIT_MS = 8_000;
+
+/** Which clients redeemed codes without PKCE in the last week, and how many, by the audit trail. */
+export async function clientsWithoutPkce(
+  natsUrl: string,
+): Promise<{ counts: ReadonlyMap<string, number>; notChecked: NotChecked[] }> {
+  const counts = new Map<string, number>();
+  let seen = 0;
+  const notChecked = (reason: string) => ({ counts, notChecked: [{ check: 'client-without-pkce', reason }] });
+  // Loaded on demand: no other command needs it.
+  const { AuditReader } = await import('#audit/reader.js');
+  try {
+    const reader = await AuditReader.open(natsUrl);
+    try {
+      const end = Date.now() + TIME_LIMIT_MS;
+      const since = new Date(Date.now() - DAYS * DAY_MS);
+      for await (const { client_id: clientId, detail } of reader.read({ types: ['token.issued'], since })) {
+        seen += 1;
+        if (clientId !== undefined && detail?.['pkce'] === false)
+          counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
+        if (Date.now() > end) break;
+      }
+    } finally {
+      await reader.close();
+    }
+  } catch {
+    return notChecked('the audit trail cannot be read');
+  }
+  return seen > 0 ? { counts, notChecked: [] } : notChecked(`no code was redeemed in the last ${DAYS} days`);
+}
