@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
 
 const DOCUMENTS = [
   ...readdirSync('.').filter((file) => file.endsWith('.md')),
@@ -46,6 +47,11 @@ it('docs/dependencies.md lists every production dependency and no other', () => 
   const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];
   const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
   expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+});
+
+it('docs/integrate.md has every error code', () => {
+  const errors = read('docs/integrate.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? '';
+  expect(Object.keys(ERROR_CODES).filter((code) => !errors.includes(`\`${code}\``))).toEqual([]);
 });
 
 it('every alert links to an existing section of the runbook', () => {

@@ -4,7 +4,6 @@ import { reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { completionCommand } from './completion/completion.command.js';
 import { doctorCommand } from './doctor/doctor.command.js';
-import { explainCommand } from './explain/explain.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { keyCommand } from './key/key.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
@@ -18,7 +17,7 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
                    client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
-                   keys list, keys next, explain, doctor
+                   keys list, keys next, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
@@ -50,7 +49,6 @@ export function program(): OperatorCommand {
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())
     .addCommand(grantCommand())
-    .addCommand(explainCommand())
     .addCommand(doctorCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())

@@ -66,7 +66,7 @@ async function shown(line: string): Promise<string[]> {
   return lines
     .map((text) =>
       text
-        .replaceAll(/[\u0007\b\r]/g, '')
+        .replaceAll(/\p{Cc}/gu, '')
         .trimEnd()
         .replace(/\s*X$/, ''),
     )

@@ -244,7 +244,7 @@ describe('doctor: PostgreSQL', () => {
 });
 
 describe('doctor: a diagnosis', () => {
-  const area = (name: string, examine: Area['examine']): Area => ({
+  const area = (name: Area['name'], examine: Area['examine']): Area => ({
     name,
     checks: {
       [`${name}-a`]: check('warning', 'a'),
@@ -257,31 +257,31 @@ describe('doctor: a diagnosis', () => {
 
   it('has the most severe findings first, and says what holds and what was not checked', async () => {
     const results = [
-      finding('x-a'),
-      finding('x-b'),
-      finding('x-a'),
-      { check: 'x-c', reason: 'nothing there' },
+      finding('redis-a'),
+      finding('redis-b'),
+      finding('redis-a'),
+      { check: 'redis-c', reason: 'nothing there' },
     ];
     const diagnosis = await diagnose(
-      [area('x', async () => results), area('y', async () => [])],
+      [area('redis', async () => results), area('nats', async () => [])],
       () => undefined,
     );
-    expect(ids(diagnosis.findings)).toEqual(['x-b', 'x-a', 'x-a']);
-    expect(diagnosis.findings[0]).toMatchObject({ severity: 'error', holds: 'b', area: 'x' });
-    expect(diagnosis.holding).toEqual(['y-a', 'y-b', 'y-c']);
-    expect(diagnosis.notChecked).toEqual([{ check: 'x-c', reason: 'nothing there' }]);
+    expect(ids(diagnosis.findings)).toEqual(['redis-b', 'redis-a', 'redis-a']);
+    expect(diagnosis.findings[0]).toMatchObject({ severity: 'error', holds: 'b', area: 'redis' });
+    expect(diagnosis.holding).toEqual(['nats-a', 'nats-b', 'nats-c']);
+    expect(diagnosis.notChecked).toEqual([{ check: 'redis-c', reason: 'nothing there' }]);
   });
 
   it('goes on when an area fails or hangs, and repeats no credential', async () => {
-    const failing = area('x', async () =>
+    const failing = area('redis', async () =>
       Promise.reject(new Error('no way to postgres://me:secret@db/oauth')),
     );
-    const hanging = area('y', () => new Promise(() => undefined));
+    const hanging = area('nats', () => new Promise(() => undefined));
     const steps: string[] = [];
     const diagnosis = await diagnose([failing, hanging], (done, total) => steps.push(`${done}/${total}`), 10);
     expect(diagnosis.findings.map(({ subject, problem }) => `${subject}: ${problem}`)).toEqual([
-      'x: no way to postgres://db/oauth',
-      'y: no answer within 0.01 s',
+      'redis: no way to postgres://db/oauth',
+      'nats: no answer within 0.01 s',
     ]);
     expect(diagnosis.notChecked).toHaveLength(6);
     expect(steps).toEqual(['0/2', '1/2', '2/2']);

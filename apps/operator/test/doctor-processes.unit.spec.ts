@@ -1,6 +1,7 @@
 import type { ServiceStatus } from '#platform/status/service-status.js';
 import { examineBuffers } from '../src/doctor/audit.checks.js';
 import { type Certificate, examineCertificate } from '../src/doctor/certificate.checks.js';
+import { examineKeys } from '../src/doctor/key.checks.js';
 import { examineNats, type NatsFacts } from '../src/doctor/nats.checks.js';
 import { type ClockReading, examineClocks, examineProcesses } from '../src/doctor/process.checks.js';
 import { examineRedis } from '../src/doctor/redis.checks.js';
@@ -208,5 +209,72 @@ describe('doctor: certificates', () => {
     ['of a server that speaks TLS 1.0', { outdated: true }, ['tls-outdated']],
   ])('judges one %s', (_, changes, expected) => {
     expect(ids(examineCertificate({ ...CERTIFICATE, ...changes }, NOW))).toEqual(expected);
+  });
+});
+
+describe('doctor: token keys', () => {
+  const NOW = new Date('2026-06-01T00:00:00Z');
+  const [PAST, FUTURE] = [new Date('2026-05-01T00:00:00Z'), new Date('2026-08-01T00:00:00Z')];
+  const signing = (id: string) => ({ id, role: 'signing' }) as const;
+  const verifying = (id: string) => ({ id, role: 'verifying' }) as const;
+  const [A, B] = ['aaaaaaaa', 'bbbbbbbb'];
+  const record = (id: string, neededUntil: Date | null = FUTURE, firstSeenAt = PAST) => ({
+    id,
+    firstSeenAt,
+    lastSignedAt: neededUntil && PAST,
+    neededUntil,
+  });
+  const both = (authorize: ServiceStatus['keys'], token = authorize) => [
+    status('authorize', 'a:1', authorize && { keys: authorize }),
+    status('token', 'a:1', token && { keys: token }),
+  ];
+
+  it.each<[string, ServiceStatus[], ReturnType<typeof record>[], string[]]>([
+    ['one key', both([signing(A)]), [record(A)], []],
+    [
+      'a next key that has signed nothing',
+      both([signing(A), verifying(B)]),
+      [record(A), record(B, null)],
+      [],
+    ],
+    ['an older key that is still needed', both([signing(A), verifying(B)]), [record(A), record(B)], []],
+    [
+      'an older key that is not needed',
+      both([signing(A), verifying(B)]),
+      [record(A), record(B, PAST)],
+      ['key-unneeded'],
+    ],
+    [
+      'a key that one app does not know',
+      both([signing(A)], [signing(B), verifying(A)]),
+      [record(A), record(B)],
+      ['keys-differ', 'key-unknown'],
+    ],
+    [
+      'two signing keys that all know',
+      both([signing(A), verifying(B)], [signing(B), verifying(A)]),
+      [record(A), record(B)],
+      ['keys-differ'],
+    ],
+    [
+      'a key that tokens need and one app lacks',
+      both([signing(A), verifying(B)], [signing(A)]),
+      [record(A), record(B)],
+      ['key-missing'],
+    ],
+    ['a removed key that tokens need', both([signing(A)]), [record(A), record(B)], ['key-removed-early']],
+    ['a removed key that no token needs', both([signing(A)]), [record(A), record(B, PAST)], []],
+    [
+      'a key of two years',
+      both([signing(A)]),
+      [record(A, FUTURE, new Date('2024-06-01T00:00:00Z'))],
+      ['key-old'],
+    ],
+  ])('judges %s', (_, statuses, records, expected) => {
+    expect(ids(examineKeys(statuses, records, NOW)).sort()).toEqual(expected.sort());
+  });
+
+  it('checks nothing if no process reports its keys', () => {
+    expect(examineKeys([status('resource', 'a:1')], [], NOW)).toHaveLength(6);
   });
 });

@@ -191,6 +191,20 @@ describe('operator doctor', () => {
     });
   });
 
+  it('finds processes with another key, and a key that was removed too early', async () => {
+    const neededUntil = "now() + interval '1 day'";
+    await fixture.sql(
+      `INSERT INTO token_keys (id, last_signed_at, needed_until) VALUES ('0badc0de', now(), ${neededUntil})`,
+    );
+    await withProcess({ keys: [{ id: '12345678', role: 'signing' }] }, async () => {
+      const found = await report();
+      expect(problemsOf(found, 'key-unknown').join()).toMatch(/key 12345678 signs in token planted:1/);
+      expect(problemsOf(found, 'keys-differ')).toHaveLength(1);
+      expect(problemsOf(found, 'key-removed-early')).toEqual([expect.stringContaining('0badc0de')]);
+    });
+    await fixture.sql("DELETE FROM token_keys WHERE id = '0badc0de'");
+  });
+
   it('finds a certificate that nobody trusts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
     const openssl = await findTool('openssl');
@@ -311,7 +325,7 @@ describe('operator doctor', () => {
     const { stdout, code } = await doctor(['--json'], { DATABASE_URL: databaseUrl });
     const found = JSON.parse(stdout) as Report;
     expect(code).toBe(4);
-    expect(problemsOf(found, 'not-examined')).toHaveLength(2);
+    expect(problemsOf(found, 'not-examined')).toHaveLength(3);
     expect(found.holding).toContain('metadata-wrong');
     expect(found.not_checked.map(({ check }) => check)).toContain('database-not-durable');
     expect(stdout).not.toContain('dbpassword');
@@ -338,6 +352,16 @@ describe('operator doctor', () => {
     const [, , password = randomUUID()] = /:\/\/([^:]*):([^@]*)@/.exec(services.databaseUrl) ?? [];
     for (const secret of [client.client_secret, env['TOKEN_KEYS'] ?? '', password])
       expect(stdout).not.toContain(secret);
+  });
+
+  it('leaves out the parts that are not to be examined', async () => {
+    const { stdout } = await doctor(['--json', '--skip', 'postgresql', 'addresses'], {
+      AUTH_URL: 'http://localhost:1',
+    });
+    const found = JSON.parse(stdout) as Report;
+    expect(found.findings.map(({ check }) => check)).not.toContain('address-unreachable');
+    expect(found.not_checked).toContainEqual({ check: 'database-not-durable', reason: '--skip postgresql' });
+    expectRefused(await doctor(['--skip', 'everything']), /Allowed choices are addresses, /);
   });
 
   it('refuses a severity that does not exist', async () => {

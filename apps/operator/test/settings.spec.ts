@@ -10,8 +10,6 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
     ['AUTH_URL', 'BASE_URL', 'NATS_URL'],
   ],
   ['client update', [CLIENT, '--name', 'B'], ['NATS_URL']],
-  ['client disable', [CLIENT], ['NATS_URL']],
-  ['client enable', [CLIENT], ['NATS_URL']],
   ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
   ['client secret rotate', [CLIENT], ['NATS_URL']],
   ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],
@@ -37,7 +35,6 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['doctor', [], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
   ['keys list', [], ['NATS_URL']],
   ['keys next', [], ['NATS_URL']],
-  ['explain', ['dhdpfs_iGBYa'], ['NATS_URL']],
   ['migrate', [], []],
 ];
 

@@ -34,6 +34,9 @@ export class CalledRecipe {
   profile = (tokens: Tokens): Promise<{ email: string }> => this.call('profile', tokens);
   disconnect = (tokens: Tokens): Promise<unknown> => this.call('disconnect', tokens);
 
+  /** Of the recipe with one writer. */
+  accessToken = (userId: number): Promise<string | undefined> => this.call('accessToken', userId);
+
   end(): Promise<void> {
     return this.dialogue.end();
   }

@@ -16,11 +16,16 @@ const javaScript = (heading: string): ClientRecipe => ({
   start: ({ command }) => [command, 'driver.mjs'],
 });
 
-const python = (heading: string, library: Omit<WantedLibrary, 'interpreter'>): ClientRecipe => ({
+const python = (
+  heading: string,
+  library: Omit<WantedLibrary, 'interpreter'>,
+  needs: readonly string[],
+): ClientRecipe => ({
   heading,
   file: 'recipe.py',
   driver: 'driver.py',
   library: { interpreter: 'python3', ...library },
+  needs,
   start: ({ command }) => [command, '-B', 'driver.py'],
 });
 
@@ -28,18 +33,26 @@ const sibling = (command: string, name: string) => command.replace(/[^/]+$/, nam
 
 /** In the order of the guide. */
 export const CLIENT_RECIPES: readonly ClientRecipe[] = [
-  javaScript('openid-client'),
-  javaScript('oauth4webapi'),
+  { ...javaScript('openid-client'), needs: ["algorithm: 'oauth2',"] },
+  { ...javaScript('oauth4webapi'), needs: [", { algorithm: 'oauth2' }"] },
   javaScript('simple-oauth2'),
   javaScript('@badgateway/oauth2-client'),
-  python('Authlib', {
-    packages: ['python3-authlib', 'python3-requests'],
-    probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
-  }),
-  python('requests-oauthlib', {
-    packages: ['python3-requests-oauthlib'],
-    probe: 'import requests_oauthlib; print(requests_oauthlib.__version__)',
-  }),
+  python(
+    'Authlib',
+    {
+      packages: ['python3-authlib', 'python3-requests'],
+      probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
+    },
+    ['code_challenge_method="S256",', 'scope=tokens["scope"]'],
+  ),
+  python(
+    'requests-oauthlib',
+    {
+      packages: ['python3-requests-oauthlib'],
+      probe: 'import requests_oauthlib; print(requests_oauthlib.__version__)',
+    },
+    ['os.environ["OAUTHLIB_RELAX_TOKEN_SCOPE"] = "1"'],
+  ),
   {
     heading: 'oauth2',
     file: 'recipe.rb',

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { FoundLibrary } from '#testing/foreign-library.js';
-import { startGuarded, type GuardedProcess } from '#testing/backing/guarded-process.js';
+import { freePort } from '#testing/backing/free-port.js';
+import { startGuarded } from '#testing/backing/guarded-process.js';
 import { until } from '#testing/topology/until.js';
 import { CookieJar } from '../../demo/cookie-jar.js';
-import type { Recipe } from './recipe.js';
+import { type Recipe, RecipeFolder } from './recipe.js';
+import type { RecipeProduct } from './recipe-product.js';
 
 /** A recipe that is a whole web application. */
 export interface WebRecipe extends Recipe {
@@ -29,6 +31,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     ...JAVASCRIPT,
     heading: 'passport-oauth2',
     library: 'passport-oauth2',
+    needs: ['state: true,\n  pkce: true,'],
     callback: '/callback',
     begin: (browser) => browser.visit('/connect'),
   },
@@ -36,6 +39,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     ...JAVASCRIPT,
     heading: 'Auth.js',
     library: '@auth/express',
+    needs: ["checks: ['pkce', 'state'],", 'issuer: ISSUER,'],
     callback: '/auth/callback/scheduling',
     begin: async (browser) => {
       const { csrfToken } = (await (await browser.visit('/auth/csrf')).json()) as { csrfToken: string };
@@ -47,6 +51,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
     ...JAVASCRIPT,
     heading: 'grant',
     library: 'grant',
+    needs: ['state: true,'],
     callback: '/connect/scheduling/callback',
     begin: (browser) => browser.visit('/connect/scheduling'),
   },
@@ -60,6 +65,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
         'use Mojolicious::Plugin::OAuth2; use Mojolicious::Lite; print "$Mojolicious::Plugin::OAuth2::VERSION"',
     },
     start: ({ command }) => [command, 'recipe.pl'],
+    needs: [', state => $state'],
     pkce: false,
     callback: '/callback',
     begin: (browser) => browser.visit('/connect'),
@@ -95,34 +101,52 @@ export class Browser {
   }
 }
 
-/** Starts the application, and resolves when it answers. */
+/** The application of a recipe. */
+export interface RunningRecipe {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Registers the application and starts it on a free port. Resolves when it answers.
+ *
+ * @param without a piece of its code that is left out
+ */
 export async function startWebRecipe(
-  folder: string,
-  [command, ...args]: readonly [string, ...string[]],
-  env: NodeJS.ProcessEnv & { PORT: string },
-): Promise<GuardedProcess> {
+  recipe: WebRecipe,
+  library: FoundLibrary,
+  product: RecipeProduct,
+  without?: string,
+): Promise<RunningRecipe> {
+  const folder = await RecipeFolder.of(recipe, { without });
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const settings = await product.register('confidential', url + recipe.callback);
+  const [command, ...args] = recipe.start(library);
   let output = '';
   const application = startGuarded({
-    name: 'the recipe',
+    name: recipe.heading,
     command,
     args,
-    cwd: folder,
-    env,
-    logFile: join(folder, 'log'),
+    cwd: folder.path,
+    env: { ...product.environment(settings, library.env), PORT: port },
+    logFile: join(folder.path, 'log'),
     onOutput: (text) => (output += text),
     signal: 'SIGTERM',
     grace: 5_000,
   });
-  const ended = application.ended.then((how) =>
-    Promise.reject(new Error(`the recipe ended (${how}): ${output}`)),
-  );
+  const ended = application.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
   ended.catch(() => undefined);
   const answers = until('the recipe answers', 60_000, () =>
-    fetch(`http://127.0.0.1:${env.PORT}/`, { redirect: 'manual' }).then(
+    fetch(url, { redirect: 'manual' }).then(
       () => true,
       () => false,
     ),
   );
   await Promise.race([answers, ended]);
-  return application;
+  const stop = async () => {
+    await application.stop();
+    await folder.remove();
+  };
+  return { url, stop };
 }

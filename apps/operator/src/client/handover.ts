@@ -1,5 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { shellQuoted } from '../command-line/shell.js';
 
 export interface HandoverOptions {
   /** How the owner of the application gets the secret. */
@@ -105,13 +106,9 @@ curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN" \\
 - One process refreshes a user's tokens at a time. After a lost answer, repeat the same request within 30 seconds.
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
+- Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
 - When you report an error, include its \`error_reference\`.
 `;
-}
-
-/** A word that a shell takes as it is. */
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Text that Markdown shows as it is. */

@@ -1,4 +1,5 @@
-import { type Completions, shellQuoted, takenBy } from './completions.js';
+import { shellQuoted } from '../command-line/shell.js';
+import { type Completions, takenBy } from './completions.js';
 
 /** Completion script for bash 4 and newer; it needs no other package. */
 export function bashScript(all: readonly Completions[]): string {

@@ -48,6 +48,3 @@ function valueOf({ argChoices }: Argument | Option, name: string): Value {
 /** How a script names what is taken: the words, or @file, or @text. */
 export const takenBy = (value: Value): string =>
   value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`;
-
-/** Text in single quotes, for bash and zsh. */
-export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

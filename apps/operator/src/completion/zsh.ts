@@ -1,4 +1,5 @@
-import { type Completions, shellQuoted, takenBy } from './completions.js';
+import { shellQuoted } from '../command-line/shell.js';
+import { type Completions, takenBy } from './completions.js';
 
 /** Completion script for zsh: a file of `$fpath`, or to be sourced after `compinit`. */
 export function zshScript(all: readonly Completions[]): string {

@@ -5,7 +5,7 @@ import type { Area } from './finding.js';
 
 export function databaseArea(settings: DatabaseSettings): Area {
   return {
-    name: 'PostgreSQL',
+    name: 'postgresql',
     checks: DATABASE_CHECKS,
     examine: async () => examineDatabase(await withStores(settings, ({ inspection }) => inspection.facts())),
   };

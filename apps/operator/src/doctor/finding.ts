@@ -33,9 +33,22 @@ export interface NotChecked {
   readonly reason: string;
 }
 
-/** A part of the installation that is examined at once. */
+/** The parts of an installation. */
+export const AREAS = [
+  'addresses',
+  'certificates',
+  'processes',
+  'keys',
+  'postgresql',
+  'redis',
+  'nats',
+  'audit',
+  'clients',
+] as const;
+
+/** Examines one part. */
 export interface Area {
-  readonly name: string;
+  readonly name: (typeof AREAS)[number];
   readonly checks: Checks;
   /** Checks that are in no result hold. */
   examine(): Promise<readonly (Finding | NotChecked)[]>;

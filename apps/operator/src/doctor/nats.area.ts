@@ -26,7 +26,7 @@ const DELETION = '$JS.API.STREAM.DELETE.DOCTOR';
 export function natsArea(natsUrl: string): Area {
   const wanted = Object.values(AUDIT_STREAMS).map(({ name }) => name);
   return {
-    name: 'NATS',
+    name: 'nats',
     checks: NATS_CHECKS,
     examine: async () => examineNats(await readFacts(natsUrl), wanted),
   };

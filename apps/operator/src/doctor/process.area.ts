@@ -4,6 +4,7 @@ import { readScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
+import { examineKeys, KEY_CHECKS } from './key.checks.js';
 import {
   type ClockReading,
   examineClocks,
@@ -22,9 +23,19 @@ export function processAreas(settings: DoctorSettings): Area[] {
   const ask = () => (asked ??= askServices(settings.NATS_URL));
   return [
     { name: 'processes', checks: PROCESS_CHECKS, examine: async () => examineAll(settings, await ask()) },
-    { name: 'Redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
     {
-      name: 'audit buffers',
+      name: 'keys',
+      checks: KEY_CHECKS,
+      examine: async () =>
+        examineKeys(
+          statusesOf(await ask()),
+          await withStores(settings, ({ tokenKeys }) => tokenKeys.list()),
+          new Date(),
+        ),
+    },
+    { name: 'redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
+    {
+      name: 'audit',
       checks: AUDIT_CHECKS,
       examine: async () => examineBuffers(statusesOf(await ask())),
     },

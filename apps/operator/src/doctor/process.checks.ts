@@ -35,6 +35,7 @@ export interface ClockReading {
 /** The settings of this command line, by variable. */
 export type OwnSettings = Readonly<Record<string, string>>;
 
+const UNBUILT = 'unbuilt';
 const SERVICES = ['authorize', 'token', 'resource'];
 const SECOND_MS = 1_000;
 const HOUR_S = 3_600;
@@ -81,7 +82,9 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
 
 function versions(statuses: readonly ServiceStatus[], own: string | undefined): Finding[] {
   const ours = own === undefined ? [] : [['this command line', own] as const];
-  const groups = byValue([...statuses.map((status) => [nameOf(status), status.version] as const), ...ours]);
+  // A process that runs from its sources has no version.
+  const built = statuses.filter(({ version }) => version !== UNBUILT);
+  const groups = byValue([...built.map((status) => [nameOf(status), status.version] as const), ...ours]);
   if (groups.size < 2) return [];
   return [
     {

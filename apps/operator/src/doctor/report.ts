@@ -1,4 +1,5 @@
 import { counted, printable, printLine } from '../command-line/output.js';
+import { type Style, styled } from '../command-line/style.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { type Severity, SEVERITIES } from './finding.js';
 
@@ -46,9 +47,13 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
 
 const NOUNS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
+const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'cyan' };
+
 function printHeading({ severity, check, holds, standards }: Diagnosed): void {
   const sections = standards.length === 0 ? '' : ` [${standards.join(', ')}]`;
-  printLine(`\n${severity.toUpperCase()} ${check}: ${holds}${sections}`);
+  printLine(
+    `\n${styled(STYLES[severity], severity.toUpperCase())} ${styled('bold', check)}: ${holds}${styled('dim', sections)}`,
+  );
 }
 
 function byReason(notChecked: Diagnosis['notChecked']): Map<string, string[]> {

@@ -17,7 +17,7 @@ export interface ReportedKey {
   readonly record: RecordedKey | undefined;
 }
 
-interface KeyProblem {
+export interface KeyProblem {
   readonly id:
     | 'no_process'
     | 'signing_key_unknown'

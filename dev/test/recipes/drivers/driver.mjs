@@ -1,12 +1,13 @@
 // Calls the functions of a recipe in JavaScript, as lines of JSON tell it.
 import { createInterface } from 'node:readline';
-import * as recipe from './recipe.mjs';
+
+const recipe = await import(process.argv[2] ?? './recipe.mjs');
 
 async function perform({ call, args }) {
   try {
     return { result: await recipe[call](...args) };
   } catch (error) {
-    return { error: String(error), ended: recipe.ended(error) };
+    return { error: String(error), ended: recipe.ended?.(error) ?? false };
   }
 }
 
