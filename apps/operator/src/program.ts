@@ -4,6 +4,7 @@ import { reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { completionCommand } from './completion/completion.command.js';
 import { doctorCommand } from './doctor/doctor.command.js';
+import { explainCommand } from './explain/explain.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { keyCommand } from './key/key.command.js';
 import { migrateCommand } from './migrate/migrate.command.js';
@@ -15,13 +16,13 @@ const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
-  NATS_URL         client create, client update, client disable, client enable, client delete, client secret rotate,
-                   client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
-                   keys list, keys next, doctor
+  NATS_URL         client create, client update, client disable, client enable, client delete, client import,
+                   client secret rotate, client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
+                   keys list, keys next, explain, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
-  SCOPES_FILE      client create, client update, scope list, doctor; scopes.yaml in the working directory if not set
+  SCOPES_FILE      client create, client update, client import, scope list, doctor; scopes.yaml in the working directory if not set
   TOKEN_KEYS       keys next, without --stdin`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
@@ -49,6 +50,7 @@ export function program(): OperatorCommand {
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())
     .addCommand(grantCommand())
+    .addCommand(explainCommand())
     .addCommand(doctorCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())

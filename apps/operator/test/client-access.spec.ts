@@ -139,6 +139,31 @@ describe('operator client disable and enable', () => {
   });
 });
 
+describe('operator client import', () => {
+  it('of another installation’s export: its secrets and redirect URIs work here at once', async () => {
+    const elsewhere = await isolate();
+    const there = appSettings(elsewhere);
+    const named = ['--name', 'Calendar', '--redirect-uri', REDIRECT_URI, '--json'];
+    const created = await host.run(['client', 'create', ...named], there);
+    const { client_id, client_secret } = JSON.parse(created.stdout) as TestClient;
+    const client = { client_id, client_secret };
+    // The token app remembers that it does not know this client.
+    const unknown = await send({ grant_type: 'refresh_token', refresh_token: 'srt_x', ...client });
+    expect(unknown.body['error']).toBe('invalid_client');
+
+    const { stdout: file } = await host.run(['client', 'export', client_id], there);
+    const { code } = await host.run(['client', 'import', '-'], env, file);
+    await elsewhere.close();
+    expect(code).toBe(0);
+    const got = await pair(client);
+    expect(await me(got)).toBe(200);
+
+    const disabled = file.replace('disabled: false', 'disabled: true');
+    expect((await host.run(['client', 'import', '-'], env, disabled)).code).toBe(0);
+    await refused(got);
+  });
+});
+
 describe('operator client delete', () => {
   it('ends every token of the client at once, even cached ones, and no other client’s', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];

@@ -11,6 +11,8 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ],
   ['client update', [CLIENT, '--name', 'B'], ['NATS_URL']],
   ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
+  ['client import', ['-'], ['NATS_URL']],
+  ['client export', [], []],
   ['client secret rotate', [CLIENT], ['NATS_URL']],
   ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],
   ['resource-server revoke', ['rs_1'], ['NATS_URL']],
@@ -35,6 +37,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['doctor', [], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
   ['keys list', [], ['NATS_URL']],
   ['keys next', [], ['NATS_URL']],
+  ['explain', ['dhdpfs_iGBYa'], ['NATS_URL']],
   ['migrate', [], []],
 ];
 

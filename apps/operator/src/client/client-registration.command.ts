@@ -96,7 +96,7 @@ async function create({
   const { logo, problems } = await readLogo(file);
   const { value: catalogue } = readScopes();
   const input = validated(NewClientDto, { ...options, scope: scope ?? [...catalogue.defaults] }, [
-    ...scopeProblems(scope ?? [], catalogue),
+    ...scopeProblems('--scope', scope ?? [], catalogue),
     ...problems,
   ]);
   const settings = readSettings(RegistrationSettings);
@@ -132,7 +132,7 @@ async function update(
   const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
   const { scope = [] } = options;
   const changes = validated(ClientChangesDto, options, [
-    ...(scope.length > 0 ? scopeProblems(scope, readScopes().value) : []),
+    ...(scope.length > 0 ? scopeProblems('--scope', scope, readScopes().value) : []),
     ...problems,
   ]);
   const settings = readSettings(ChangeSettings);

@@ -1,3 +1,5 @@
+import { clientExportCommand } from '../client-file/client-export.command.js';
+import { clientImportCommand } from '../client-file/client-import.command.js';
 import { clientSecretCommand } from '../client-secret/client-secret.command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { handoverCommand, listCommand, searchCommand, showCommand } from './client-lookup.command.js';
@@ -7,7 +9,7 @@ import { deleteCommand, disableCommand, enableCommand } from './client-state.com
 export function clientCommand(): OperatorCommand {
   return new OperatorCommand('client')
     .description(
-      'registered applications: create, list, search, show, handover, update, disable, enable, delete, secret',
+      'registered applications: create, list, search, show, handover, update, disable, enable, delete, export, import, secret',
     )
     .examples('client create --help')
     .addCommand(registerCommand())
@@ -19,5 +21,7 @@ export function clientCommand(): OperatorCommand {
     .addCommand(disableCommand())
     .addCommand(enableCommand())
     .addCommand(deleteCommand())
+    .addCommand(clientExportCommand())
+    .addCommand(clientImportCommand())
     .addCommand(clientSecretCommand());
 }

@@ -7,7 +7,7 @@ export const MAX_REDIRECT_URIS = 20;
 
 /** Options of `client create`. */
 export class NewClientDto {
-  @Rule(({ name }: NewClientDto) => nameProblems(name, 'users see it when they allow access'))
+  @Rule(({ name }: NewClientDto) => nameProblems('--name', name, 'users see it when they allow access'))
   name: string;
 
   public = false;
@@ -33,14 +33,16 @@ export class NewClientDto {
   )
   scope: string[];
 
-  @Rule(({ scope, optionalScope }: NewClientDto) => optionalScopeProblems(optionalScope, scope))
+  @Rule(({ scope, optionalScope }: NewClientDto) =>
+    optionalScopeProblems('--optional-scope', optionalScope, scope),
+  )
   optionalScope: string[] = [];
 }
 
 /** Options of `client update`; `applyChanges` checks the redirect URIs, because the rules depend on the client. */
 export class ClientChangesDto {
   @Rule(({ name }: ClientChangesDto) =>
-    name === undefined ? [] : nameProblems(name, 'users see it when they allow access'),
+    name === undefined ? [] : nameProblems('--name', name, 'users see it when they allow access'),
   )
   name?: string;
 
@@ -78,16 +80,19 @@ const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
 /** A character with a glyph of its own: no mark, no space, no default-ignorable character, and not the blank Braille pattern. */
 const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** @param purpose who sees the name, and when */
-export function nameProblems(name: unknown, purpose: string): string[] {
-  if (name === undefined) return [`--name is missing: ${purpose}`];
+/**
+ * @param flag the option that gave the name, or the field of a file
+ * @param purpose who sees the name, and when
+ */
+export function nameProblems(flag: string, name: unknown, purpose: string): string[] {
+  if (name === undefined) return [`${flag} is missing: ${purpose}`];
   if (typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)) return [];
   return [
-    `--name must be 1 to 100 printable characters, at least one of them visible, with no space at either end: ${purpose}`,
+    `${flag} must be 1 to 100 printable characters, at least one of them visible, with no space at either end: ${purpose}`,
   ];
 }
 
-/** @param flag the option that gave the URIs */
+/** @param flag the option that gave the URIs, or the field of a file */
 export function redirectUriProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
   return uris.flatMap((uri, index) => {
     const problem =
@@ -106,17 +111,25 @@ export function redirectUriHints(uris: readonly string[], type: ClientType): str
     );
 }
 
-/** @param scopes what the client may request */
-export function optionalScopeProblems(optional: readonly string[], scopes: readonly string[]): string[] {
+/**
+ * @param flag the option that gave the scopes, or the field of a file
+ * @param scopes what the client may request
+ */
+export function optionalScopeProblems(
+  flag: string,
+  optional: readonly string[],
+  scopes: readonly string[],
+): string[] {
   return optional
     .filter((scope) => !scopes.includes(scope))
-    .map((scope) => `--optional-scope ${quoted(scope)} is not among its scopes: give it by --scope as well`);
+    .map((scope) => `${flag} ${quoted(scope)} is not among its scopes: add it to them as well`);
 }
 
-export function scopeProblems(scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
+/** @param flag the option that gave the scopes, or the field of a file */
+export function scopeProblems(flag: string, scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
     .filter((scope) => !catalogue.has(scope))
-    .map((scope) => `--scope ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
+    .map((scope) => `${flag} ${quoted(scope)} is unknown: the scopes are ${catalogue.names.join(' ')}`);
 }
 
 function booleanProblems(flag: string, value: string | undefined): string[] {

@@ -136,7 +136,7 @@ function applyChanges(
       .filter((uri) => kept.includes(uri))
       .map((uri) => `--add-redirect-uri ${quoted(uri)} is registered already: leave it out`),
     ...redirectUriProblems('--add-redirect-uri', added, type),
-    ...optionalScopeProblems(changes.optionalScope ?? [], scope),
+    ...optionalScopeProblems('--optional-scope', changes.optionalScope ?? [], scope),
   ];
   if (redirectUris.length === 0)
     problems.push('no redirect URI would be left: add the new one in the same command');

@@ -23,27 +23,32 @@ export interface GivenLogo {
   readonly problems: readonly string[];
 }
 
-/**
- * Reads the file that `--logo` names and decodes it completely, as browsers will. The media type comes from the content,
- * not from the file name, because browsers get it with `nosniff`.
- */
+/** Reads the file that `--logo` names. */
 export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   if (file === undefined) return { problems: [] };
   const image = await readFirst(file, MAX_BYTES + 1).catch(() => null);
-  if (image === null) return problem('cannot be read: give the path of a PNG, JPEG or WebP file');
-  if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
-    return problem('is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP');
-  if (image.length > MAX_BYTES)
-    return problem('is larger than 12 KiB: make it smaller, since every page loads it');
-  const picture = await decode(image);
-  if (!picture) return problem('is not a complete PNG, JPEG or WebP image: convert it');
-  const { mediaType, width, height } = picture;
-  if (width > MAX_PIXELS || height > MAX_PIXELS)
-    return problem(`is ${width} by ${height} pixels: scale it to ${MAX_PIXELS} by ${MAX_PIXELS} at most`);
-  return { logo: { mediaType, image }, problems: [] };
+  const checked = image
+    ? await checkLogo(image)
+    : 'cannot be read: give the path of a PNG, JPEG or WebP file';
+  return typeof checked === 'string' ? { problems: [`--logo ${checked}`] } : { logo: checked, problems: [] };
 }
 
-const problem = (what: string): GivenLogo => ({ problems: [`--logo ${what}`] });
+/**
+ * Decodes an image completely, as browsers will. The media type comes from the content, because browsers get it with `nosniff`.
+ *
+ * @returns what is wrong with it, if anything
+ */
+export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
+  if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
+    return 'is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP';
+  if (image.length > MAX_BYTES) return 'is larger than 12 KiB: make it smaller, since every page loads it';
+  const picture = await decode(image);
+  if (!picture) return 'is not a complete PNG, JPEG or WebP image: convert it';
+  const { mediaType, width, height } = picture;
+  if (width > MAX_PIXELS || height > MAX_PIXELS)
+    return `is ${width} by ${height} pixels: scale it to ${MAX_PIXELS} by ${MAX_PIXELS} at most`;
+  return { mediaType, image };
+}
 
 /** Reads at most `bytes`, so that a huge file or a device cannot fill memory. */
 async function readFirst(file: string, bytes: number): Promise<Buffer> {

@@ -39,13 +39,14 @@ export async function withNats<T>(
 }
 
 /**
- * Broadcasts that a client or resource server changed, so that running services drop what they cached of it, "unknown"
+ * Broadcasts that clients or resource servers changed, so that running services drop what they cached of them, "unknown"
  * included. A failure is only a warning: the change itself is stored.
  */
-export async function publishClientChanged(natsUrl: string, clientId: string): Promise<void> {
+export async function publishClientChanged(natsUrl: string, ...clientIds: readonly string[]): Promise<void> {
   try {
     await withNats(natsUrl, (nats) => {
-      nats.publish(SUBJECTS.clientChanged, JSON.stringify({ client_id: clientId } satisfies ClientChanged));
+      for (const clientId of clientIds)
+        nats.publish(SUBJECTS.clientChanged, JSON.stringify({ client_id: clientId } satisfies ClientChanged));
       return nats.flush();
     });
   } catch {

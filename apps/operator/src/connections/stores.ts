@@ -1,5 +1,6 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
+import { ClientTransferStore } from '#database/client/client-transfer.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
@@ -24,6 +25,7 @@ export async function openStores(databaseUrl: string, schema: string, retryForMs
   return {
     clients: new ClientStore(database),
     registrations: new ClientRegistrationStore(database),
+    transfers: new ClientTransferStore(database),
     secrets: new ClientSecretStore(database),
     resourceServers: new ResourceServerStore(database),
     users: new UserStore(database),

@@ -11,7 +11,7 @@ import { ChangeSettings, DatabaseSettings, IssuerSettings } from '../settings/se
 
 /** Options of `resource-server create`. */
 class NewResourceServerDto {
-  @Rule(({ name }: NewResourceServerDto) => nameProblems(name, 'operators know the account by it'))
+  @Rule(({ name }: NewResourceServerDto) => nameProblems('--name', name, 'operators know the account by it'))
   name: string;
 }
 

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { Document, Scalar } from 'yaml';
+import type { TransferredClient } from '#database/client/client-transfer.store.js';
+
+/** Version of the format. */
+export const VERSION = 1;
+
+/** The fields of a client in the file, in their order. */
+export const FIELDS = [
+  'client_id',
+  'name',
+  'type',
+  'redirect_uris',
+  'scopes',
+  'optional_scopes',
+  'require_par',
+  'first_party',
+  'disabled',
+  'created_at',
+  'secrets',
+  'logo',
+] as const;
+
+const COMMENT = `\
+ Applications of the authorization service, written by "operator client export" and read by "operator client import".
+ Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.`;
+
+const LINE = 100;
+
+/** A client as the file has it. */
+export function entryOf(client: TransferredClient) {
+  const { type, secrets, logo } = client;
+  return {
+    client_id: client.clientId,
+    name: client.name,
+    type,
+    redirect_uris: client.redirectUris,
+    scopes: client.scopes,
+    optional_scopes: client.optionalScopes,
+    require_par: client.requirePar,
+    first_party: client.firstParty,
+    disabled: client.disabled,
+    created_at: client.createdAt.toISOString(),
+    ...(type === 'confidential' && {
+      // By the day and not the time, which the file does not have: it is the same text in every installation.
+      secrets: secrets
+        .map(({ id, hash, createdAt }) => ({
+          id,
+          sha256: hash.toString('hex'),
+          created_on: createdAt.toISOString().slice(0, 10),
+        }))
+        .toSorted((one, two) => (one.created_on + one.id < two.created_on + two.id ? -1 : 1)),
+    }),
+    logo: logo && { media_type: logo.mediaType, image: logo.image.toString('base64') },
+  };
+}
+
+/** The file of these clients: the same clients always give the same text. */
+export function clientFile(clients: readonly TransferredClient[]): string {
+  const document = new Document({ version: VERSION, clients: clients.map(entryOf) });
+  document.commentBefore = COMMENT;
+  clients.forEach(({ logo }, index) => {
+    if (logo) document.setIn(['clients', index, 'logo', 'image'], wrapped(logo.image));
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** As clientFile, for people who compare: a logo is its SHA-256. */
+export function summaryOf(clients: readonly TransferredClient[]): string {
+  const entries = clients.map((client) => {
+    const { logo, ...entry } = entryOf(client);
+    return { ...entry, logo: logo && `${logo.media_type}, sha256 ${digestOf(client)}` };
+  });
+  return entries.length === 0 ? '' : new Document({ clients: entries }).toString({ lineWidth: 0 });
+}
+
+/** The fields in which two versions of a client differ. */
+export function changedFields(before: TransferredClient, after: TransferredClient): string[] {
+  const [old, now] = [entryOf(before), entryOf(after)] as Record<string, unknown>[];
+  return FIELDS.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
+}
+
+function digestOf({ logo }: TransferredClient): string {
+  return createHash('sha256')
+    .update(logo?.image ?? '')
+    .digest('hex');
+}
+
+/** Base64 in lines, so that a changed logo is no line of 16 KB in a review. */
+function wrapped(image: Buffer): Scalar {
+  const lines = image.toString('base64').match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
+  const scalar = new Scalar(`${lines.join('\n')}\n`);
+  scalar.type = Scalar.BLOCK_LITERAL;
+  return scalar;
+}

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { InputError } from '../command-line/input.js';
+import { withStores } from '../connections/database.connection.js';
+import type { DatabaseSettings } from '../settings/settings.js';
+import { type ImportPlan, planImport } from './import-plan.js';
+import { readClientFile } from './read-client-file.js';
+
+/** How long to wait for another import, in milliseconds. */
+const WAIT_MS = 60_000;
+const POLL_MS = 100;
+
+export interface ImportOptions {
+  readonly catalogue: ScopeCatalogue;
+  /** Only plan. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Imports the clients of a file in one step; another import waits for it.
+ *
+ * @throws InputError that lists every problem of the file, in the order of its lines; nothing was written
+ */
+export async function importClients(
+  settings: DatabaseSettings,
+  text: string,
+  { catalogue, dryRun }: ImportOptions,
+): Promise<ImportPlan> {
+  const problems: string[] = [];
+  const clients = (await readClientFile(text, problems)).toSorted((one, two) =>
+    one.clientId < two.clientId ? -1 : 1,
+  );
+  // What could not be read at all needs no database to be refused.
+  if (clients.length === 0 && problems.length > 0) throw new InputError(problems.toSorted(byLine));
+  const named = {
+    clientIds: clients.map(({ clientId }) => clientId),
+    secretIds: clients.flatMap(({ secrets }) => secrets?.map(({ id }) => id) ?? []),
+  };
+  return withStores(settings, async ({ transfers }) => {
+    let plan: ImportPlan | undefined;
+    for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS)) {
+      const decided = await transfers.change(named, (known) => {
+        plan = planImport(clients, known, catalogue, new Date());
+        if (problems.length > 0) throw new InputError(problems.toSorted(byLine));
+        return dryRun ? [] : plan.changes.map(({ after }) => after);
+      });
+      if (decided && plan) return plan;
+      if (Date.now() > deadline)
+        throw new Error('another import is still running: try again when it has ended');
+    }
+  });
+}
+
+const byLine = (one: string, two: string): number => lineNumber(one) - lineNumber(two);
+
+const lineNumber = (problem: string): number => Number(/^line (\d+):/.exec(problem)?.[1]);

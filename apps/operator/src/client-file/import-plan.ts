@@ -1,0 +1,108 @@
+import type { KnownClients, TransferredClient } from '#database/client/client-transfer.store.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import {
+  MAX_REDIRECT_URIS,
+  optionalScopeProblems,
+  redirectUriProblems,
+  scopeProblems,
+} from '../client/client.dto.js';
+import { quoted } from '../command-line/input.js';
+import { changedFields } from './client-file.js';
+import type { ClientOfFile } from './read-client-file.js';
+
+/** A client that the import creates (`before` is null) or changes. */
+export interface PlannedChange {
+  readonly before: TransferredClient | null;
+  readonly after: TransferredClient;
+  /** The fields that change; all that matter for a new client. */
+  readonly fields: readonly string[];
+}
+
+/** What an import does. */
+export interface ImportPlan {
+  readonly changes: readonly PlannedChange[];
+  readonly unchanged: number;
+  /** The clients that the file does not have; they stay as they are. */
+  readonly others: KnownClients['others'];
+}
+
+/**
+ * Compares the clients of a file with those of the database. Reports what cannot be done; the plan is void then.
+ *
+ * @param now when clients and secrets without a date are created
+ */
+export function planImport(
+  file: readonly ClientOfFile[],
+  known: KnownClients,
+  catalogue: ScopeCatalogue,
+  now: Date,
+): ImportPlan {
+  const owners = new Map<string, string>();
+  const changes = file.map(({ report, createdAt, secrets, ...client }): PlannedChange => {
+    const before = known.clients.get(client.clientId) ?? null;
+    if (known.deleted.has(client.clientId))
+      report('was deleted, and its identifier is never assigned again: choose another one', 'client_id');
+    if (before && before.type !== client.type)
+      report(`is ${before.type}, and cannot change: register another client`, 'type');
+    checkRegistration({ ...client, report }, before, catalogue);
+    checkSecrets({ ...client, secrets, report }, before, known, owners);
+    const after = {
+      ...client,
+      createdAt: before?.createdAt ?? createdAt ?? now,
+      // The file knows the day only.
+      secrets: (secrets ?? before?.secrets ?? []).map(
+        (secret) => before?.secrets.find(({ id }) => id === secret.id) ?? secret,
+      ),
+    };
+    return { before, after, fields: before ? changedFields(before, after) : [] };
+  });
+  const effective = changes.filter(({ before, fields }) => before === null || fields.length > 0);
+  return { changes: effective, unchanged: changes.length - effective.length, others: known.others };
+}
+
+/** What the client has already may stay, though nobody could register it today: a scope that is no longer declared. */
+function checkRegistration(
+  { redirectUris, scopes, optionalScopes, type, report }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
+  before: TransferredClient | null,
+  catalogue: ScopeCatalogue,
+): void {
+  if (redirectUris.length > MAX_REDIRECT_URIS)
+    report(`must be at most ${MAX_REDIRECT_URIS}`, 'redirect_uris');
+  redirectUris.forEach((uri, index) => {
+    if (before?.redirectUris.includes(uri)) return;
+    for (const problem of redirectUriProblems('', [uri], type))
+      report(problem.trim(), 'redirect_uris', index);
+  });
+  scopes.forEach((scope, index) => {
+    if (before?.scopes.includes(scope)) return;
+    for (const problem of scopeProblems('', [scope], catalogue)) report(problem.trim(), 'scopes', index);
+  });
+  optionalScopes.forEach((scope, index) => {
+    for (const problem of optionalScopeProblems('', [scope], scopes))
+      report(problem.trim(), 'optional_scopes', index);
+  });
+}
+
+/** @param owners the client of each secret that the file has named so far */
+function checkSecrets(
+  { clientId, type, secrets, report }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'>,
+  before: TransferredClient | null,
+  known: KnownClients,
+  owners: Map<string, string>,
+): void {
+  if (secrets?.length === 0 && type === 'confidential' && (before?.secrets.length ?? 0) > 0)
+    report(
+      'none would be left, and the application could not authenticate: leave "secrets" out to keep them',
+      'secrets',
+    );
+  secrets?.forEach(({ id, hash }, index) => {
+    const stored = known.secrets.get(id);
+    if (owners.has(id) || (stored && stored.clientId !== clientId))
+      report(`the id ${quoted(id)} belongs to another secret`, 'secrets', index);
+    else if (stored && !stored.hash.equals(hash))
+      report(`the secret ${quoted(id)} has another hash: a new secret needs a new id`, 'secrets', index);
+    else if (stored?.isRevoked)
+      report(`the secret ${quoted(id)} was revoked, for good: remove it`, 'secrets', index);
+    owners.set(id, clientId);
+  });
+}

@@ -1,0 +1,203 @@
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import type { TransferredClient, TransferredSecret } from '#database/client/client-transfer.store.js';
+import { type ClientType, isClientId } from '#oauth/client.js';
+import { nameProblems } from '../client/client.dto.js';
+import { checkLogo } from '../client/read-logo.js';
+import { quoted } from '../command-line/input.js';
+import { FIELDS, VERSION } from './client-file.js';
+
+/** Reports a problem with a field of a client, or with one element of a field. */
+export type Report = (problem: string, field?: string, index?: number) => void;
+
+/** A client of the file. What depends on the database is not checked yet. */
+export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets'> {
+  /** Null if the file does not say. */
+  readonly createdAt: Date | null;
+  /** Null if they stay as they are. */
+  readonly secrets: readonly TransferredSecret[] | null;
+  readonly report: Report;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+/** Both may be live at once, so that an application can move from one to the other. */
+const MAX_SECRETS = 2;
+
+/**
+ * Reads the file of `client export`.
+ *
+ * @param problems gets a line for each problem, as `line 7: …`; more may come from the `report` of a client
+ */
+export async function readClientFile(text: string, problems: string[]): Promise<ClientOfFile[]> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  if (document.errors.length > 0) {
+    problems.push(...document.errors.map(({ pos, message }) => `line ${lineAt(pos[0])}: ${message}`));
+    return [];
+  }
+  /** The line of the innermost part of the path that the file has. */
+  const lineOf = (path: readonly (string | number)[]): number => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return lineAt(node.range[0]);
+    }
+    return 1;
+  };
+  const entries = clientsOf(contentOf(document), (problem, field) =>
+    problems.push(`line ${lineOf(field === undefined ? [] : [field])}: ${problem}`),
+  );
+  const read: ClientOfFile[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const path = ['clients', index];
+    const report: Report = (problem, field, element) => {
+      const at = [field, element].filter((part) => part !== undefined);
+      problems.push(`line ${lineOf([...path, ...at])}: ${[field, problem].filter(Boolean).join(': ')}`);
+    };
+    const client = await readClient(entry, report);
+    if (!client) continue;
+    const twice = read.some(({ clientId }) => clientId === client.clientId);
+    if (twice) report(`${quoted(client.clientId)} is in the file twice`, 'client_id');
+    // Also with problems: the database may find more.
+    else read.push(client);
+  }
+  return read;
+}
+
+/** Aliases that expand to very much throw. */
+function contentOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    return undefined;
+  }
+}
+
+function clientsOf(content: unknown, report: Report): readonly unknown[] {
+  if (!isFields(content)) {
+    report(`it must be a map with version: ${VERSION} and the list clients, as "client export" writes it`);
+    return [];
+  }
+  const { version, clients, ...others } = content;
+  if (version !== VERSION) report(`version must be ${VERSION}`, 'version');
+  for (const unknown of Object.keys(others)) report(`unknown field ${quoted(unknown)}`, unknown);
+  if (Array.isArray(clients)) return clients;
+  report('clients must be a list', 'clients');
+  return [];
+}
+
+async function readClient(entry: unknown, report: Report): Promise<ClientOfFile | null> {
+  if (!isFields(entry)) {
+    report('a client must be a map with client_id, name, type, redirect_uris and scopes');
+    return null;
+  }
+  for (const unknown of Object.keys(entry).filter((name) => !(FIELDS as readonly string[]).includes(name)))
+    report(`unknown field ${quoted(unknown)}: the fields are ${FIELDS.join(' ')}`, unknown);
+  const { client_id: clientId, name, type } = entry;
+  if (typeof clientId !== 'string' || !isClientId(clientId)) {
+    report('must be 1 to 255 characters of visible ASCII', 'client_id');
+    return null;
+  }
+  for (const problem of nameProblems('it', name, 'users see it when they allow access'))
+    report(problem, 'name');
+  if (type !== 'confidential' && type !== 'public') report('must be confidential or public', 'type');
+  const redirectUris = readTexts(entry, 'redirect_uris', report);
+  const scopes = readTexts(entry, 'scopes', report);
+  for (const [field, texts] of Object.entries({ redirect_uris: redirectUris, scopes }))
+    if (texts.length === 0) report('must be a list with at least one element', field);
+  const optionalScopes =
+    entry['optional_scopes'] === undefined ? [] : readTexts(entry, 'optional_scopes', report);
+  const secrets = readSecrets(entry['secrets'], type as ClientType, report);
+  return {
+    clientId,
+    name: String(name),
+    type: type as ClientType,
+    redirectUris,
+    scopes,
+    optionalScopes,
+    requirePar: readBoolean(entry, 'require_par', report),
+    firstParty: readBoolean(entry, 'first_party', report),
+    disabled: readBoolean(entry, 'disabled', report),
+    createdAt: readTime(entry['created_at'], report),
+    secrets,
+    logo: await readLogoOf(entry['logo'], report),
+    report,
+  };
+}
+
+function readTexts(entry: Fields, field: string, report: Report): string[] {
+  const { [field]: texts } = entry;
+  if (!Array.isArray(texts)) {
+    if (texts !== undefined) report('must be a list', field);
+    return [];
+  }
+  texts.forEach((text: unknown, index) => {
+    if (typeof text !== 'string') report('must be text', field, index);
+    else if (texts.indexOf(text) < index) report(`${quoted(text)} is given twice`, field, index);
+  });
+  return texts.map(String);
+}
+
+function readBoolean(entry: Fields, field: string, report: Report): boolean {
+  const { [field]: value = false } = entry;
+  if (typeof value !== 'boolean') report('must be true or false', field);
+  return value === true;
+}
+
+function readTime(value: unknown, report: Report): Date | null {
+  if (value === undefined) return null;
+  const time = new Date(typeof value === 'string' ? value : Number.NaN);
+  if (!Number.isNaN(time.getTime())) return time;
+  report('must be a time like 2026-01-31T12:00:00.000Z', 'created_at');
+  return null;
+}
+
+function readSecrets(value: unknown, type: ClientType, report: Report): TransferredSecret[] | null {
+  if (value === undefined) return type === 'public' ? [] : null;
+  if (type === 'public') report('a public client has none: remove them (RFC 6749 2.1)', 'secrets');
+  if (!Array.isArray(value) || value.length > MAX_SECRETS) {
+    report(`must be a list of at most ${MAX_SECRETS}`, 'secrets');
+    return null;
+  }
+  return value.flatMap((one: unknown, index) => {
+    const { id, sha256, created_on: day, ...others } = isFields(one) ? one : {};
+    const unknown = Object.keys(others);
+    const createdAt = day === undefined ? new Date() : startOfDay(day);
+    if (typeof id !== 'string' || !UUID.test(id))
+      report('its id must be a UUID in lower case', 'secrets', index);
+    else if (typeof sha256 !== 'string' || !SHA256.test(sha256))
+      report('its sha256 must be 64 hexadecimal digits in lower case', 'secrets', index);
+    else if (Number.isNaN(createdAt.getTime()))
+      report('its created_on must be a day like 2026-01-31', 'secrets', index);
+    else if (unknown.length > 0) report(`unknown field ${quoted(unknown.join(' '))}`, 'secrets', index);
+    else return [{ id, hash: Buffer.from(sha256, 'hex'), createdAt }];
+    return [];
+  });
+}
+
+/** In UTC; an invalid date if it is no day. */
+function startOfDay(day: unknown): Date {
+  return new Date(typeof day === 'string' && DAY.test(day) ? `${day}T00:00:00.000Z` : Number.NaN);
+}
+
+async function readLogoOf(value: unknown, report: Report): Promise<TransferredClient['logo']> {
+  if (value === undefined || value === null) return null;
+  const { media_type: mediaType, image } = isFields(value) ? value : {};
+  const base64 = typeof image === 'string' ? image.replaceAll(/\s/g, '') : '';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) {
+    report('must have media_type, and the image in base64', 'logo');
+    return null;
+  }
+  const checked = await checkLogo(Buffer.from(base64, 'base64'));
+  if (typeof checked === 'string') report(`it ${checked}`, 'logo');
+  else if (checked.mediaType !== mediaType) report(`its media_type must be ${checked.mediaType}`, 'logo');
+  else return checked;
+  return null;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,104 @@
+import type { AuditEvent } from '#audit/event.js';
+import { closestDifference, type Difference, differenceOf } from './difference.js';
+
+/** A value of the failed check, as a line of the explanation. */
+export interface ComparedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What the failed check compared. */
+export interface Comparison {
+  readonly values: readonly ComparedValue[];
+  /** Where two texts do not agree; several for several scopes. */
+  readonly differences: readonly Difference[];
+}
+
+type Detail = NonNullable<AuditEvent['detail']>;
+
+/** Names that say more than those of the event. */
+const LABELS: Readonly<Record<string, readonly [sent: string, expected: string]>> = {
+  redirect_uri_mismatch: ['sent', 'in the authorization request'],
+  scope_exceeds: ['asked for', 'granted'],
+  resource_exceeds: ['asked for', 'granted'],
+  other_client: ['client of the request', 'client of the token'],
+  refresh_token_reused: ['generation that was sent', 'current generation'],
+  wrong_kind: ['kind that was sent', 'kind that is needed'],
+  'token scope': ['scope of the token', 'scope that is needed'],
+};
+
+/** What a check compared, from the event's detail. */
+export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Comparison {
+  const {
+    sent,
+    expected,
+    registered,
+    requested,
+    redirect_uri: redirectUri,
+    expired_at: expiredAt,
+    ...rest
+  } = detail;
+  const [sentLabel, expectedLabel] = LABELS[check] ?? ['sent', 'expected'];
+  const values: ComparedValue[] = [
+    ...value('sent', redirectUri),
+    ...value('asked for', requested),
+    ...value('registered', registered),
+    ...value(sentLabel, sent),
+    ...value(expectedLabel, expected),
+    ...expiry(expiredAt, time),
+    ...Object.entries(rest).flatMap(([name, one]) => value(name, one)),
+  ];
+  return { values, differences: differences(check, detail) };
+}
+
+function differences(check: string, detail: Detail): Difference[] {
+  const { sent, expected, registered, requested, redirect_uri: redirectUri } = detail;
+  if (check === 'redirect_uri' && typeof redirectUri === 'string')
+    return [closestDifference(redirectUri, texts(registered))].filter((one) => one !== null);
+  if (check === 'redirect_uri_mismatch' && typeof sent === 'string' && typeof expected === 'string')
+    return [differenceOf(sent, expected)];
+  if (check === 'scope') return differentScopes(texts(requested), texts(registered));
+  if (check === 'scope_exceeds' || check === 'resource_exceeds')
+    return differentScopes(texts(sent), texts(expected));
+  return [];
+}
+
+/** Each that was asked for in vain, beside the one that it resembles. */
+function differentScopes(asked: readonly string[], allowed: readonly string[]): Difference[] {
+  return asked
+    .filter((scope) => !allowed.includes(scope))
+    .map((scope) => closestDifference(scope, allowed))
+    .filter((one) => one !== null);
+}
+
+/** A list, or texts separated by spaces. */
+function texts(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(' ').filter((text) => text !== '');
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+function value(name: string, value: unknown): ComparedValue[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.length === 0) return [{ name, value: 'none' }];
+  if (Array.isArray(value)) return value.map((one) => ({ name, value: textOf(one) }));
+  return [{ name, value: textOf(value) }];
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function expiry(expiredAt: unknown, time: string): ComparedValue[] {
+  if (typeof expiredAt !== 'string') return [];
+  const seconds = Math.round((Date.parse(time) - Date.parse(expiredAt)) / 1000);
+  return [
+    { name: 'expired', value: expiredAt },
+    { name: 'clock of the service', value: `${time}, ${duration(seconds)} later` },
+  ];
+}
+
+function duration(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return `${seconds} s`;
+  return minutes < 120
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

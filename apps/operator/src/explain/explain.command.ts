@@ -1,0 +1,137 @@
+import type { AuditReader, AuditStreamState } from '#audit/reader.js';
+import { progressBar } from '../command-line/dialog.js';
+import { InputError, quoted } from '../command-line/input.js';
+import { MOMENT, momentOf } from '../command-line/moment.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import { type JsonOption, printResult } from '../command-line/output.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings } from '../settings/settings.js';
+import { printExplanation, printSummary } from './explain.report.js';
+import { explainReference, type Found, type Progress, summarize } from './explain.service.js';
+import { referenceIn } from './reference.js';
+
+interface Options extends JsonOption {
+  readonly client?: string;
+  readonly since?: string;
+}
+
+export function explainCommand(): OperatorCommand {
+  const explain = new OperatorCommand('explain')
+    .argument('[reference]', 'error_reference of an answer, or the reference on an error page')
+    .description('say why a request was refused and who can mend it, or what was refused to an application')
+    .option(
+      '--client <id>',
+      'instead of one request: everything refused to this application, grouped by cause',
+    )
+    .option('--since <moment>', 'with --client: from when on (default: 1h)')
+    .jsonOption()
+    .notes(
+      `A moment is ${MOMENT}.\n` +
+        'Reads the audit trail, which keeps refusals for AUDIT_RETENTION_DAYS at most. A reference is found about a second after the answer.',
+    )
+    .examples('explain dhdpfs_iGBYa', 'explain --client sc_abcdefghijklmnopqrstuvwx --since 24h');
+  // A reference may begin with a hyphen.
+  explain.allowUnknownOption();
+  return explain.action((reference: string | undefined, options: Options) => run(reference, options));
+}
+
+async function run(text: string | undefined, { json, client, since }: Options): Promise<void> {
+  if ((text === undefined) === (client === undefined))
+    throw new InputError(['give a reference, or --client with the client_id of an application']);
+  if (text === undefined && client !== undefined) return explainClient(client, since, { json });
+  if (since !== undefined)
+    throw new InputError(['--since is for --client: a reference is searched everywhere']);
+  const reference = referenceIn(text ?? '');
+  await withTrail(async (reader, progress, end) => {
+    const found = await explainReference(reader, reference, progress);
+    end();
+    if (found.explanation === null) throw unknown(reference, found.similar, await reader.streams());
+    const { explanation, around } = found;
+    printResult({ json }, asJson(explanation, around), () => printExplanation(explanation, around));
+  });
+}
+
+async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
+  const since = momentOf(text, Date.now());
+  if (!since) throw new InputError([`--since ${quoted(text)} is no moment: give ${MOMENT}`]);
+  await withTrail(async (reader, progress, end) => {
+    const summary = await summarize(reader, { clientId, since }, progress);
+    end();
+    const result = { client_id: clientId, since: since.toISOString(), ...summary };
+    printResult(options, result, () => printSummary(summary, { clientId, since }));
+  });
+}
+
+/** @param work its `end` removes the progress bar, before anything is printed */
+async function withTrail(
+  work: (reader: AuditReader, progress: Progress, end: () => void) => Promise<void>,
+): Promise<void> {
+  const { NATS_URL } = readSettings(ChangeSettings);
+  // Loaded on demand: help and wrong input need none of it.
+  const { AuditReader } = await import('#audit/reader.js');
+  const reader = await AuditReader.open(NATS_URL).catch((cause: unknown) => {
+    throw new Error('NATS (NATS_URL) does not answer: the audit trail cannot be read', { cause });
+  });
+  const bar = progressBar('events read');
+  try {
+    await work(
+      reader,
+      (read, total) => bar.show(read, total),
+      () => bar.end(),
+    );
+  } finally {
+    bar.end();
+    await reader.close();
+  }
+}
+
+/** Why a reference may be unknown. */
+function unknown(
+  reference: string,
+  similar: readonly string[],
+  streams: readonly AuditStreamState[],
+): InputError {
+  const kept = streams
+    .filter(({ first }) => first !== null)
+    .map(({ stream, first }) => `${stream} since ${first?.toISOString()}`);
+  return new InputError([
+    `no event has the reference ${quoted(reference)}`,
+    ...(similar.length > 0 ? [`similar references, if it was copied by eye: ${similar.join(', ')}`] : []),
+    kept.length > 0
+      ? `the request may be older than the trail: it holds ${kept.join(', ')}`
+      : 'the audit trail is empty: do the services run with this NATS_URL, and does NATS have JetStream?',
+    'it may be of another installation, or younger than a second: then run this again',
+    'requests that succeed without an event, and those refused under overload, are only in the log of the service',
+  ]);
+}
+
+function asJson(
+  {
+    reference,
+    event,
+    others,
+    clientId,
+    userId,
+    grantId,
+    title,
+    meaning,
+    comparison,
+    remedies,
+  }: Found['explanation'] & object,
+  around: readonly object[],
+): object {
+  return {
+    reference,
+    client_id: clientId,
+    user_id: userId,
+    grant_id: grantId,
+    check: event.check ?? null,
+    title,
+    meaning,
+    ...comparison,
+    remedies,
+    event,
+    other_events: others,
+    around,
+  };
+}

@@ -1,0 +1,119 @@
+import type { AuditEvent } from '#audit/event.js';
+import { counted, printable, printFields, printLine, printTable } from '../command-line/output.js';
+import { styled } from '../command-line/style.js';
+import type { Comparison } from './comparison.js';
+import type { Difference } from './difference.js';
+import type { Explanation, Remedy } from './explanation.js';
+import type { RefusalSummary } from './refusal-summary.js';
+
+/** Who the parties of the guide are, for the operator. */
+const PARTIES: Readonly<Record<string, string>> = {
+  application: 'developer of the application',
+  user: 'user',
+  operator: 'operator (you)',
+  platform: 'platform team',
+};
+
+export function printExplanation(explanation: Explanation, around: readonly AuditEvent[]): void {
+  const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
+    explanation;
+  const { request, status, error, description, check } = event;
+  fields({
+    Reference: reference,
+    Time: event.time,
+    Request: request ? `${request.method} ${request.path}` : null,
+    Service: [event, ...others].map(({ service }) => service).join(', then '),
+    Event: event.type,
+    Answer: [status, error].filter((part) => part !== undefined).join(' ') || null,
+    Description: description ?? null,
+    'Failed check': check ?? null,
+    Client: clientId,
+    User: userId === null ? null : String(userId),
+    Grant: grantId,
+    Operator: event.operator ?? null,
+  });
+  if (title === null) printLine('\nThis request was not refused.');
+  else {
+    heading(title);
+    printLine(unquoted(meaning ?? ''));
+  }
+  printComparison(comparison);
+  printRemedies(remedies);
+  printAround(around, clientId);
+}
+
+function printComparison({ values, differences }: Comparison): void {
+  if (values.length === 0) return;
+  heading('Values');
+  const width = Math.max(...values.map(({ name }) => name.length));
+  for (const { name, value } of values) printLine(`  ${name.padEnd(width)}  ${printable(value)}`);
+  if (differences.length === 0) return;
+  heading('Difference, character by character');
+  for (const difference of differences) printLine(`  ${coloured(difference)}`);
+  printLine('  {+…+} is only in what was sent, [-…-] only in what it was compared with.');
+}
+
+/** The marks are readable without colour. */
+function coloured({ marked }: Difference): string {
+  return printable(marked)
+    .replaceAll(/\{\+.*?\+\}/g, (part) => styled('green', part))
+    .replaceAll(/\[-.*?-\]/g, (part) => styled('red', part));
+}
+
+function printRemedies(remedies: readonly Remedy[]): void {
+  if (remedies.length === 0) return;
+  heading('Who can mend it, the likeliest first');
+  for (const { party, action } of remedies)
+    printLine(`  ${styled('bold', PARTIES[party] ?? party)}: ${printable(unquoted(action))}`);
+}
+
+function printAround(around: readonly AuditEvent[], clientId: string | null): void {
+  if (clientId === null) return;
+  heading('The same client, 5 minutes before and after');
+  if (around.length === 0) return printLine('  nothing else');
+  printTable(
+    ['time', 'event', 'status', 'check', 'user', 'reference'],
+    around.map(({ time, type, status, check, error, user_id: user, reference }) => [
+      time.slice(11, 23),
+      type,
+      String(status ?? ''),
+      check ?? error ?? '',
+      String(user ?? ''),
+      reference ?? '',
+    ]),
+  );
+}
+
+export function printSummary(
+  { groups, refused, succeeded }: RefusalSummary,
+  { clientId, since }: { readonly clientId: string; readonly since: Date },
+): void {
+  const [from, what] = [since.toISOString(), counted(refused, 'request')];
+  printLine(
+    `Since ${from}, ${what} of ${printable(clientId)} refused; ${counted(succeeded, 'other event')}.`,
+  );
+  for (const { check, error, title, count, first, last, reference, party, remedy } of groups) {
+    heading(`${count} × ${title ?? check ?? error ?? 'unknown'}`);
+    const one = {
+      'Failed check': [check, error].filter((part) => part !== null).join(', '),
+      First: first,
+      Last: last,
+      Reference: reference,
+    };
+    fields(one);
+    if (remedy !== null) printLine(`${PARTIES[party ?? ''] ?? ''}: ${printable(unquoted(remedy))}`);
+  }
+}
+
+function heading(text: string): void {
+  printLine();
+  printLine(styled('bold', printable(text)));
+}
+
+function fields(values: Readonly<Record<string, string | null>>): void {
+  const present = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null);
+  printFields(Object.fromEntries(present.map(([name, value]) => [name, printable(value)])));
+}
+
+/** The guide marks code for its page; a terminal needs no marks around what can be copied. */
+const unquoted = (text: string): string => text.replaceAll('`', '');

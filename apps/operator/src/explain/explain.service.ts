@@ -1,0 +1,103 @@
+import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
+import type { AuditReader } from '#audit/reader.js';
+import { type Explanation, explanationOf } from './explanation.js';
+import { isSimilar } from './reference.js';
+import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
+
+/** What the same client did before and after, in milliseconds. */
+const AROUND_MS = 5 * 60_000;
+/** Of those events, the nearest. */
+const MAX_AROUND = 40;
+/** The processes that handle one request record their events within this time. */
+const ONE_REQUEST_MS = 60_000;
+const MAX_SIMILAR = 5;
+
+/** The types of refusals: small, and almost always what a reference is of. They are searched first. */
+const REFUSALS: readonly AuditType[] = [
+  ...AUDIT_STREAMS.refusals.types,
+  'token.reuse_detected',
+  'grant.revoked',
+  'consent.denied',
+];
+
+/** Reports how many stored events have been read. */
+export type Progress = (read: number, total: number) => void;
+
+export type Found =
+  | { readonly explanation: Explanation; readonly around: readonly AuditEvent[] }
+  | { readonly explanation: null; readonly similar: readonly string[] };
+
+/** Finds the request of a reference in the audit trail, and what the same client did at that time. */
+export async function explainReference(
+  reader: AuditReader,
+  reference: string,
+  progress: Progress,
+): Promise<Found> {
+  const similar = new Set<string>();
+  for (const types of [REFUSALS, AUDIT_TYPES.filter((type) => !REFUSALS.includes(type))]) {
+    const events = await eventsOf(reader, { reference, types, similar, progress });
+    if (!isNotEmpty(events)) continue;
+    const explanation = explanationOf(reference, events);
+    return { explanation, around: await eventsAround(reader, explanation, progress) };
+  }
+  return { explanation: null, similar: [...similar] };
+}
+
+/** Everything of a client that was refused. */
+export async function summarize(
+  reader: AuditReader,
+  filter: { readonly clientId: string; readonly since: Date; readonly until?: Date | undefined },
+  progress: Progress,
+): Promise<RefusalSummary> {
+  const summary = new SummaryBuilder();
+  for await (const event of reader.read(filter, progress)) summary.add(event);
+  return summary.build();
+}
+
+/** @param similar gets references that resemble the wanted one */
+async function eventsOf(
+  reader: AuditReader,
+  wanted: {
+    readonly reference: string;
+    readonly types: readonly AuditType[];
+    readonly similar: Set<string>;
+    readonly progress: Progress;
+  },
+): Promise<AuditEvent[]> {
+  const { reference, types, similar, progress } = wanted;
+  const found: AuditEvent[] = [];
+  // Unfiltered, to end soon after the request, and to see similar references.
+  for await (const event of reader.read({ types }, progress)) {
+    const [first] = found;
+    if (first && Date.parse(event.time) > Date.parse(first.time) + ONE_REQUEST_MS) break;
+    if (event.reference === undefined) continue;
+    if (event.reference === reference) found.push(event);
+    else if (similar.size < MAX_SIMILAR && isSimilar(event.reference, reference))
+      similar.add(event.reference);
+  }
+  return found;
+}
+
+/** The other events of the client; without a client, none: they would be those of everybody. */
+async function eventsAround(
+  reader: AuditReader,
+  { reference, event, clientId }: Explanation,
+  progress: Progress,
+): Promise<AuditEvent[]> {
+  if (clientId === null) return [];
+  const at = Date.parse(event.time);
+  const around: AuditEvent[] = [];
+  for await (const other of reader.read({ since: new Date(at - AROUND_MS) }, progress)) {
+    if (Date.parse(other.time) > at + AROUND_MS) break;
+    if (other.client_id === clientId && other.reference !== reference) around.push(other);
+  }
+  const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
+  return around
+    .toSorted((one, other) => distance(one) - distance(other))
+    .slice(0, MAX_AROUND)
+    .toSorted((one, other) => one.time.localeCompare(other.time));
+}
+
+function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {
+  return list.length > 0;
+}

@@ -1,0 +1,57 @@
+import type { AuditEvent } from '#audit/event.js';
+import { guideEntry } from '#oauth/error-guide/error-guide.js';
+import { isRefusal } from './explanation.js';
+
+/** Everything that was refused for one cause. */
+export interface RefusalGroup {
+  readonly check: string | null;
+  readonly error: string | null;
+  readonly title: string | null;
+  /** Who can mend it, the likeliest first, and how. */
+  readonly remedy: string | null;
+  readonly party: string | null;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  /** Of the latest; `explain` says more of it. Null for an event without one. */
+  readonly reference: string | null;
+}
+
+/** What became of a client's requests. */
+export interface RefusalSummary {
+  /** The most frequent first. */
+  readonly groups: readonly RefusalGroup[];
+  readonly refused: number;
+  /** Events that are not refusals, such as issued tokens. */
+  readonly succeeded: number;
+}
+
+/** Groups the refusals of events by cause, at bounded memory. */
+export class SummaryBuilder {
+  private readonly groups = new Map<string, RefusalGroup>();
+  private succeeded = 0;
+
+  add(event: AuditEvent): void {
+    if (!isRefusal(event)) {
+      this.succeeded += 1;
+      return;
+    }
+    const { check = null, error = null, time, reference = null } = event;
+    const key = `${check}\n${error}`;
+    const before = this.groups.get(key);
+    const entry = before ? null : guideEntry(event.check, event.error);
+    const [party = null, action = null] = entry?.remedies[0] ?? [];
+    this.groups.set(key, {
+      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, first: time }),
+      count: (before?.count ?? 0) + 1,
+      last: time,
+      reference: reference ?? before?.reference ?? null,
+    });
+  }
+
+  build(): RefusalSummary {
+    const groups = [...this.groups.values()].sort((one, other) => other.count - one.count);
+    const refused = groups.reduce((sum, { count }) => sum + count, 0);
+    return { groups, refused, succeeded: this.succeeded };
+  }
+}

@@ -1,0 +1,195 @@
+import { auditEvent, type AuditRecord } from '#audit/event.js';
+import { momentOf } from '../src/command-line/moment.js';
+import { comparisonOf } from '../src/explain/comparison.js';
+import { closestDifference, differenceOf } from '../src/explain/difference.js';
+import { explanationOf } from '../src/explain/explanation.js';
+import { isSimilar, referenceIn } from '../src/explain/reference.js';
+import { SummaryBuilder } from '../src/explain/refusal-summary.js';
+
+const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
+const AT = new Date('2026-11-22T18:00:00.000Z');
+
+const event = (record: Partial<AuditRecord>, service: 'token' | 'resource' = 'token', time = AT) =>
+  auditEvent(service, { type: 'request.refused', ...record }, time);
+
+describe('a difference', () => {
+  it.each([
+    ['https://a.example/cb/', 'https://a.example/cb', 'https://a.example/cb{+/+}'],
+    ['https://a.example/cb', 'https://a.example/cb/', 'https://a.example/cb[-/-]'],
+    ['http://a.example', 'https://a.example', 'http[-s-]://a.example'],
+    ['same', 'same', 'same'],
+  ])('of %s from %s is marked character by character', (sent, expected, marked) => {
+    expect(differenceOf(sent, expected)).toEqual({ sent, expected, marked });
+  });
+
+  it('is taken from the value that resembles the sent one most', () => {
+    const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];
+    expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
+  });
+
+  it('is none where nothing is registered', () => {
+    expect(closestDifference('https://a.example', [])).toBeNull();
+  });
+});
+
+describe('what a check compared', () => {
+  it('is the redirect URI beside every registered one, and its difference from the closest', () => {
+    const detail = {
+      redirect_uri: 'https://a.example/cb/',
+      registered: ['https://a.example/cb', 'https://b.example'],
+    };
+    expect(comparisonOf(event({ check: 'redirect_uri', detail }))).toEqual({
+      values: [
+        { name: 'sent', value: 'https://a.example/cb/' },
+        { name: 'registered', value: 'https://a.example/cb' },
+        { name: 'registered', value: 'https://b.example' },
+      ],
+      differences: [expect.objectContaining({ marked: 'https://a.example/cb{+/+}' })],
+    });
+  });
+
+  it('is each scope that was asked for in vain, beside the one that it resembles', () => {
+    const detail = {
+      requested: ['profile:read', 'bookings:reed'],
+      registered: ['profile:read', 'bookings:read'],
+    };
+    const { differences } = comparisonOf(event({ check: 'scope', detail }));
+    expect(differences.map(({ marked }) => marked)).toEqual(['bookings:re[-a-]{+e+}d']);
+  });
+
+  it('is the scopes of a refresh and those that the user granted', () => {
+    const detail = { sent: 'profile:read x', expected: 'profile:read' };
+    expect(comparisonOf(event({ check: 'scope_exceeds', detail }))).toMatchObject({
+      values: [
+        { name: 'asked for', value: 'profile:read x' },
+        { name: 'granted', value: 'profile:read' },
+      ],
+      differences: [{ sent: 'x' }],
+    });
+  });
+
+  it('is the expiry, the clock of the service, and the time between them', () => {
+    const detail = { expired_at: '2026-11-22T17:56:40.000Z' };
+    expect(comparisonOf(event({ check: 'expired', detail })).values).toEqual([
+      { name: 'expired', value: '2026-11-22T17:56:40.000Z' },
+      { name: 'clock of the service', value: '2026-11-22T18:00:00.000Z, 3 min 20 s later' },
+    ]);
+  });
+
+  it('is every other value of the event under its own name', () => {
+    const detail = { code_challenge_method: 'plain', counter: 3 };
+    expect(comparisonOf(event({ check: 'pkce', detail })).values).toEqual([
+      { name: 'code_challenge_method', value: 'plain' },
+      { name: 'counter', value: '3' },
+    ]);
+  });
+});
+
+describe('an explanation', () => {
+  it('is that of the token app where an API knows only that a token is not valid', () => {
+    const atApi = event({ check: 'access token is active', error: 'invalid_token' }, 'resource');
+    const atToken = event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1', client_id: CLIENT });
+    const explanation = explanationOf('r', [atApi, atToken]);
+    expect(explanation).toMatchObject({
+      event: atToken,
+      others: [atApi],
+      clientId: CLIENT,
+      grantId: 'g1',
+      title: 'The access was revoked',
+    });
+    expect(explanation.remedies.map(({ action }) => action).join()).toContain('`audit search --grant g1`');
+  });
+
+  it('has commands that can be copied', () => {
+    const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
+    const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: CLIENT, detail })]);
+    expect(remedies.find(({ party }) => party === 'operator')?.action).toContain(
+      `\`client update ${CLIENT} --add-redirect-uri https://a.example/cb\``,
+    );
+  });
+
+  it('of a request that succeeded names no check', () => {
+    const { title, remedies } = explanationOf('r', [event({ type: 'token.issued', status: 200 })]);
+    expect([title, remedies]).toEqual([null, []]);
+  });
+});
+
+describe('a summary', () => {
+  it('groups refusals by cause, the most frequent first, with first, last and an example', () => {
+    const summary = new SummaryBuilder();
+    const at = (minute: number) => new Date(AT.getTime() + minute * 60_000);
+    summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'a' }, 'token', at(1)));
+    summary.add(event({ check: 'pkce', error: 'invalid_request', reference: 'b' }, 'token', at(2)));
+    summary.add(event({ type: 'token.issued' }, 'token', at(3)));
+    summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'c' }, 'token', at(4)));
+    const { groups, refused, succeeded } = summary.build();
+    expect([refused, succeeded, groups.map(({ check, count }) => [check, count])]).toEqual([
+      3,
+      1,
+      [
+        ['expired', 2],
+        ['pkce', 1],
+      ],
+    ]);
+    expect(groups[0]).toMatchObject({
+      first: at(1).toISOString(),
+      last: at(4).toISOString(),
+      reference: 'c',
+      party: 'application',
+    });
+  });
+});
+
+describe('a reference', () => {
+  it.each([
+    'dhdpfs_iGBYa',
+    ' "dhdpfs_iGBYa" ',
+    'error_reference: dhdpfs_iGBYa',
+    'Reference: dhdpfs_iGBYa.',
+    '"error_reference":"dhdpfs_iGBYa"',
+  ])('is found in %j', (text) => {
+    expect(referenceIn(text)).toBe('dhdpfs_iGBYa');
+  });
+
+  it('may begin with a hyphen', () => {
+    expect(referenceIn('-hdpfs_iGBY-')).toBe('-hdpfs_iGBY-');
+  });
+
+  it('of the proxy is told from one of the service', () => {
+    expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow(/the proxy/);
+  });
+
+  it.each(['', 'short', '\u001b[31m', 'x'.repeat(400)])('is not %j', (text) => {
+    expect(() => referenceIn(text)).toThrow(/is not a reference/);
+  });
+
+  it.each([
+    ['dhdpfs_iGBYa', 'dhdpfs_IGBYa', true],
+    ['dhdpfs_iGBYa', 'DHDPFS_IGBYA', true],
+    ['dhdpfs_iGBYa', 'dhdpfs_1GBY4', true],
+    ['dhdpfs_iGBYa', 'xxxpfs_iGBYa', false],
+    ['dhdpfs_iGBYa', 'dhdpfs_iGBY', false],
+  ])('%s resembles %s: %s', (one, other, similar) => {
+    expect(isSimilar(one, other)).toBe(similar);
+  });
+});
+
+describe('a moment', () => {
+  it.each([
+    ['90s', '2026-11-22T17:58:30.000Z'],
+    ['1h', '2026-11-22T17:00:00.000Z'],
+    ['2d', '2026-11-20T18:00:00.000Z'],
+    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+    ['2026-11-20T10:00Z', '2026-11-20T10:00:00.000Z'],
+    ['2026-11-20T10:00:00+02:00', '2026-11-20T08:00:00.000Z'],
+  ])('%s is %s', (text, moment) => {
+    expect(momentOf(text, AT.getTime())?.toISOString()).toBe(moment);
+  });
+
+  it.each(['', '1', 'h', '-1h', '1y', 'yesterday', '2026-13-01', '2026-11-20T10:00'])(
+    '%j is none',
+    (text) => {
+      expect(momentOf(text, AT.getTime())).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,172 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
+import type { ClientType } from '#oauth/client.js';
+import { writeClientLogo } from './client-logo.store.js';
+import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
+import type { ClientLogo } from './client.js';
+
+/** A live client secret as another installation can take it over. */
+export interface TransferredSecret {
+  readonly id: string;
+  /** SHA-256, 32 bytes. */
+  readonly hash: Buffer;
+  readonly createdAt: Date;
+}
+
+/** Everything that a client is, as another installation can take it over. */
+export interface TransferredClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly optionalScopes: readonly string[];
+  readonly requirePar: boolean;
+  readonly firstParty: boolean;
+  readonly disabled: boolean;
+  readonly createdAt: Date;
+  /** The live ones. */
+  readonly secrets: readonly TransferredSecret[];
+  readonly logo: ClientLogo | null;
+}
+
+/** What the database has of the clients and secrets that a change names. */
+export interface KnownClients {
+  readonly clients: ReadonlyMap<string, TransferredClient>;
+  /** Identifiers of deleted clients, which are never assigned again. */
+  readonly deleted: ReadonlySet<string>;
+  /** The owner of each secret, live or revoked, by the id of the secret. */
+  readonly secrets: ReadonlyMap<
+    string,
+    { readonly clientId: string; readonly hash: Buffer; readonly isRevoked: boolean }
+  >;
+  /** The clients that the change does not name. */
+  readonly others: readonly { readonly clientId: string; readonly name: string }[];
+}
+
+// Any constant that nothing else locks on this database.
+const CHANGE_LOCK = 5_264_190_034;
+
+/** Reads and writes whole clients, as they move between installations. */
+@Injectable()
+export class ClientTransferStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Every client, or those of `ids` that exist; sorted by identifier. */
+  async read(ids?: readonly string[]): Promise<TransferredClient[]> {
+    return this.dataSource.transaction('REPEATABLE READ', (manager) => readClients(manager, ids));
+  }
+
+  /**
+   * Changes many clients in one transaction: all of it happens, or nothing. One change at a time; other changes of these
+   * clients wait. If `decide` throws, nothing is written.
+   *
+   * @param named identifiers of the clients and secrets that `decide` must know
+   * @param decide returns the clients to create or change, as they shall be
+   * @returns false, without having decided, if another change is under way
+   */
+  async change(
+    named: { readonly clientIds: readonly string[]; readonly secretIds: readonly string[] },
+    decide: (known: KnownClients) => readonly TransferredClient[],
+  ): Promise<boolean> {
+    return this.dataSource.transaction(async (manager) => {
+      const [{ locked } = { locked: false }] = await manager.query<{ locked: boolean }[]>(
+        'SELECT pg_try_advisory_xact_lock($1) AS locked',
+        [CHANGE_LOCK],
+      );
+      if (!locked) return false;
+      // In id order, as all code that locks several.
+      await manager.query(
+        'SELECT FROM clients WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE',
+        [named.clientIds],
+      );
+      const known = await readKnown(manager, named);
+      for (const client of decide(known))
+        await writeClient(manager, client, known.clients.get(client.clientId) ?? null);
+      return true;
+    });
+  }
+}
+
+async function readKnown(
+  manager: EntityManager,
+  { clientIds, secretIds }: { readonly clientIds: readonly string[]; readonly secretIds: readonly string[] },
+): Promise<KnownClients> {
+  const clients = await readClients(manager, clientIds);
+  const all = await manager.find(ClientEntity, {
+    select: { clientId: true, name: true, deletedAt: true },
+    order: { clientId: 'ASC' },
+  });
+  const secrets = await manager.find(ClientSecretEntity, { where: { id: In([...secretIds]) } });
+  const named = new Set(clientIds);
+  return {
+    clients: new Map(clients.map((client) => [client.clientId, client])),
+    deleted: new Set(all.filter(({ deletedAt }) => deletedAt !== null).map(({ clientId }) => clientId)),
+    secrets: new Map(
+      secrets.map(({ id, clientId, hash, revokedAt }) => [
+        id,
+        { clientId, hash, isRevoked: revokedAt !== null },
+      ]),
+    ),
+    others: all.filter(({ clientId, deletedAt }) => deletedAt === null && !named.has(clientId)),
+  };
+}
+
+async function readClients(manager: EntityManager, ids?: readonly string[]): Promise<TransferredClient[]> {
+  const whose = ids && { clientId: In([...ids]) };
+  const clients = await manager.find(ClientEntity, {
+    where: { ...whose, deletedAt: IsNull() },
+  });
+  const secrets = await manager.find(ClientSecretEntity, {
+    where: { ...whose, revokedAt: IsNull() },
+  });
+  const logos = await manager.find(ClientLogoEntity, {
+    select: { clientId: true, mediaType: true, image: true },
+    ...(whose && { where: whose }),
+  });
+  const secretsOf = new Map<string, TransferredSecret[]>();
+  for (const { id, clientId, hash, createdAt } of secrets) {
+    const ofClient = secretsOf.get(clientId) ?? [];
+    secretsOf.set(clientId, ofClient);
+    ofClient.push({ id, hash, createdAt });
+  }
+  const logoOf = new Map(logos.map(({ clientId, mediaType, image }) => [clientId, { mediaType, image }]));
+  // Not by the database, whose collation may differ from another installation's.
+  const sorted = clients.toSorted((one, two) => (one.clientId < two.clientId ? -1 : 1));
+  return sorted.map(({ deletedAt: _, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
+    ...client,
+    disabled: disabledAt !== null,
+    secrets: secretsOf.get(client.clientId) ?? [],
+    logo: logoOf.get(client.clientId) ?? null,
+  }));
+}
+
+/** @param before null for a new client */
+async function writeClient(
+  manager: EntityManager,
+  { clientId, type, createdAt, disabled, secrets, logo, ...client }: TransferredClient,
+  before: TransferredClient | null,
+): Promise<void> {
+  const registration = {
+    ...client,
+    redirectUris: [...client.redirectUris],
+    scopes: [...client.scopes],
+    optionalScopes: [...client.optionalScopes],
+  };
+  const state =
+    disabled === (before?.disabled ?? false) ? {} : { disabledAt: disabled ? () => 'now()' : null };
+  if (before) await manager.update(ClientEntity, { clientId }, { ...registration, ...state });
+  else await manager.insert(ClientEntity, { clientId, type, createdAt, ...registration, ...state });
+
+  const kept = new Set(secrets.map(({ id }) => id));
+  const had = new Set(before?.secrets.map(({ id }) => id));
+  const revoked = [...had].filter((id) => !kept.has(id));
+  if (revoked.length > 0)
+    await manager.update(ClientSecretEntity, { id: In(revoked) }, { revokedAt: () => 'now()' });
+  for (const { id, hash, createdAt: secretCreatedAt } of secrets)
+    if (!had.has(id))
+      await manager.insert(ClientSecretEntity, { id, clientId, hash, createdAt: secretCreatedAt });
+
+  if (logo) await writeClientLogo(manager, clientId, logo);
+  else if (before?.logo) await manager.delete(ClientLogoEntity, { clientId });
+}
