@@ -43,14 +43,19 @@ const BODY_TYPES = ['application/x-www-form-urlencoded', 'application/json'];
 
 /** The description of an API in OpenAPI 3.1. @throws TypeError that names routes without `@ApiOperation` */
 export function documentOf({ info, servers, tags, securitySchemes }: Outline, apps: readonly Endpoints[]) {
-  const schemas = new Schemas();
+  const shared = { schemas: new Schemas(), responses: new Map<string, object>() };
   const paths: Record<string, Record<string, unknown>> = {};
+  const described = new Map<string, OperationDescription>();
   for (const { routes, servers: own } of apps)
     for (const route of routes) {
       if (!route.operation) throw new TypeError(`${route.handler} has no @ApiOperation`);
       const item = (paths[route.path] ??= own ? { servers: own } : {});
-      if (item[route.method]) throw new TypeError(`${route.handler}: its path is described twice`);
-      item[route.method] = operation(route, route.operation, schemas);
+      // Ways of logging in have controllers of their own at the same paths, and one description.
+      const before = described.get(`${route.method} ${route.path}`);
+      if (before && before !== route.operation)
+        throw new TypeError(`${route.handler}: described in two ways`);
+      described.set(`${route.method} ${route.path}`, route.operation);
+      item[route.method] = operation(route, route.operation, shared);
     }
   const used = new Set(apps.flatMap(({ routes }) => routes.map((route) => route.operation?.tag)));
   return {
@@ -60,11 +65,22 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     servers,
     tags: tags.filter(({ name }) => used.has(name as never)),
     paths,
-    components: { schemas: schemas.components, securitySchemes },
+    components: {
+      schemas: shared.schemas.components,
+      responses: Object.fromEntries(shared.responses) as object,
+      securitySchemes,
+    },
   } as unknown as OpenApiDocument;
 }
 
-function operation(route: Route, described: OperationDescription, schemas: Schemas): object {
+/** What the operations of a document refer to. */
+interface Shared {
+  readonly schemas: Schemas;
+  readonly responses: Map<string, object>;
+}
+
+function operation(route: Route, described: OperationDescription, shared: Shared): object {
+  const { schemas } = shared;
   const { id, tag, summary, description, security = [], responses } = described;
   const parameters = Object.entries(described.parameters ?? {});
   const body = requestBody(route, described, schemas);
@@ -85,7 +101,7 @@ function operation(route: Route, described: OperationDescription, schemas: Schem
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, one]) => [
         status,
-        response(Number(status) < 300 ? withFixedHeaders(one, route) : one, schemas),
+        response(Number(status) < 300 ? withFixedHeaders(one, route) : one, shared),
       ]),
     ),
   };
@@ -103,7 +119,7 @@ function requestBody({ dto }: Route, { form }: OperationDescription, schemas: Sc
 
 /** Nest's `@Header` sets these on every answer of the handler. */
 function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
-  const fixed = headers.filter(({ name }) => name.toLowerCase() !== 'content-type');
+  const fixed = headers.filter(({ name }) => !/^content-(type|security-policy)$/i.test(name));
   if (fixed.length === 0) return answer;
   const described = fixed.map(({ name, value }): [string, HeaderDescription] => [
     name,
@@ -113,19 +129,22 @@ function withFixedHeaders(answer: ResponseDescription, { headers }: Route): Resp
 }
 
 function response(
-  { description, headers = {}, content = {} }: ResponseDescription,
-  schemas: Schemas,
+  { name, description, headers = {}, content = {} }: ResponseDescription,
+  { schemas, responses }: Shared,
 ): object {
   const withHeaders = Object.entries(headers).map(([name, { schema, ...header }]) => [
     name,
     { ...header, schema: schemas.of(schema ?? { type: 'string' }) },
   ]);
   const withContent = Object.entries(content).map(([type, one]) => [type, media(one, schemas)]);
-  return {
+  const written = {
     description,
     ...(withHeaders.length > 0 && { headers: Object.fromEntries(withHeaders) as object }),
     ...(withContent.length > 0 && { content: Object.fromEntries(withContent) as object }),
   };
+  if (name === undefined) return written;
+  responses.set(name, written);
+  return { $ref: `#/components/responses/${name}` };
 }
 
 function media({ schema, examples }: ContentDescription, schemas: Schemas): object {

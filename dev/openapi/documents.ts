@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { documentOf, type OpenApiDocument, type Outline } from './document.js';
-import { routesOf } from './routes.js';
+import { INTERNAL_PORT } from '#openapi/internal-port.js';
+import { documentOf, type Endpoints, type OpenApiDocument, type Outline } from './document.js';
+import { type Route, routesOf } from './routes.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 // The apps replace these addresses by their own when they serve a document.
+const AUTH_URL = 'https://auth.example.com';
 const BASE_URL = 'https://base.example.com';
 const API_URL = 'https://api.example.com';
 
@@ -25,6 +27,12 @@ const SECURITY_SCHEMES = {
       'Client id and secret, each form-encoded (RFC 6749 2.3.1). Or send them as `client_id` and `client_secret` in the body; public clients send `client_id` alone.',
   },
   refreshToken: { type: 'http', scheme: 'bearer', description: 'The refresh token.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-session',
+    description: 'Session of a browser; without https its name is `session`.',
+  },
 };
 
 const API_SCHEMES = {
@@ -42,6 +50,24 @@ const API_SCHEMES = {
 
 const LICENSE = { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' };
 
+/** @param port default of INTERNAL_PORT */
+function internalPort(port: string): Endpoints {
+  const routes = Object.entries(INTERNAL_PORT).map(([path, operation]): Route => ({
+    handler: path,
+    method: 'get',
+    path,
+    operation,
+    dto: undefined,
+    headers: [],
+  }));
+  const variables = {
+    process: { default: '127.0.0.1', description: 'Address of the process' },
+    port: { default: port, description: 'INTERNAL_PORT' },
+  };
+  const description = 'The internal port of each process';
+  return { routes, servers: [{ url: 'http://{process}:{port}', description, variables }] };
+}
+
 /** The description that the token app serves. */
 export async function authorizationServerDocument(): Promise<OpenApiDocument> {
   const outline: Outline = {
@@ -55,7 +81,14 @@ export async function authorizationServerDocument(): Promise<OpenApiDocument> {
     tags: TAGS,
     securitySchemes: SECURITY_SCHEMES,
   };
-  return documentOf(outline, [{ routes: await routesOf('token') }]);
+  return documentOf(outline, [
+    {
+      routes: await routesOf('authorize'),
+      servers: [{ url: AUTH_URL, description: 'The authorize app' }],
+    },
+    { routes: await routesOf('token') },
+    internalPort('9002'),
+  ]);
 }
 
 /** The description that the resource app serves. */
@@ -71,5 +104,5 @@ export async function resourceServerDocument(): Promise<OpenApiDocument> {
     tags: TAGS,
     securitySchemes: API_SCHEMES,
   };
-  return documentOf(outline, [{ routes: await routesOf('resource') }]);
+  return documentOf(outline, [{ routes: await routesOf('resource') }, internalPort('9003')]);
 }

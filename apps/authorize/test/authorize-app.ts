@@ -12,6 +12,7 @@ import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import type { User } from '#database/user/user.js';
 import { createService } from '#platform/bootstrap/service.js';
+import { checkingAnswers } from '#testing/openapi/check-answers.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
 import { until } from '#testing/topology/until.js';
@@ -55,7 +56,8 @@ export async function startAuthorizeApp(
     ...PATIENT,
     ...settings,
   });
-  const app = await createService(authorizeApp(configuration));
+  const service = checkingAnswers(authorizeApp(configuration));
+  const app = await createService(service);
   await app.listen(port, '127.0.0.1');
   // It connects in the background, and says of a revocation whether it is heard everywhere.
   if (settings.NATS_URL === undefined)
@@ -108,6 +110,7 @@ export async function startAuthorizeApp(
       await database.close();
       redis.disconnect();
       await services.close();
+      service.report.throwProblems();
     },
   };
 }

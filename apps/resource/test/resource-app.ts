@@ -5,6 +5,7 @@ import { createService } from '#platform/bootstrap/service.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { appSettings } from '#testing/app-settings.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
+import { checkingAnswers } from '#testing/openapi/check-answers.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
 import { APIS } from '#testing/resources.js';
@@ -31,7 +32,8 @@ export async function startResourceApp() {
     ...PATIENT,
   };
   const configuration = Object.assign(new ResourceConfiguration(), settings);
-  const app = await createService(resourceApp(configuration));
+  const service = checkingAnswers(resourceApp(configuration));
+  const app = await createService(service);
   await app.listen(0, '127.0.0.1');
   const others: AppProcess[] = [];
   const fixture = await openFixture(services, keys);
@@ -103,6 +105,7 @@ export async function startResourceApp() {
       await token.stop();
       await fixture.close();
       await services.close();
+      service.report.throwProblems();
     },
   };
 }

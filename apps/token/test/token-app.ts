@@ -3,6 +3,7 @@ import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { appSettings } from '#testing/app-settings.js';
 import { openFixture } from '#testing/fixture.js';
+import { checkingAnswers } from '#testing/openapi/check-answers.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT } from '#testing/patience.js';
 import { tokenApp } from '../src/app.module.js';
@@ -23,7 +24,8 @@ export async function startTokenApp(
     CODE_LIFETIME: 600,
     ...(typeof settings === 'function' ? await settings(services) : settings),
   });
-  const app = await createService(tokenApp(configuration));
+  const service = checkingAnswers(tokenApp(configuration));
+  const app = await createService(service);
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
   const fixture = await openFixture(services, configuration.TOKEN_KEYS, lifetimesOf(configuration));
@@ -48,6 +50,7 @@ export async function startTokenApp(
       await app.close();
       await fixture.close();
       await services.close();
+      service.report.throwProblems();
     },
   };
 }

@@ -74,6 +74,11 @@ const RETRY_AFTER: HeaderDescription = {
   schema: { type: 'integer', minimum: 0 },
 };
 
+/** RFC 9110 12.5.3. */
+export const ACCEPT_ENCODING: HeaderDescription = {
+  description: '`identity`, if the body had a content coding.',
+};
+
 /** RFC 6749 5.2. */
 const CHALLENGE: HeaderDescription = {
   description: 'Challenge for HTTP Basic, if the request used it.',
@@ -131,6 +136,7 @@ function response(
 ): ResponseDescription {
   const headers = {
     ...(status === 401 && { 'WWW-Authenticate': CHALLENGE }),
+    ...(status === 415 && { 'Accept-Encoding': ACCEPT_ENCODING }),
     ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     ...more,
   };
@@ -145,7 +151,10 @@ function response(
       error_reference: '0b6f6f4e9a3c4d21',
     },
   ]);
+  const withNonce = 'DPoP-Nonce' in more ? 'WithNonce' : '';
   return {
+    // The codes of 400 differ.
+    ...(status !== 400 && { name: `OAuthError${status}${withNonce}` }),
     description: TITLES[status] ?? causes.join('; '),
     ...(Object.keys(headers).length > 0 && { headers }),
     content: json(

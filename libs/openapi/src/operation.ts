@@ -21,6 +21,8 @@ export interface HeaderDescription {
 
 /** An answer; without a schema it has no body that a client reads. */
 export interface ResponseDescription {
+  /** For an answer that several endpoints share: it is described once, under this name. */
+  readonly name?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, HeaderDescription>>;
   /** By media type. */

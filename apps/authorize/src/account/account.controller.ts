@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -12,6 +13,7 @@ import { SessionService } from '../session/session.service.js';
 import { isLocale, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
+import { ACCOUNT_OPERATION, LANGUAGE_OPERATION, ROOT_OPERATION } from './account.openapi.js';
 
 /** The account page, and the form of its language. Logging out belongs to the way of logging in. */
 @Controller()
@@ -27,12 +29,14 @@ export class AccountController {
 
   /** People type the address without a path. */
   @Get()
+  @ApiOperation(ROOT_OPERATION)
   redirectToAccount(@Res() reply: FastifyReply): void {
     this.pages.seeOther(reply, ENDPOINTS.account);
   }
 
   // Nest removes one slash at the end of a path: this is /auth and /auth/.
   @Get(['auth', 'auth//'])
+  @ApiOperation(ACCOUNT_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
@@ -44,6 +48,7 @@ export class AccountController {
   }
 
   @Post(ENDPOINTS.language)
+  @ApiOperation(LANGUAGE_OPERATION)
   @ProtectForm('language')
   async setLanguage(
     @Req() { headers, raw }: FastifyRequest,

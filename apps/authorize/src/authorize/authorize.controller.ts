@@ -5,6 +5,7 @@ import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/authorization-request.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -23,6 +24,7 @@ import { LanguageService } from '../ui/i18n/language.service.js';
 import { type Page, PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { type Approval, AuthorizationResponse } from './authorization-response.service.js';
+import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
 
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
@@ -44,6 +46,7 @@ export class AuthorizeController {
   }
 
   @Get()
+  @ApiOperation(AUTHORIZE_OPERATION)
   async authorize(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const visitor = await this.sessions.findVisitor(headers.cookie);
@@ -66,6 +69,7 @@ export class AuthorizeController {
   }
 
   @Post()
+  @ApiOperation(DECIDE_OPERATION)
   @ProtectForm('consent')
   async decide(
     @Req() { url, headers, raw }: FastifyRequest,

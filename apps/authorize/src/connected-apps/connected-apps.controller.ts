@@ -11,6 +11,7 @@ import {
 import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { loginReturningTo, rawQuery, withQuery } from '../addresses.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
@@ -22,6 +23,13 @@ import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { appsPage, connectedAppsPage } from './connected-apps.page.js';
 import { incompletePage, revokeAllPage, revokePage } from './revoke.page.js';
+import {
+  CONFIRM_REVOKE_ALL_OPERATION,
+  CONFIRM_REVOKE_OPERATION,
+  LIST_OPERATION,
+  REVOKE_ALL_OPERATION,
+  REVOKE_APP_OPERATION,
+} from './connected-apps.openapi.js';
 
 /** How long a cache may keep a token whose revocation it did not receive, in seconds. */
 const CACHED_SECONDS = CACHED_MS / 1000;
@@ -43,6 +51,7 @@ export class ConnectedAppsController {
   ) {}
 
   @Get(ENDPOINTS.connectedApps)
+  @ApiOperation(LIST_OPERATION)
   async list(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -59,6 +68,7 @@ export class ConnectedAppsController {
   }
 
   @Get(ENDPOINTS.revokeApp)
+  @ApiOperation(CONFIRM_REVOKE_OPERATION)
   async confirmRevoke(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -71,6 +81,7 @@ export class ConnectedAppsController {
   }
 
   @Post(ENDPOINTS.revokeApp)
+  @ApiOperation(REVOKE_APP_OPERATION)
   @ProtectForm('revoke')
   async revoke(
     @Req() request: FastifyRequest,
@@ -91,6 +102,7 @@ export class ConnectedAppsController {
   }
 
   @Get(ENDPOINTS.revokeAllApps)
+  @ApiOperation(CONFIRM_REVOKE_ALL_OPERATION)
   async confirmRevokeAll(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -102,6 +114,7 @@ export class ConnectedAppsController {
   }
 
   @Post(ENDPOINTS.revokeAllApps)
+  @ApiOperation(REVOKE_ALL_OPERATION)
   @ProtectForm('revoke_all')
   async revokeAll(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);

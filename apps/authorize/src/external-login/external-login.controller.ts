@@ -1,12 +1,14 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { afterLogin, rawQuery } from '../addresses.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
 import { SessionService } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
+import { LOGIN_OPERATION } from '../login/login.openapi.js';
 
 /** Our address of the login has no page: it leads to the product's own login. */
 @Controller(ENDPOINTS.login)
@@ -19,6 +21,7 @@ export class ExternalLoginController {
   ) {}
 
   @Get()
+  @ApiOperation(LOGIN_OPERATION)
   async start(@Req() { url, headers, ip }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const { session } = await this.sessions.findVisitor(headers.cookie);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery } from '../addresses.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
@@ -15,6 +16,11 @@ import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { loggedOutPage } from './logged-out.page.js';
 import { LoginProvider } from './login-provider.js';
+import {
+  LOGGED_OUT_OPERATION,
+  LOGOUT_EVERYWHERE_OPERATION,
+  LOGOUT_OPERATION,
+} from '../login/login.openapi.js';
 
 /** Logs out here, then at the product's own login. */
 @Controller()
@@ -33,6 +39,7 @@ export class ExternalLogoutController {
 
   /** Where the browser is after a log-out: the login would lead to the provider, which may log the user in again at once. */
   @Get(ENDPOINTS.logout)
+  @ApiOperation(LOGGED_OUT_OPERATION)
   async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { cookie, session } = await this.sessions.findVisitor(headers.cookie);
     if (session) return this.pages.seeOther(reply, ENDPOINTS.account);
@@ -43,6 +50,7 @@ export class ExternalLogoutController {
 
   /** With an authorization request in the query, the login then continues it, for example as another user. */
   @Post(ENDPOINTS.logout)
+  @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout')
   async logout(@Req() { url, headers, raw, ip }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
@@ -59,6 +67,7 @@ export class ExternalLogoutController {
 
   /** Ends every session of the user here. The grants of applications stay. */
   @Post(ENDPOINTS.logoutEverywhere)
+  @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
   async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);

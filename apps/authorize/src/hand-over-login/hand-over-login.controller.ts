@@ -4,6 +4,7 @@ import type { JWK } from 'jose';
 import { RedirectableError } from '#oauth/authorization-request.js';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../addresses.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
@@ -16,6 +17,7 @@ import { PageResponder } from '../ui/page.responder.js';
 import { handOverPage, REPEATED_FIELD } from './hand-over.page.js';
 import { HandOverLoginService } from './hand-over-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
+import { HAND_OVER_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
 
 /** Characters; a profile needs about a thousand. */
 const MAX_ASSERTION = 16_000;
@@ -35,6 +37,7 @@ export class HandOverLoginController {
 
   /** The keys with which the product verifies challenges. */
   @Get(ENDPOINTS.loginKeys)
+  @ApiOperation(LOGIN_KEYS_OPERATION)
   @Header('Content-Type', 'application/jwk-set+json')
   keys(): { readonly keys: readonly JWK[] } {
     return this.challenges.jwks;
@@ -45,6 +48,7 @@ export class HandOverLoginController {
    * referrers. No CSRF token: the challenge in the assertion was made for this browser.
    */
   @Post(ENDPOINTS.loginCallback)
+  @ApiOperation(HAND_OVER_OPERATION)
   async finish(
     @Req() { headers, raw }: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -73,6 +77,7 @@ export class HandOverLoginController {
 
   /** The user does not want to log in. The application learns it, as after Cancel on the consent page (RFC 6749 4.1.2.1). */
   @Get(ENDPOINTS.loginCallback)
+  @ApiOperation(LOGIN_RETURN_OPERATION)
   async cancel(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const parameters = new URLSearchParams(rawQuery(url));
     // The page of an error here offers this address.

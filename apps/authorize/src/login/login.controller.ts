@@ -3,6 +3,7 @@ import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../addresses.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
@@ -15,6 +16,7 @@ import type { Translator } from '../ui/i18n/translator.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
+import { LOGIN_OPERATION, SUBMIT_LOGIN_OPERATION } from './login.openapi.js';
 
 @Controller(ENDPOINTS.login)
 export class LoginController {
@@ -29,6 +31,7 @@ export class LoginController {
   ) {}
 
   @Get()
+  @ApiOperation(LOGIN_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const { cookie: known, session } = await this.sessions.findVisitor(headers.cookie);
@@ -45,6 +48,7 @@ export class LoginController {
   }
 
   @Post()
+  @ApiOperation(SUBMIT_LOGIN_OPERATION)
   @ProtectForm('login')
   async submit(
     @Req() { url, headers, raw, ip }: FastifyRequest,

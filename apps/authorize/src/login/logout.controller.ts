@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UserStore } from '#database/user/user.store.js';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from '../addresses.js';
 import { ProtectForm } from '../session/csrf.guard.js';
@@ -10,6 +11,7 @@ import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.j
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { PageResponder } from '../ui/page.responder.js';
+import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './login.openapi.js';
 
 /** Logs out, and leads to the login page. */
 @Controller()
@@ -24,6 +26,7 @@ export class LogoutController {
 
   /** Logs out. With an authorization request in the query, the login then continues it, for example as another user. */
   @Post(ENDPOINTS.logout)
+  @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout')
   async logout(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const ended = await this.sessions.end(this.cookies.read(headers.cookie));
@@ -37,6 +40,7 @@ export class LogoutController {
 
   /** Ends every session of the user. The grants of applications stay. */
   @Post(ENDPOINTS.logoutEverywhere)
+  @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
   async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);

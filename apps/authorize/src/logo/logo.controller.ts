@@ -2,7 +2,9 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { LogoService } from './logo.service.js';
+import { LOGO_OPERATION } from '../ui/page.openapi.js';
 
 /** Serves the logos of applications, so that no third party learns who visits a page. */
 @Controller(ENDPOINTS.logos)
@@ -10,6 +12,7 @@ export class LogoController {
   constructor(private readonly logos: LogoService) {}
 
   @Get(':digest')
+  @ApiOperation(LOGO_OPERATION)
   async logo(@Param('digest') digest: string, @Res() reply: FastifyReply): Promise<void> {
     const logo = await this.logos.find(digest);
     if (!logo) throw new OAuthError('not_found', 404, 'there is no such image');

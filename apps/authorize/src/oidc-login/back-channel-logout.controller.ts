@@ -3,9 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
+import { BACK_CHANNEL_LOGOUT_OPERATION } from '../login/login.openapi.js';
 
 /** The provider's server calls it, not a browser: it needs no cookie and answers JSON. */
 @Controller(ENDPOINTS.backChannelLogout)
@@ -14,6 +16,7 @@ export class BackChannelLogoutController {
 
   /** OpenID Connect Back-Channel Logout 1.0 2.5, 2.8. */
   @Post()
+  @ApiOperation(BACK_CHANNEL_LOGOUT_OPERATION)
   async receive(
     @Req() { raw }: FastifyRequest,
     @Res() reply: FastifyReply,

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOperation } from '#openapi/operation.js';
+import { SCRIPT_OPERATION } from './page.openapi.js';
 
 /** Time in which a form is not sent a second time: longer than a double click, shorter than the wait for a lost answer. */
 const ONCE_MS = 3_000;
@@ -61,6 +63,7 @@ export const SCRIPT_PATH = `/auth/script/${createHash('sha256').update(SCRIPT).d
 @Controller()
 export class ScriptController {
   @Get(SCRIPT_PATH)
+  @ApiOperation(SCRIPT_OPERATION)
   @Header('Content-Type', 'text/javascript; charset=utf-8')
   script(): string {
     return SCRIPT;

@@ -2,9 +2,11 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { UiOptions } from '../page.responder.js';
 import { imagesOf } from './brand.js';
 import type { BrandImage } from './brand-image.js';
+import { BRAND_OPERATION } from '../page.openapi.js';
 
 /** Serves the product's logo and icon. */
 @Controller(ENDPOINTS.brand)
@@ -16,6 +18,7 @@ export class BrandController {
   }
 
   @Get(':name')
+  @ApiOperation(BRAND_OPERATION)
   image(@Param('name') name: string, @Res() reply: FastifyReply): void {
     const image = this.images.get(name);
     if (!image) throw new OAuthError('not_found', 404, 'there is no such image');

@@ -1,0 +1,127 @@
+import type { HeaderDescription, OperationDescription, ResponseDescription } from '#openapi/operation.js';
+import { ACCEPT_ENCODING } from '#openapi/oauth-errors.js';
+import type { Schema } from '#openapi/schema.js';
+
+/** The cookie of a logged-in browser. */
+export const SESSION = [{ session: [] }] as const;
+
+const LANGUAGE: HeaderDescription = { description: 'Language of the page (BCP 47).', required: true };
+const COOKIES: HeaderDescription = { description: 'Cookies of this site, if they change.' };
+
+/** An HTML page. */
+export const page = (
+  description: string,
+  headers: Readonly<Record<string, HeaderDescription>> = {},
+): ResponseDescription => ({
+  description,
+  headers: { 'Content-Language': LANGUAGE, 'Set-Cookie': COOKIES, ...headers },
+  content: { 'text/html': { schema: { type: 'string' } } },
+});
+
+/** A redirect that the browser follows with GET (RFC 9700 4.12). */
+export const seeOther = (description: string): ResponseDescription => ({
+  description,
+  headers: {
+    Location: { description: 'Where the browser goes on.', required: true },
+    'Set-Cookie': COOKIES,
+  },
+});
+
+const RETRY_AFTER: HeaderDescription = {
+  description: 'Seconds to wait before the next attempt.',
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+};
+
+const ERRORS = {
+  400: 'The request is malformed.',
+  401: 'Wrong login.',
+  403: 'The form is not of this site, or the account is disabled.',
+  404: 'There is nothing here.',
+  413: 'The form is larger than 64 KiB.',
+  415: 'The body is no form.',
+  429: 'Too many attempts, or too many requests of this address.',
+  500: 'The service failed.',
+  503: 'The service is not available at the moment.',
+} as const;
+
+type ErrorStatus = keyof typeof ERRORS;
+
+const HEADERS: Readonly<Partial<Record<ErrorStatus, Readonly<Record<string, HeaderDescription>>>>> = {
+  415: { 'Accept-Encoding': ACCEPT_ENCODING },
+  429: { 'Retry-After': RETRY_AFTER },
+  503: { 'Retry-After': RETRY_AFTER },
+};
+
+/** Error pages, which show the reference of the request; every endpoint may answer 429, 500 and 503. */
+export function errorPages(...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> {
+  return Object.fromEntries(
+    [...new Set<ErrorStatus>([...statuses, 429, 500, 503])].map((status) => [
+      status,
+      {
+        name: `ErrorPage${status}`,
+        ...page(ERRORS[status], HEADERS[status]),
+      },
+    ]),
+  );
+}
+
+/** Errors of an endpoint that takes a form of our own page. */
+export const formErrors = (...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> =>
+  errorPages(400, 403, 413, 415, ...statuses);
+
+/** The fields of a form. @param fields with their descriptions */
+export const formOf = (
+  fields: Readonly<Record<string, string>>,
+  required: readonly string[] = Object.keys(fields),
+): Schema => ({
+  type: 'object',
+  required,
+  properties: Object.fromEntries(
+    Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }]),
+  ),
+});
+
+/** Of every form: it is bound to the cookie and to what the form does. */
+export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
+
+const IMMUTABLE: Readonly<Record<string, HeaderDescription>> = {
+  'Cache-Control': { description: 'The address changes with the content.', required: true },
+};
+
+export const SCRIPT_OPERATION: OperationDescription = {
+  id: 'script',
+  tag: 'Pages',
+  summary: 'The script of the pages',
+  responses: {
+    200: {
+      description: 'The script. Its address has a digest of its content.',
+      content: { 'text/javascript': { schema: { type: 'string' } } },
+    },
+    ...errorPages(404),
+  },
+};
+
+/** Bytes have no schema (OpenAPI 3.1.1 4.8.14.2). */
+const IMAGE = { 'image/*': { schema: {} } } as const;
+
+export const BRAND_OPERATION: OperationDescription = {
+  id: 'brandImage',
+  tag: 'Pages',
+  summary: 'Logo or icon of the product',
+  parameters: { name: { in: 'path', required: true, description: 'Digest and type of the image.' } },
+  responses: {
+    200: { description: 'The image.', headers: IMMUTABLE, content: IMAGE },
+    ...errorPages(404),
+  },
+};
+
+export const LOGO_OPERATION: OperationDescription = {
+  id: 'logo',
+  tag: 'Pages',
+  summary: 'Logo of an application',
+  parameters: {
+    digest: { in: 'path', required: true, description: 'SHA-256 of the image, in hexadecimal.' },
+  },
+  responses: { 200: { description: 'The image.', content: IMAGE }, ...errorPages(404) },
+};

@@ -1,0 +1,176 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Json;
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, Header>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+export interface Exchange {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The parameters of the body, as the app read them; undefined without a body. */
+  readonly request: unknown;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** Headers of every answer (docs/security.md), of the connection and of CORS: no operation describes them. */
+const COMMON =
+  /^(access-control-|allow$|cache-control$|connection$|content-(length|security-policy|type)$|cross-origin-|date$|keep-alive$|origin-agent-cluster$|permissions-policy$|pragma$|referrer-policy$|retry-after$|strict-transport-security$|transfer-encoding$|vary$|x-)/;
+
+/** Compares real exchanges with a description in OpenAPI 3.1. */
+export class AnswerChecker {
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly compiled = new Map<string, ValidateFunction>();
+
+  constructor(
+    private readonly document: {
+      readonly paths: object;
+      readonly components: { readonly responses: object; readonly schemas: object };
+    },
+  ) {
+    addFormats.default(this.ajv);
+  }
+
+  /** What differs from the description, empty for a path or method that no operation has. */
+  problems({ method, path, request, status, headers, body }: Exchange): string[] {
+    const operation = this.operation(method, path);
+    if (!operation) return [];
+    const where = `${operation.operationId} ${status}`;
+    const described = this.resolve(operation.responses[status]);
+    if (!described) return [`${where}: the status is not described`];
+    return [
+      ...this.headerProblems(described.headers ?? {}, headers),
+      ...this.bodyProblems(`${operation.operationId}/${status}`, described, headers, body),
+      ...(status < 300 ? this.requestProblems(operation, request) : []),
+    ].map((problem) => `${where}: ${problem}`);
+  }
+
+  private operation(method: string, path: string): Operation | undefined {
+    const paths = this.document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+    const template = Object.keys(paths).find((candidate) => matches(candidate, path));
+    return template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
+  }
+
+  private resolve(response: Response | undefined): Response | undefined {
+    if (response?.$ref === undefined) return response;
+    const name = response.$ref.split('/').at(-1) ?? '';
+    return (this.document.components.responses as Readonly<Record<string, Response>>)[name];
+  }
+
+  private headerProblems(
+    described: Readonly<Record<string, Header>>,
+    headers: Readonly<Record<string, unknown>>,
+  ): string[] {
+    const known = new Map(Object.entries(described).map(([name, header]) => [name.toLowerCase(), header]));
+    const missing = [...known].filter(([name, { required }]) => required && headers[name] === undefined);
+    const other = Object.keys(headers).filter((name) => !known.has(name) && !COMMON.test(name));
+    const wrong = [...known].filter(([name, { schema }]) => {
+      const value = headers[name];
+      return (
+        value !== undefined && !this.validator(JSON.stringify(schema), () => schema)(parsed(value, schema))
+      );
+    });
+    return [
+      ...missing.map(([name]) => `the header ${name} is missing`),
+      ...other.map((name) => `the header ${name} is not described`),
+      ...wrong.map(([name]) => `the header ${name} has another value`),
+    ];
+  }
+
+  private bodyProblems(
+    key: string,
+    { content = {} }: Response,
+    headers: Readonly<Record<string, unknown>>,
+    body: string,
+  ): string[] {
+    if (body === '') return Object.keys(content).length === 0 ? [] : ['the body is missing'];
+    const [type = ''] = String(headers['content-type']).split(';', 1);
+    const media = content[type] ?? content[type.replace(/\/.*/, '/*')];
+    if (!media) return [`the media type ${type} is not described`];
+    if (!type.endsWith('json')) return [];
+    return this.violations(key, media.schema, JSON.parse(body));
+  }
+
+  /** A request that succeeds keeps the schema of its body. */
+  private requestProblems({ operationId, requestBody }: Operation, request: unknown): string[] {
+    const [media] = Object.values(requestBody?.content ?? {});
+    if (!media || request === undefined) return [];
+    return this.violations(operationId, media.schema, { ...(request as object) }, false).map(
+      (problem) => `request: ${problem}`,
+    );
+  }
+
+  private violations(key: string, schema: Json, value: unknown, strict = true): string[] {
+    const validate = this.validator(key, () => this.inline(schema, strict));
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+
+  private validator(key: string, schema: () => Json): ValidateFunction {
+    const known = this.compiled.get(key) ?? this.ajv.compile(schema());
+    this.compiled.set(key, known);
+    return known;
+  }
+
+  /**
+   * The schema without references.
+   *
+   * @param strict refuses fields that it lacks: clients must accept them, so the description itself allows them
+   */
+  private inline(schema: Json, strict: boolean, isWhole = true): Json {
+    const { $ref, ...own } = schema;
+    if (typeof $ref === 'string') {
+      const name = $ref.split('/').at(-1) ?? '';
+      const target = (this.document.components.schemas as Readonly<Record<string, Json>>)[name];
+      return this.inline({ ...target, ...own }, strict, isWhole);
+    }
+    const isClosed = own['additionalProperties'] === undefined && ('properties' in own || isComposed(own));
+    return {
+      ...Object.fromEntries(
+        Object.entries(own).map(([key, value]) => [key, this.inlineKeyword(key, value, strict)]),
+      ),
+      ...(strict && isWhole && isClosed && { unevaluatedProperties: false }),
+    };
+  }
+
+  private inlineKeyword(keyword: string, value: unknown, strict: boolean): unknown {
+    if (COMPOSING.includes(keyword)) return (value as Json[]).map((part) => this.inline(part, strict, false));
+    if (keyword === 'items') return this.inline(value as Json, strict);
+    if (keyword !== 'properties') return value;
+    const properties = Object.entries(value as Readonly<Record<string, Json>>);
+    return Object.fromEntries(properties.map(([name, schema]) => [name, this.inline(schema, strict)]));
+  }
+}
+
+const COMPOSING: readonly string[] = ['allOf', 'oneOf', 'anyOf'];
+const isComposed = (schema: Json): boolean => COMPOSING.some((keyword) => keyword in schema);
+
+function matches(template: string, path: string): boolean {
+  const pattern = template.replaceAll(/[.+]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}/?$`).test(path);
+}
+
+/** Values of headers are text. */
+function parsed(value: unknown, { type }: Json): unknown {
+  return type === 'integer' ? Number(value) : Array.isArray(value) ? value.join(', ') : String(value);
+}

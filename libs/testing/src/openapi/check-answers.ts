@@ -1,0 +1,61 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Service } from '#platform/bootstrap/service.js';
+import authorizationServer from '../../../../apps/token/src/openapi/openapi.json' with { type: 'json' };
+import resourceServer from '../../../../apps/resource/src/openapi/openapi.json' with { type: 'json' };
+import { AnswerChecker } from './answer-checker.js';
+
+const CHECKERS = {
+  authorize: new AnswerChecker(authorizationServer),
+  token: new AnswerChecker(authorizationServer),
+  resource: new AnswerChecker(resourceServer),
+};
+
+/** What an app answered otherwise than its description says. */
+class AnswerReport {
+  private readonly problems = new Set<string>();
+
+  add(problems: readonly string[]): void {
+    for (const problem of problems) this.problems.add(problem);
+  }
+
+  /** @throws Error that names every difference */
+  throwProblems(): void {
+    if (this.problems.size === 0) return;
+    throw new Error(`answers differ from openapi.json:\n${[...this.problems].join('\n')}`);
+  }
+}
+
+/** The app, of which every answer is compared with the description of its endpoints. */
+export function checkingAnswers<Configuration>(
+  service: Service<Configuration>,
+): Service<Configuration> & { readonly report: AnswerReport } {
+  const report = new AnswerReport();
+  const checker = CHECKERS[service.name as keyof typeof CHECKERS];
+  const configure = async (app: NestFastifyApplication): Promise<void> => {
+    await service.configure?.(app);
+    addHook(app.getHttpAdapter().getInstance(), checker, report);
+  };
+  return { ...service, configure, report };
+}
+
+function addHook(fastify: FastifyInstance, checker: AnswerChecker, report: AnswerReport): void {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    // A path of another configuration, or of nobody.
+    if (request.is404) {
+      done(null, payload);
+      return;
+    }
+    const [path = ''] = request.url.split('?', 1);
+    const found = checker.problems({
+      method: request.method,
+      path,
+      request: request.body,
+      status: reply.statusCode,
+      headers: reply.getHeaders(),
+      body: Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.toString() : '',
+    });
+    report.add(found);
+    done(null, payload);
+  });
+}
