@@ -89,7 +89,8 @@ export function apiErrors(
     const [code, description, message] = ERRORS[status];
     const ofStatus = {
       'Error-Reference': ERROR_REFERENCE,
-      ...(status <= 403 && { 'WWW-Authenticate': CHALLENGE, ...headers }),
+      // A malformed request, such as one with two Host headers, gets 400 without a challenge.
+      ...(status <= 403 && { 'WWW-Authenticate': { ...CHALLENGE, required: status !== 400 }, ...headers }),
       ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
     };
     const example = {
