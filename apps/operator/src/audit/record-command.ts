@@ -1,31 +1,44 @@
 import { hostname, userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { AuditRecord } from '#audit/event.js';
 import { warn } from '../command-line/output.js';
 import { withNats } from '../connections/nats.connection.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
+/** For all events of a command; an import may have thousands. */
+const STORE_WITHIN_MS = 30_000;
 
 /**
  * Records in the audit trail what a command has changed, and who ran it. Call it after the change. The change stands if NATS does
  * not take the event: then it is a warning with the whole event, which the operator can keep.
  */
-export async function recordCommand(natsUrl: string, record: Omit<AuditRecord, 'operator'>): Promise<void> {
+export async function recordCommand(
+  natsUrl: string,
+  ...records: readonly Omit<AuditRecord, 'operator'>[]
+): Promise<void> {
+  if (records.length === 0) return;
   // Loaded on demand: help and wrong input need none of it.
   const [{ auditEvent }, { isUnserved, storeEvent }] = await Promise.all([
     import('#audit/event.js'),
     import('#audit/streams.js'),
   ]);
-  const event = auditEvent('operator', { ...record, operator: operatorName() });
+  const operator = operatorName();
+  const events = records.map((record) => auditEvent('operator', { ...record, operator }));
+  const storeAll = async (nats: NatsConnection): Promise<void> => {
+    // What is stored is not stored again when an attempt fails.
+    for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
+  };
   for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
     try {
-      return await withNats(natsUrl, (nats) => storeEvent(nats, event));
+      return await withNats(natsUrl, storeAll, STORE_WITHIN_MS);
     } catch (error) {
       if (isUnserved(error) || Date.now() >= end) break;
     }
   }
-  warn(`NATS (NATS_URL) did not store this event of the audit trail: ${JSON.stringify(event)}`);
+  for (const event of events)
+    warn(`NATS (NATS_URL) did not store this event of the audit trail: ${JSON.stringify(event)}`);
 }
 
 /** Who runs this command: OPERATOR_NAME, else the user of the operating system, and the machine. */

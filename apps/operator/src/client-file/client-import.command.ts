@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { createTwoFilesPatch } from 'diff';
+import { recordCommand } from '../audit/record-command.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { counted, printable, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
@@ -11,6 +12,7 @@ import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { summaryOf } from './client-file.js';
 import { importClients } from './client-import.service.js';
+import { importEvents } from './import-events.js';
 import type { ImportPlan, PlannedChange } from './import-plan.js';
 
 interface Options extends JsonOption {
@@ -64,8 +66,9 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
       warn(`${after.clientId} has no secret: make one with client secret rotate ${after.clientId}`);
-  if (!dryRun && changes.length > 0)
-    await publishClientChanged(settings.NATS_URL, ...changes.map(({ after }) => after.clientId));
+  if (dryRun || changes.length === 0) return;
+  await publishClientChanged(settings.NATS_URL, ...changes.map(({ after }) => after.clientId));
+  await recordCommand(settings.NATS_URL, ...changes.flatMap(importEvents));
 }
 
 async function read(file: string): Promise<string> {

@@ -133,7 +133,7 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
   const logoOf = new Map(logos.map(({ clientId, mediaType, image }) => [clientId, { mediaType, image }]));
   // Not by the database, whose collation may differ from another installation's.
   const sorted = clients.toSorted((one, two) => (one.clientId < two.clientId ? -1 : 1));
-  return sorted.map(({ deletedAt: _, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
+  return sorted.map(({ deletedAt: _deleted, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
     ...client,
     disabled: disabledAt !== null,
     secrets: secretsOf.get(client.clientId) ?? [],
