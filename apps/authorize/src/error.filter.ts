@@ -42,7 +42,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = OAuthError.from(refineNotFound(thrown, request));
     addErrorToLog(request.raw, error);
     if (error instanceof RedirectableError) {
-      this.pages.seeOther(reply, this.responses.error(error.returnTo, error));
+      this.pages.seeOther(reply, this.responses.error(error.returnTo, error, referenceOf(request.raw)));
       return;
     }
     const login = error instanceof ExternalLoginError;

@@ -185,6 +185,7 @@ describe('an error in a request with a registered redirect URI', () => {
       // RFC 6749 4.1.2.1: %x20-21 / %x23-5B / %x5D-7E; of error_uri without the space
       error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
       error_uri: expect.stringMatching(/^[\x21\x23-\x5b\x5d-\x7e]+\/errors#[a-z_]+$/),
+      error_reference: expect.stringMatching(/^[\w-]{12}$/),
       iss: BASE_URL,
       ...(state !== null && { state }),
     });

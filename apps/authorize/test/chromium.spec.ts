@@ -111,6 +111,7 @@ describe.each([
         error: 'access_denied',
         error_description: expect.any(String),
         error_uri: expect.any(String),
+        error_reference: expect.any(String),
         state: 'a&b',
         iss: BASE_URL,
       },

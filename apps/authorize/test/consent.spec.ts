@@ -227,6 +227,7 @@ describe('Cancel', () => {
       error: 'access_denied',
       error_description: 'the user denied the request',
       error_uri: `${BASE_URL}/api/auth/oauth/errors#access_denied`,
+      error_reference: expect.stringMatching(/^[\w-]{12}$/),
       state: 's1',
       iss: BASE_URL,
     });

@@ -11,6 +11,7 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
     error,
     error_description: expect.any(String),
     error_uri: `${BASE_URL}/api/auth/oauth/errors#${error}`,
+    error_reference: expect.stringMatching(/^[\w-]{12}$/),
     state: 's1',
     iss: BASE_URL,
   });

@@ -126,7 +126,10 @@ describe('explain, of requests to the running product', () => {
 
   it('groups everything that was refused to a client', async () => {
     const { headers } = await authorize({ scope: 'profile:reed' });
-    expect(headers.get('location')).toContain('error=invalid_scope');
+    const callback = new URL(headers.get('location') ?? '');
+    expect(callback.searchParams.get('error')).toBe('invalid_scope');
+    const explanation = await explain(callback.searchParams.get('error_reference') ?? '');
+    expect(explanation).toMatchObject({ check: 'scope', differences: [{ marked: 'profile:re[-a-]{+e+}d' }] });
     await auditEvents(services.natsUrl, { clientId: client.client_id, types: ['request.refused'] }, 3);
     const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
     const { groups } = JSON.parse(stdout) as { groups: { check: string; count: number }[] };

@@ -98,7 +98,7 @@ export class DpopAuthenticator {
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
       throw new TokenRefusedError('invalid_dpop_proof', error.message, {
-        detail: { check: `dpop ${error.check}`, expected_method: method, expected_uri: uri },
+        detail: { check: `dpop ${error.check}`, ...error.compared },
         cause: error,
       });
     }

@@ -53,15 +53,17 @@ export class AuthorizationResponse {
     return new RedirectableError(denied, request, request.client.clientId);
   }
 
-  /** The redirect with an error. */
+  /** The redirect with an error. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as the reference. */
   error(
     returnTo: ReturnAddress,
     { code, description, detail }: Pick<OAuthError, 'code' | 'description' | 'detail'>,
+    reference: string,
   ): string {
     return this.location(returnTo, [
       ['error', code],
       ['error_description', description],
       ['error_uri', errorUri(this.configuration.BASE_URL, detail.check, code)],
+      ['error_reference', reference],
     ]);
   }
 

@@ -2,7 +2,7 @@ import type { AuditEvent } from '#audit/event.js';
 import { closestDifference, type Difference, differenceOf } from './difference.js';
 
 /** A value of the failed check, as a line of the explanation. */
-export interface ComparedValue {
+interface ComparedValue {
   readonly name: string;
   readonly value: string;
 }
@@ -55,7 +55,11 @@ function differences(check: string, detail: Detail): Difference[] {
   const { sent, expected, registered, requested, redirect_uri: redirectUri } = detail;
   if (check === 'redirect_uri' && typeof redirectUri === 'string')
     return [closestDifference(redirectUri, texts(registered))].filter((one) => one !== null);
-  if (check === 'redirect_uri_mismatch' && typeof sent === 'string' && typeof expected === 'string')
+  if (
+    (check === 'redirect_uri_mismatch' || check === 'dpop htu') &&
+    typeof sent === 'string' &&
+    typeof expected === 'string'
+  )
     return [differenceOf(sent, expected)];
   if (check === 'scope') return differentScopes(texts(requested), texts(registered));
   if (check === 'scope_exceeds' || check === 'resource_exceeds')

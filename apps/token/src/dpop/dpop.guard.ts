@@ -62,7 +62,7 @@ export class DpopGuard implements CanActivate {
       // 5: "If the DPoP proof is invalid, the authorization server issues an error response per Section 5.2 of
       // [RFC6749] with invalid_dpop_proof as the value of the error parameter."
       throw new OAuthError('invalid_dpop_proof', 400, error.message, {
-        detail: { check: `dpop ${error.check}`, expected_method: method, expected_uri: uri },
+        detail: { check: `dpop ${error.check}`, ...error.compared },
         cause: error,
       });
     }

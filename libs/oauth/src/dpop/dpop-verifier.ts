@@ -54,6 +54,8 @@ export const DEFAULT_CLOCK_SKEW = 5;
 const MAX_PROOF = 8192;
 const MAX_JTI = 256;
 const MAX_NONCE = 256;
+/** How much of a refused claim an error shows. */
+const MAX_SHOWN = 300;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -93,27 +95,40 @@ export class DpopVerifier {
     if (typeof htm !== 'string' || typeof htu !== 'string' || typeof iat !== 'number')
       throw new InvalidProofError('claims', 'the claims htm, htu and iat are needed');
     // 8: "The htm claim matches the HTTP method of the current request."
-    if (htm !== method) throw new InvalidProofError('htm', 'the claim htm is not the method of this request');
+    if (htm !== method)
+      throw new InvalidProofError('htm', 'the claim htm is not the method of this request', {
+        compared: { sent: htm.slice(0, MAX_SHOWN), expected: method },
+      });
     // 9: "The htu claim matches the HTTP URI value for the HTTP request in which the JWT was received, ignoring any
     // query and fragment parts."
     const target = targetUri(htu);
     if (target === null || target !== targetUri(uri))
-      throw new InvalidProofError('htu', 'the claim htu is not the address of this request');
+      throw new InvalidProofError('htu', 'the claim htu is not the address of this request', {
+        compared: { sent: (target ?? htu).slice(0, MAX_SHOWN), expected: uri },
+      });
     // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app checks the value.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
       throw new InvalidProofError('nonce', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT, as determined by either the iat claim or a server managed timestamp via the
     // nonce claim, is within an acceptable window."
     const expiresAt = (iat + lifetime) * 1000;
-    if (expiresAt < now) throw new InvalidProofError('iat', `the proof is older than ${lifetime} seconds`);
+    if (expiresAt < now)
+      throw new InvalidProofError('iat', `the proof is older than ${lifetime} seconds`, clocks(iat, now));
     if (iat * 1000 > now + clockSkew * 1000)
-      throw new InvalidProofError('iat', 'the claim iat is in the future: set the clock');
+      throw new InvalidProofError('iat', 'the claim iat is in the future: set the clock', clocks(iat, now));
     // 12: "If presented to a protected resource in conjunction with an access token, ensure that the value of the ath
     // claim equals the hash of that access token."
     if (accessToken !== undefined && ath !== hash('sha256', accessToken, 'base64url'))
       throw new InvalidProofError('ath', 'the claim ath is not the SHA-256 of the access token');
     return { jti, nonce, expiresAt };
   }
+}
+
+/** @param now milliseconds */
+function clocks(iat: number, now: number): { compared: Readonly<Record<string, string>> } {
+  return {
+    compared: { sent: `${iat} (iat)`, expected: `${Math.floor(now / 1000)} (clock of this service)` },
+  };
 }
 
 /** A proof with a valid JOSE header; nothing is verified yet. */
@@ -150,7 +165,7 @@ function joseHeader(jwt: string): ProtectedHeaderParameters {
   try {
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) return decodeProtectedHeader(jwt);
   } catch (error) {
-    throw new InvalidProofError('well-formed', 'it is not a well-formed JWT', error);
+    throw new InvalidProofError('well-formed', 'it is not a well-formed JWT', { cause: error });
   }
   throw new InvalidProofError('well-formed', 'it is not a well-formed JWT');
 }
@@ -161,14 +176,14 @@ async function signedClaims({ jwt, alg, jwk }: UnverifiedProof): Promise<Readonl
   try {
     ({ payload } = await compactVerify(jwt, await importJWK(jwk, alg), { algorithms: [alg] }));
   } catch (error) {
-    throw new InvalidProofError('signature', 'its signature is not by the key of its jwk', error);
+    throw new InvalidProofError('signature', 'its signature is not by the key of its jwk', { cause: error });
   }
   try {
     const claims: unknown = JSON.parse(utf8.decode(payload));
     if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
       return claims as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new InvalidProofError('well-formed', 'its payload is not a JSON object', error);
+    throw new InvalidProofError('well-formed', 'its payload is not a JSON object', { cause: error });
   }
   throw new InvalidProofError('well-formed', 'its payload is not a JSON object');
 }

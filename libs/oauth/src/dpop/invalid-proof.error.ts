@@ -16,14 +16,20 @@ export type ProofCheck =
   | 'jti'
   | 'replay';
 
+/** What a check compared, for the operator. */
+type Compared = Readonly<Record<string, string>>;
+
 /** A DPoP proof is missing or invalid. The message is for the client and repeats nothing of what was sent. */
 export class InvalidProofError extends Error {
+  readonly compared: Compared;
+
   constructor(
     readonly check: ProofCheck,
     readonly description: string,
-    cause?: unknown,
+    { cause, compared = {} }: { readonly cause?: unknown; readonly compared?: Compared } = {},
   ) {
     super(`invalid DPoP proof: ${description}`, { cause });
     this.name = 'InvalidProofError';
+    this.compared = compared;
   }
 }

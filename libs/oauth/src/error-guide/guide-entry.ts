@@ -5,7 +5,7 @@
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 /** What one party can do. Text in backticks is code. */
-export type Remedy = readonly [party: Party, action: string];
+type Remedy = readonly [party: Party, action: string];
 
 /** What is known of an error. Text in backticks is code. */
 export interface GuideEntry {
