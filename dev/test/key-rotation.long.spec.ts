@@ -21,8 +21,9 @@ const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], tok
 
 /** Every answer of the load that is not as it must be. */
 const refused: unknown[] = [];
-const done = { exchange: 0, refresh: 0, me: 0 };
-let stopping = false;
+const KINDS = ['exchange', 'refresh', 'me'] as const;
+type Kind = (typeof KINDS)[number];
+const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
 
 beforeAll(async () => {
   services = await isolate();
@@ -41,7 +42,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  stopping = true;
+  load.ends = true;
   await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
   for (const balancer of Object.values(balancers)) balancer.close();
   await database?.end();
@@ -91,8 +92,8 @@ async function nextStep(present: string, ...args: string[]): Promise<Step> {
   return JSON.parse(printed) as Step;
 }
 
-function expectOk(kind: keyof typeof done, { status, body }: Answer): Answer['body'] {
-  done[kind] += 1;
+function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
+  load.done[kind] += 1;
   if (status !== 200) refused.push({ kind, status, body });
   return body;
 }
@@ -108,7 +109,7 @@ async function me(token: unknown): Promise<void> {
 /** Refreshes a grant again and again, and uses the new and the last access token. */
 async function keepRefreshing(): Promise<void> {
   let pair = await exchange();
-  while (!stopping) {
+  while (!load.ends) {
     const last = pair;
     pair = expectOk('refresh', await user.refresh(last['refresh_token']));
     await Promise.all([me(pair['access_token']), me(last['access_token'])]);
@@ -116,15 +117,15 @@ async function keepRefreshing(): Promise<void> {
 }
 
 async function keepExchanging(): Promise<void> {
-  while (!stopping) await me((await exchange())['access_token']);
+  while (!load.ends) await me((await exchange())['access_token']);
 }
 
 /** Resolves when each kind of request was made so many more times. */
-async function load(times: number): Promise<void> {
-  const before = { ...done };
+async function loadGoesOn(times: number): Promise<void> {
+  const before = { ...load.done };
   await until('the load has gone on', 120_000, async () => {
     if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
-    return (Object.keys(done) as (keyof typeof done)[]).every((kind) => done[kind] >= before[kind] + times);
+    return KINDS.every((kind) => load.done[kind] >= before[kind] + times);
   });
 }
 
@@ -145,7 +146,7 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
   const actors = [keepExchanging(), keepRefreshing(), keepRefreshing(), keepRefreshing()];
   const failure = Promise.all(actors).then(() => undefined);
   failure.catch((error: unknown) => refused.push(String(error)));
-  await load(5);
+  await loadGoesOn(5);
 
   const steps: number[] = [];
   for (const rotation of [1, 2]) {
@@ -156,10 +157,10 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
       expect([early.code, early.stdout]).toEqual([1, '']);
       expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');
     });
-    await load(5);
+    await loadGoesOn(5);
     const signing = await nextStep(added.token_keys);
     await rollOut(signing.token_keys);
-    await load(5);
+    await loadGoesOn(5);
     ring = signing.token_keys;
     steps.push(added.step, signing.step);
   }
@@ -177,9 +178,9 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
   const removal = await nextStep(ring);
   expect([removal.step, removal.token_keys]).toEqual([3, ring.split(',')[0]]);
   await rollOut(removal.token_keys);
-  await load(5);
+  await loadGoesOn(5);
 
-  stopping = true;
+  load.ends = true;
   await failure;
   expect(refused).toEqual([]);
   const listed = await runOperator(['keys', 'list', '--json'], env);

@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
+import { AuditPublisher } from '#audit/publisher.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
+import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { parseScopes } from '#oauth/scope-file.js';
@@ -19,6 +21,12 @@ import { UiOptions } from './ui/page.responder.js';
 /** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
+  constructor(keys: KeyRingRecorder, audit: AuditPublisher) {
+    keys.onChange(({ key, previousKey }) =>
+      audit.record({ type: 'token_key.changed', detail: { key, previous_key: previousKey } }),
+    );
+  }
+
   static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const { API_URL: apiUrl, apis } = configuration;

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import { Client } from 'pg';
+import type { AuditEvent } from '#audit/event.js';
+import { AuditReader } from '#audit/reader.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
@@ -145,6 +147,17 @@ const setNeeded = (key: string, until: string | null) =>
     [idOf(key), until],
   );
 
+async function keyChanges(): Promise<AuditEvent[]> {
+  const reader = await AuditReader.open(services.natsUrl);
+  try {
+    const events: AuditEvent[] = [];
+    for await (const event of reader.read({ types: ['token_key.changed'] })) events.push(event);
+    return events;
+  } finally {
+    await reader.close();
+  }
+}
+
 describe('operator keys list', () => {
   it('tells of each key what it does in every process, when it signed last, and until when live tokens may need it', async () => {
     const { processes, keys: known, problems } = await listed();
@@ -169,7 +182,7 @@ describe('operator keys list', () => {
     for (const key of TOKEN_KEYS.split(',')) expect(stdout).not.toContain(key);
   });
 
-  it('warns of a process with another signing key, which the others do not know', async () => {
+  it('warns of a process with another signing key, which the others do not know; the audit trail has its start', async () => {
     await listed();
     apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER }));
     try {
@@ -178,6 +191,10 @@ describe('operator keys list', () => {
         expect.arrayContaining(['signing_keys_differ', 'signing_key_unknown', 'key_removed_early']),
       );
       expect((await next(TOKEN_KEYS)).stderr).toMatch(/token \S+ still has another value of TOKEN_KEYS/);
+      await until('the audit trail has the change', 60_000, async () => (await keyChanges()).length === 1);
+      expect(await keyChanges()).toMatchObject([
+        { service: 'token', detail: { key: idOf(OTHER), previous_key: idOf(SIGNING) } },
+      ]);
     } finally {
       await apps.pop()?.stop();
       await database.query('DELETE FROM token_keys WHERE id = $1', [idOf(OTHER)]);

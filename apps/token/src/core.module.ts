@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
+import { AuditPublisher } from '#audit/publisher.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
+import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#introspection/contract.js';
 import { parseScopes } from '#oauth/scope-file.js';
@@ -27,6 +29,12 @@ const TRANSITIONS = [
 /** What every feature uses: the configuration, the stores, the connections and the grants. */
 @Module({})
 export class CoreModule {
+  constructor(keys: KeyRingRecorder, audit: AuditPublisher) {
+    keys.onChange(({ key, previousKey }) =>
+      audit.record({ type: 'token_key.changed', detail: { key, previous_key: previousKey } }),
+    );
+  }
+
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
     const { API_URL: apiUrl, apis } = configuration;

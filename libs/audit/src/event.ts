@@ -30,6 +30,7 @@ const TRAIL_TYPES = [
   'token.retried',
   'token.reuse_detected',
   'grant.revoked',
+  'token_key.changed',
   'operator.command',
 ] as const;
 

@@ -55,7 +55,7 @@ export class GrantsModule {
         KeyRingRecorder,
         ...STORES_AND_SERVICES,
       ],
-      exports: [KeyRing, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
+      exports: [KeyRing, KeyRingRecorder, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
     };
   }
 }

@@ -9,6 +9,13 @@ import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { KeyRing } from './key-ring.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 
+/** A process signs with another key than the one that signed last. */
+export interface SigningKeyChange {
+  /** Ids of the keys. */
+  readonly key: string;
+  readonly previousKey: string;
+}
+
 const INTERVAL_S = 60 * 60;
 const RETRY_S = 60;
 
@@ -22,6 +29,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
   private readonly logger = new Logger('Keys');
   private readonly ids: readonly string[];
   private readonly lifetimeS: number;
+  private readonly listeners = new Set<(change: SigningKeyChange) => void>();
   private timer: NodeJS.Timeout | undefined;
   private wasRecorded = false;
   private isFailing = false;
@@ -34,6 +42,11 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
   ) {
     this.ids = keys.keys.map(({ id }) => id);
     this.lifetimeS = Math.max(code, accessToken, refreshToken) + clockSkew + INTERVAL_S;
+  }
+
+  /** Calls back once if this process starts with another signing key than the one recorded last. */
+  onChange(listener: (change: SigningKeyChange) => void): void {
+    this.listeners.add(listener);
   }
 
   onApplicationBootstrap(): void {
@@ -53,12 +66,11 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
   }
 
   private async record(): Promise<boolean> {
-    const [signing] = this.ids;
+    const [key = ''] = this.ids;
     try {
-      const previous = await this.store.recordRing(this.ids, this.lifetimeS);
+      const previousKey = await this.store.recordRing(this.ids, this.lifetimeS);
       // While a rotation is rolled out, processes sign with different keys: only a new process tells.
-      if (!this.wasRecorded && previous !== null && previous !== signing)
-        this.logger.log({ key: signing, previous_key: previous, msg: 'another key signs' });
+      if (!this.wasRecorded && previousKey !== null && previousKey !== key) this.tell({ key, previousKey });
       this.wasRecorded = true;
       return true;
     } catch (error) {
@@ -67,5 +79,10 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
         this.logger.warn(`the key that signs was not recorded yet: ${reason}`);
       return false;
     }
+  }
+
+  private tell(change: SigningKeyChange): void {
+    this.logger.log({ key: change.key, previous_key: change.previousKey, msg: 'another key signs' });
+    for (const listener of this.listeners) listener(change);
   }
 }
