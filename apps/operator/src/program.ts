@@ -1,3 +1,4 @@
+import { auditCommand } from './audit/audit.command.js';
 import { clientCommand } from './client/client.command.js';
 import { EXIT, EXIT_CODES_HELP } from './command-line/exit-code.js';
 import { reportFailure } from './command-line/failure.js';
@@ -51,6 +52,7 @@ export function program(): OperatorCommand {
     .addCommand(userCommand())
     .addCommand(grantCommand())
     .addCommand(explainCommand())
+    .addCommand(auditCommand())
     .addCommand(doctorCommand())
     .addCommand(keyCommand())
     .addCommand(migrateCommand())

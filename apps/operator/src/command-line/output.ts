@@ -22,7 +22,12 @@ function printJson(value: unknown): void {
 
 /** Prints `value` as one line of JSON, for commands that print many. */
 export function printJsonLine(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value).replaceAll(/\p{C}/gu, escaped)}\n`);
+  process.stdout.write(jsonLine(value));
+}
+
+/** One line of JSON, with the escapes of `printJson`. */
+export function jsonLine(value: unknown): string {
+  return `${JSON.stringify(value).replaceAll(/\p{C}/gu, escaped)}\n`;
 }
 
 /** JSON escape sequence of a character: two code units for one beyond U+FFFF. */

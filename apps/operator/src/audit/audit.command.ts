@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { AuditEvent } from '#audit/event.js';
+import { progressBar } from '../command-line/dialog.js';
+import { InputError, validated } from '../command-line/input.js';
+import { collect, OperatorCommand } from '../command-line/operator-command.js';
+import {
+  counted,
+  type JsonOption,
+  jsonLine,
+  printable,
+  printJsonLine,
+  printLine,
+  printTable,
+  warn,
+} from '../command-line/output.js';
+import { readSettings } from '../settings/read-settings.js';
+import { ChangeSettings } from '../settings/settings.js';
+import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
+import { filterOf, searchEvents, withAuditTrail } from './audit.service.js';
+import { MOMENT } from './moment.js';
+
+export function auditCommand(): OperatorCommand {
+  const audit = new OperatorCommand('audit')
+    .description('the audit trail: tail, search, export')
+    .examples('audit search --help');
+
+  filters(audit.command('tail'))
+    .description('print events as they happen, until Ctrl-C; with --since first those since then')
+    .jsonOption('print one JSON object per line')
+    .examples('audit tail', 'audit tail --client sc_abcdefghijklmnopqrstuvwx --type request.refused')
+    .action(tail);
+
+  filters(audit.command('search'))
+    .description('print the newest events that match, oldest first')
+    .option('--limit <number>', 'how many at most, 1 to 10000 (default: 100)', Number)
+    .jsonOption('print one JSON object per line')
+    .examples(
+      'audit search --user ada@example.com --since 7d',
+      'audit search --type operator --type client --since 2026-11-01 --json',
+    )
+    .action(search);
+
+  filters(audit.command('export'))
+    .description('write every event that matches, as one JSON object per line')
+    .option('--output <file>', 'a new file (default: standard output)')
+    .jsonOption('changes nothing: the output is JSON anyway')
+    .examples('audit export --since 2026-10-01 --until 2026-11-01 --output october.jsonl')
+    .action(exportEvents);
+
+  return audit;
+}
+
+function filters(command: OperatorCommand): OperatorCommand {
+  return command
+    .option(
+      '--type <type>',
+      'only this type, like token.issued, or token for all of them; repeat it',
+      collect,
+    )
+    .option('--client <id>', 'only of this application: its client_id')
+    .option('--user <login>', 'only of this user; id: and the id for a deleted one')
+    .option('--grant <id>', 'only of this grant')
+    .option('--reference <reference>', 'only of the request with this error_reference')
+    .option('--since <time>', `${MOMENT}`)
+    .option('--until <time>', 'the same, for the end; later events are left out');
+}
+
+async function tail({ json, ...options }: JsonOption): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const filter = await filterOf(settings, validated(AuditFilterDto, options));
+  const end = new AbortController();
+  const stop = () => end.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    await withAuditTrail(settings.NATS_URL, (reader) =>
+      reader.follow(filter, end.signal, (event) => (json ? printJsonLine(event) : printLine(lineOf(event)))),
+    );
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+async function search({ json, ...options }: JsonOption): Promise<void> {
+  const { events, more } = await searchEvents(
+    readSettings(ChangeSettings),
+    validated(AuditSearchDto, options),
+  );
+  if (more) warn(`there are older events: raise --limit, or use audit export`);
+  if (json) return events.forEach(printJsonLine);
+  if (events.length === 0) return printLine('No events found.');
+  printTable(
+    ['time', 'type', 'client_id', 'user_id', 'reference', 'what'],
+    events.map((event) => [
+      event.time,
+      event.type,
+      event.client_id ?? '',
+      String(event.user_id ?? ''),
+      event.reference ?? '',
+      whatOf(event),
+    ]),
+  );
+}
+
+async function exportEvents({
+  output,
+  json: _,
+  ...options
+}: JsonOption & { output?: string }): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const filter = await filterOf(settings, validated(AuditFilterDto, options));
+  // Readable by this user only: it says what users did.
+  const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
+  const stream = file ?? process.stdout;
+  if (file)
+    await once(file, 'open').catch((error: Error) =>
+      Promise.reject(new InputError([`--output: ${error.message}`])),
+    );
+  const bar = progressBar('events read');
+  let written = 0;
+  try {
+    await withAuditTrail(settings.NATS_URL, async (reader) => {
+      for await (const event of reader.read(filter, (read, total) => bar.show(read, total))) {
+        written++;
+        if (!stream.write(jsonLine(event))) await once(stream, 'drain');
+      }
+    });
+  } finally {
+    bar.end();
+    file?.end();
+    if (file) await finished(file);
+  }
+  if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
+}
+
+function lineOf(event: AuditEvent): string {
+  const { time, type, client_id, user_id, reference } = event;
+  const user = user_id === undefined ? '' : `user ${user_id}`;
+  return [time, type.padEnd(22), client_id, user, reference, whatOf(event)]
+    .filter((part) => part !== undefined && part !== '')
+    .map((part) => printable(String(part)))
+    .join('  ');
+}
+
+/** What a person wants to know first of an event. */
+function whatOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
+  if (operator !== undefined)
+    return [operator, detail['command']].filter((part) => typeof part === 'string').join(': ');
+  return [error, check, error === undefined ? detail['outcome'] : undefined, `(${service})`]
+    .filter((part) => typeof part === 'string')
+    .join(' ');
+}

@@ -1,0 +1,78 @@
+import type { AuditEvent } from '#audit/event.js';
+import { type AuditFilter, typesNamed } from '#audit/filter.js';
+import type { AuditReader } from '#audit/reader.js';
+import { withStores } from '../connections/database.connection.js';
+import type { ChangeSettings } from '../settings/settings.js';
+import { findUser } from '../user/user.service.js';
+import type { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
+import { readMoment } from './moment.js';
+
+/** Opens the audit trail for the length of `work`. @throws Error that says what is missing in NATS */
+export async function withAuditTrail<T>(
+  natsUrl: string,
+  work: (reader: AuditReader) => Promise<T>,
+): Promise<T> {
+  // Loaded on demand: help and wrong input need none of it.
+  const [{ AuditReader }, { isUnserved }] = await Promise.all([
+    import('#audit/reader.js'),
+    import('#audit/streams.js'),
+  ]);
+  const reader = await AuditReader.open(natsUrl).catch((cause: unknown) => {
+    throw new Error('NATS (NATS_URL) does not answer: it has the audit trail', { cause });
+  });
+  try {
+    return await work(reader);
+  } catch (cause) {
+    if (isUnserved(cause))
+      throw new Error('NATS (NATS_URL) has no JetStream, which stores the audit trail', { cause });
+    throw cause;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** @throws InputError for a login that fits no user, or several */
+export async function filterOf(settings: ChangeSettings, options: AuditFilterDto): Promise<AuditFilter> {
+  const { type, client, user, grant, reference, since, until } = options;
+  return {
+    ...(type.length > 0 && { types: type.flatMap(typesNamed) }),
+    clientId: client,
+    userId: user === undefined ? undefined : await userIdOf(settings, user),
+    grantId: grant,
+    reference,
+    since: since === undefined ? undefined : (readMoment(since) ?? undefined),
+    until: until === undefined ? undefined : (readMoment(until) ?? undefined),
+  };
+}
+
+/** The newest events that match, oldest first. @returns whether there are older ones */
+export async function searchEvents(
+  settings: ChangeSettings,
+  options: AuditSearchDto,
+): Promise<{ events: AuditEvent[]; more: boolean }> {
+  const filter = await filterOf(settings, options);
+  return withAuditTrail(settings.NATS_URL, async (reader) => {
+    let events: AuditEvent[] = [];
+    let more = false;
+    for await (const event of reader.read(filter)) {
+      events.push(event);
+      if (events.length < 2 * options.limit) continue;
+      events = newest(events, options.limit);
+      more = true;
+    }
+    const { length } = events;
+    return { events: newest(events, options.limit), more: more || length > options.limit };
+  });
+}
+
+/** A process may store an event later than another one that happened after it. */
+function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
+  return events.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).slice(-count);
+}
+
+/** The trail outlives users, so that an id needs no user. */
+async function userIdOf(settings: ChangeSettings, login: string): Promise<number> {
+  const [, id] = /^id:(\d+)$/.exec(login) ?? [];
+  if (id !== undefined) return Number(id);
+  return withStores(settings, async (stores) => (await findUser(stores, login)).id);
+}
