@@ -18,13 +18,15 @@ Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands
   DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
   NATS_URL         client create, client update, client disable, client enable, client delete, client import,
-                   client secret rotate, client secret revoke, resource-server revoke, user disable, user delete, grant revoke,
-                   keys list, keys next, explain, doctor
+                   client secret rotate, client secret revoke, resource-server create, resource-server revoke,
+                   user create, user import, user update, user set-password, user disable, user enable, user delete,
+                   grant revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
   SCOPES_FILE      client create, client update, client import, scope list, doctor; scopes.yaml in the working directory if not set
-  TOKEN_KEYS       keys next, without --stdin`;
+  TOKEN_KEYS       keys next, without --stdin
+  OPERATOR_NAME    your name in the audit trail; that of the system's user if not set`;
 
 /** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {

@@ -1,5 +1,6 @@
 import type { ClientSecretRecord, SecretOutcome } from '#database/client/client-secret.store.js';
 import { generateClientSecret } from '#oauth/client.js';
+import { recordCommand } from '../audit/record-command.js';
 import { unknownClient } from '../client/client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation, OperatorCommand } from '../command-line/operator-command.js';
@@ -65,6 +66,8 @@ async function rotate(clientId: string, options: JsonOption): Promise<void> {
       );
   });
   await publishClientChanged(settings.NATS_URL, clientId);
+  const detail = { secret_id: secretId };
+  await recordCommand(settings.NATS_URL, { type: 'client_secret.rotated', client_id: clientId, detail });
 }
 
 async function list(clientId: string, options: JsonOption): Promise<void> {
@@ -95,6 +98,8 @@ async function revoke(
     printLine(`Revoked ${secretId}. ${rest}.`);
   });
   await publishClientChanged(settings.NATS_URL, clientId);
+  const detail = { secret_id: secretId, live_secrets: live.length };
+  await recordCommand(settings.NATS_URL, { type: 'client_secret.revoked', client_id: clientId, detail });
 }
 
 /** A secret as the operator sees it, without anything to authenticate with. */

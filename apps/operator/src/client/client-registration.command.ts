@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { recordCommand } from '../audit/record-command.js';
 import { validated } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
@@ -122,6 +123,9 @@ async function create({
   for (const hint of redirectUriHints(input.redirectUri, input.public ? 'public' : 'confidential'))
     warn(hint);
   await publishClientChanged(NATS_URL, clientId);
+  const { redirectUri, scope: scopes } = input;
+  const detail = { name: input.name, public: input.public, redirect_uris: redirectUri, scopes };
+  await recordCommand(NATS_URL, { type: 'client.created', client_id: clientId, detail });
 }
 
 async function update(
@@ -144,4 +148,6 @@ async function update(
   });
   for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);
   await publishClientChanged(settings.NATS_URL, clientId);
+  const { logo: _, live_secrets: __, created_at: ___, client_id: ____, ...detail } = described;
+  await recordCommand(settings.NATS_URL, { type: 'client.updated', client_id: clientId, detail });
 }

@@ -5,6 +5,7 @@ import type {
   ClientRegistration,
   Deletion,
 } from '#database/client/client-registration.store.js';
+import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
 import { withStores } from '../connections/database.connection.js';
@@ -89,6 +90,8 @@ async function setDisabled(settings: ChangeSettings, clientId: string, disabled:
   );
   if (changed === null) throw unknownClient(clientId);
   await publishClientChanged(settings.NATS_URL, clientId);
+  const type = disabled ? 'client.disabled' : 'client.enabled';
+  await recordCommand(settings.NATS_URL, { type, client_id: clientId });
   return changed;
 }
 
@@ -102,7 +105,10 @@ export async function deleteClient(settings: ChangeSettings, clientId: string): 
   if (!deletion) throw unknownClient(clientId);
   // In this order: the broadcast stops new tokens, then existing tokens are revoked.
   await publishClientChanged(settings.NATS_URL, clientId);
-  await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
+  const detail = { revoked_grants: deletion.revokedGrants };
+  await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted').finally(() =>
+    recordCommand(settings.NATS_URL, { type: 'client.deleted', client_id: clientId, detail }),
+  );
   return deletion;
 }
 

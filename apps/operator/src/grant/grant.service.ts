@@ -1,4 +1,6 @@
+import type { AuditRecord } from '#audit/event.js';
 import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/grant-administration.store.js';
+import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
 import { unknownClient } from '../client/client.service.js';
@@ -40,9 +42,12 @@ export interface RevocationDialog {
 
 /** Revokes one grant. Safe to repeat. @returns whether it was live */
 export async function revokeGrant(settings: ChangeSettings, id: string): Promise<boolean> {
-  const { userId } = await findGrant(settings, id);
+  const { userId, clientId } = await findGrant(settings, id);
   const revoked = await withStores(settings, ({ records }) => records.revoke(id));
-  await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked');
+  const event = { type: 'grant.revoked', client_id: clientId, user_id: userId, grant_id: id } as const;
+  await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked').finally(() =>
+    recordCommand(settings.NATS_URL, event),
+  );
   return revoked;
 }
 
@@ -65,16 +70,30 @@ export async function revokeGrants(
     // Also where nothing is live: an earlier run may have revoked grants that no service has been told of.
     const owners = owner.userId === undefined && !owner.clientId ? clients : [owner];
     let revoked = 0;
-    for (const { clientId } of owners) {
-      await stores.grants.revoke({ ...owner, clientId }, (count) => {
-        revoked += count;
-        dialog.progress(revoked, live);
-      });
-      const whose = owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
-      await applyRevocations(settings.NATS_URL, whose, 'the grants are revoked');
+    try {
+      for (const { clientId } of owners) {
+        await stores.grants.revoke({ ...owner, clientId }, (count) => {
+          revoked += count;
+          dialog.progress(revoked, live);
+        });
+        const whose = owner.userId === undefined ? { client_id: clientId ?? '' } : { user_id: owner.userId };
+        await applyRevocations(settings.NATS_URL, whose, 'the grants are revoked');
+      }
+    } finally {
+      await recordCommand(settings.NATS_URL, revocationOf(owner, revoked));
     }
     return revoked;
   });
+}
+
+/** One event of the audit trail for all grants of a command. */
+function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditRecord {
+  return {
+    type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',
+    ...(clientId !== undefined && { client_id: clientId }),
+    ...(userId !== undefined && { user_id: userId }),
+    detail: { command: 'grant revoke', revoked_grants: revoked },
+  };
 }
 
 /** @throws InputError for an unknown user or client */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { recordCommand } from '../audit/record-command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printLine, printResult, type JsonOption } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -27,6 +28,10 @@ async function applyMigrations(options: JsonOption): Promise<void> {
     for (const name of applied) printLine(`applied ${name}`);
     if (applied.length === 0) printLine('nothing to apply: the database is up to date');
   });
+  // Migrations need the database only, and run before NATS is there.
+  const { NATS_URL } = process.env;
+  if (NATS_URL && applied.length > 0)
+    await recordCommand(NATS_URL, { type: 'operator.command', detail: { command: 'migrate', applied } });
 }
 
 async function waitForMigrations(options: JsonOption): Promise<void> {

@@ -1,5 +1,6 @@
 import { generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { recordCommand } from '../audit/record-command.js';
 import { nameProblems } from '../client/client.dto.js';
 import { InputError, quoted, Rule, validated } from '../command-line/input.js';
 import { invocation, OperatorCommand } from '../command-line/operator-command.js';
@@ -7,7 +8,7 @@ import { printFields, printLine, printResult, printTable, type JsonOption } from
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, DatabaseSettings, IssuerSettings } from '../settings/settings.js';
+import { ChangeSettings, DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
 
 /** Options of `resource-server create`. */
 class NewResourceServerDto {
@@ -50,7 +51,7 @@ export function resourceServerCommand(): OperatorCommand {
 
 async function create({ json, ...options }: JsonOption & { name?: string }): Promise<void> {
   const { name } = validated(NewResourceServerDto, options);
-  const settings = readSettings(IssuerSettings);
+  const settings = readSettings(ResourceServerSettings);
   const { secret, hash } = generateClientSecret();
   const { id } = await withStores(settings, ({ resourceServers }) => resourceServers.create(name, hash));
   const created = { id, secret, introspection_url: settings.BASE_URL + ENDPOINTS.introspect };
@@ -59,6 +60,7 @@ async function create({ json, ...options }: JsonOption & { name?: string }): Pro
     printFields(created);
     printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
   });
+  await recordCommand(settings.NATS_URL, { type: 'resource_server.created', detail: { id, name } });
 }
 
 async function list(options: JsonOption): Promise<void> {
@@ -87,4 +89,5 @@ async function revoke(id: string, options: JsonOption): Promise<void> {
     printLine(`Revoked ${id}: it may not introspect tokens any more.`),
   );
   await publishClientChanged(settings.NATS_URL, id);
+  await recordCommand(settings.NATS_URL, { type: 'resource_server.revoked', detail: { id } });
 }

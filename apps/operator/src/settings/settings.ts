@@ -13,7 +13,7 @@ export class DatabaseSettings {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
 }
 
-/** Needed by commands whose change must reach running services. */
+/** Needed by commands whose change must reach running services or the audit trail. */
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
@@ -24,10 +24,15 @@ export class KeySettings extends ChangeSettings {
   @KeysVariable() TOKEN_KEYS: string;
 }
 
-/** Needed by `resource-server create`, which prints the address of the introspection endpoint. */
+/** Needed by commands that print addresses of the token app. */
 export class IssuerSettings extends DatabaseSettings {
   /** Origin of the token app, which is the issuer (RFC 8414 2). */
   @OriginVariable() BASE_URL: string;
+}
+
+/** Needed by `resource-server create`, which prints the address of the introspection endpoint. */
+export class ResourceServerSettings extends IssuerSettings {
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 
 /** Needed by `client create`, which prints the addresses of the endpoints. */

@@ -1,3 +1,4 @@
+import { recordCommand } from '../audit/record-command.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, quoted, validated } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
@@ -144,7 +145,8 @@ async function create({
   const given = passwordStdin ? { password: await readPassword() } : {};
   const input = validated(NewUserDto, { ...options, ...given });
   const generated = input.password === undefined ? generatePassword() : null;
-  const user = await createUser(readSettings(DatabaseSettings), input, input.password ?? generated ?? '');
+  const settings = readSettings(ChangeSettings);
+  const user = await createUser(settings, input, input.password ?? generated ?? '');
   const { id, email, username, name, timeZone, locale } = user;
   const created = { id, email, username, name, time_zone: timeZone, locale, password: generated };
   printResult({ json }, created, () => {
@@ -152,6 +154,7 @@ async function create({
     printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
     if (generated) printLine('\nThe password is shown only once: the service stores its hash.');
   });
+  await recordCommand(settings.NATS_URL, { type: 'user.created', user_id: id });
 }
 
 async function list({ json, ...options }: JsonOption): Promise<void> {
@@ -216,10 +219,12 @@ function fieldText(value: string | number | boolean | null): string {
 async function update(login: string, { json, ...options }: JsonOption): Promise<void> {
   const { locale: given } = validated(UserChangesDto, options);
   const locale = given === 'none' ? null : given;
-  const { username } = await setLocale(readSettings(DatabaseSettings), login, locale);
+  const settings = readSettings(ChangeSettings);
+  const { id, username } = await setLocale(settings, login, locale);
   printResult({ json }, { username, locale }, () =>
     printLine(`${username} now sees the pages in ${languageOf(locale)}.`),
   );
+  await recordCommand(settings.NATS_URL, { type: 'user.updated', user_id: id, detail: { locale } });
 }
 
 async function changePassword(
@@ -232,7 +237,8 @@ async function changePassword(
 ): Promise<void> {
   const given = passwordStdin ? await readPassword() : null;
   const { password } = validated(PasswordDto, { password: given ?? generatePassword() });
-  const { id, username } = await setPassword(readSettings(DatabaseSettings), login, password, endSessions);
+  const settings = readSettings(ChangeSettings);
+  const { id, username } = await setPassword(settings, login, password, endSessions);
   const generated = given === null ? password : null;
   printResult(options, { id, username, password: generated, sessions_ended: endSessions }, () => {
     const sessions = endSessions
@@ -242,6 +248,8 @@ async function changePassword(
     if (generated !== null)
       printLine(`\n  ${generated}\n\nIt is shown only once: the service stores its hash.`);
   });
+  const detail = { sessions_ended: endSessions };
+  await recordCommand(settings.NATS_URL, { type: 'user.password_changed', user_id: id, detail });
 }
 
 async function disable(login: string, options: JsonOption): Promise<void> {
@@ -257,7 +265,8 @@ async function disable(login: string, options: JsonOption): Promise<void> {
 }
 
 async function enable(login: string, options: JsonOption): Promise<void> {
-  const { id, username, wasDisabled } = await enableUser(readSettings(DatabaseSettings), login);
+  const settings = readSettings(ChangeSettings);
+  const { id, username, wasDisabled } = await enableUser(settings, login);
   printResult(options, { id, username, disabled: false, disabled_before: wasDisabled }, () =>
     printLine(
       wasDisabled
@@ -265,6 +274,7 @@ async function enable(login: string, options: JsonOption): Promise<void> {
         : `${username} was not disabled.`,
     ),
   );
+  await recordCommand(settings.NATS_URL, { type: 'user.enabled', user_id: id });
 }
 
 async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {

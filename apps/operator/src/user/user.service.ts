@@ -5,6 +5,7 @@ import type {
   UserAccountDetails,
   UserFilter,
 } from '#database/user/user-account.store.js';
+import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { printable } from '../command-line/output.js';
 import { invocation } from '../command-line/operator-command.js';
@@ -96,7 +97,10 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
     return { ...user, ...disabling };
   });
   const { id, username } = disabled;
-  await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
+  const detail = { revoked_grants: disabled.revokedGrants };
+  await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`).finally(() =>
+    recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id, detail }),
+  );
   return disabled;
 }
 
@@ -126,8 +130,11 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
     const applyAll = (state: string) =>
       applyRevocations(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
     const disabled = await stores.accounts.disable(id);
+    if (disabled?.first) await recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id });
     await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
+    // Neither name nor address: the trail outlives the person's data.
+    if (deleted) await recordCommand(settings.NATS_URL, { type: 'user.deleted', user_id: id });
     // Not zero if the user was enabled and allowed something between the two steps.
     if (deleted?.revokedGrants) await applyAll('is deleted');
     const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);

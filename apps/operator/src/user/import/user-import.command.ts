@@ -7,8 +7,9 @@ import { IncompleteError, InputError, quoted } from '../../command-line/input.js
 import { OperatorCommand } from '../../command-line/operator-command.js';
 import { counted, printable, printLine, printResult, type JsonOption } from '../../command-line/output.js';
 import { withStores } from '../../connections/database.connection.js';
+import { recordCommand } from '../../audit/record-command.js';
 import { readSettings } from '../../settings/read-settings.js';
-import { DatabaseSettings } from '../../settings/settings.js';
+import { ChangeSettings } from '../../settings/settings.js';
 import type { BadLine, ImportCounts } from './import-users.js';
 import type { Format } from './read-records.js';
 
@@ -44,7 +45,7 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   const format = formatOf(file, options.format);
   if (options.issuer !== undefined && (options.issuer === '' || options.issuer.length > 255))
     throw new InputError(['--issuer must be 1 to 255 characters']);
-  const settings = readSettings(DatabaseSettings);
+  const settings = readSettings(ChangeSettings);
   const { input, bytes } = await open(file);
   const { UserImport } = await import('./import-users.js');
   const bar = bytes === null ? null : progressBar('KiB');
@@ -80,6 +81,9 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   });
   const seconds = Math.round((performance.now() - began) / 100) / 10;
   printResult({ json }, resultOf(counts, bad, dryRun), () => printCounts(counts, seconds, dryRun));
+  const { created, updated, failed } = counts;
+  if (!dryRun && created + updated > 0)
+    await recordCommand(settings.NATS_URL, { type: 'user.imported', detail: { created, updated, failed } });
   if (counts.failed > 0) throw new IncompleteError();
 }
 
