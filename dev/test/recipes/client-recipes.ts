@@ -35,7 +35,7 @@ const sibling = (command: string, name: string) => command.replace(/[^/]+$/, nam
 export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   { ...javaScript('openid-client'), needs: ["algorithm: 'oauth2',"] },
   { ...javaScript('oauth4webapi'), needs: [", { algorithm: 'oauth2' }"] },
-  javaScript('simple-oauth2'),
+  { ...javaScript('simple-oauth2'), needs: ['    state,\n'] },
   javaScript('@badgateway/oauth2-client'),
   python(
     'Authlib',
@@ -55,6 +55,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   ),
   {
     heading: 'oauth2',
+    needs: ['state: state,'],
     file: 'recipe.rb',
     driver: 'driver.rb',
     library: {
@@ -78,6 +79,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   },
   {
     heading: 'google-oauth-client',
+    needs: ['.setState(session.state())'],
     file: 'Recipe.java',
     driver: 'Driver.java',
     library: {

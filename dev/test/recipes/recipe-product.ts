@@ -4,7 +4,7 @@ import { allow } from '../allow.js';
 import { type RunningProduct, startProduct, withStores } from '../running-product.js';
 import { TlsFront } from './tls-front.js';
 
-export const REDIRECT_URI = 'https://app.example.com/callback';
+const REDIRECT_URI = 'https://app.example.com/callback';
 export const SCOPE = 'profile:read bookings:read';
 
 const DECLINED = ['allow:bookings:read'];
