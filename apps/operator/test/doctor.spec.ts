@@ -3,9 +3,10 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { connect } from '@nats-io/transport-node';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { STATUS_SUBJECT, type ServiceStatus } from '#platform/status/service-status.js';
@@ -205,36 +206,77 @@ describe('operator doctor', () => {
     await fixture.sql("DELETE FROM token_keys WHERE id = '0badc0de'");
   });
 
-  it('finds a certificate that nobody trusts', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
-    const openssl = await findTool('openssl');
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    execFileSync(
-      openssl.command,
-      `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 30 -keyout ${key} -out ${cert}`.split(
-        ' ',
-      ),
-      {
+  describe('certificates', () => {
+    let folder: string;
+    let identity: { key: Buffer; cert: Buffer };
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+      const openssl = await findTool('openssl');
+      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+      const made = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 30';
+      execFileSync(openssl.command, ['req', '-x509', ...made.split(' '), '-keyout', key, '-out', cert], {
         stdio: 'ignore',
         env: {
           PATH: process.env['PATH'],
           ...(openssl.libraryPath && { LD_LIBRARY_PATH: openssl.libraryPath }),
         },
-      },
-    );
-    const server = createServer({ key: await readFile(key), cert: await readFile(cert) }, (_, response) =>
-      response.end(),
-    );
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const found = await report({ API_URL: `https://localhost:${port}` });
-    server.close();
-    await rm(folder, { recursive: true });
-    expect(problemsOf(found, 'certificate-untrusted')).toEqual([
-      expect.stringMatching(/^API_URL localhost:\d+: its certificate is not trusted/),
-    ]);
-    expect(problemsOf(found, 'address-unreachable').join()).toMatch(/SELF_SIGNED/);
-    expect(found.holding).toContain('certificate-expires');
+      });
+      identity = { key: await readFile(key), cert: await readFile(cert) };
+    });
+    afterAll(() => rm(folder, { recursive: true }));
+
+    const OUTDATED = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const listening = async (server: Server): Promise<number> => {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      return (server.address() as AddressInfo).port;
+    };
+    const OTHERS = ['processes', 'keys', 'postgresql', 'redis', 'nats', 'audit', 'clients'];
+    const examine = async (settings: Record<string, string>) => {
+      const { stdout } = await doctor(['--json', '--skip', ...OTHERS], settings);
+      return JSON.parse(stdout) as Report;
+    };
+
+    it('finds one that nobody trusts, and a server that speaks outdated TLS', async () => {
+      const server = createServer({ ...identity, ...OUTDATED }, (_, response) => response.end());
+      const port = await listening(server);
+      const found = await examine({ API_URL: `https://localhost:${port}` });
+      server.close();
+      expect(problemsOf(found, 'certificate-untrusted')).toEqual([
+        expect.stringMatching(/^API_URL localhost:\d+: its certificate is not trusted/),
+      ]);
+      expect(problemsOf(found, 'tls-outdated')).toHaveLength(1);
+      expect(problemsOf(found, 'address-unreachable').join()).toMatch(/SELF_SIGNED/);
+      expect(found.holding).toContain('certificate-expires');
+    });
+
+    it('reads those of PostgreSQL and of NATS, which begin TLS in their own ways', async () => {
+      // What the doctor finds shows that it got so far.
+      const secureContext = createSecureContext({ ...identity, ...OUTDATED });
+      const upgrade = (socket: Socket) =>
+        new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined);
+      const postgres = createTcpServer((socket) =>
+        socket.once('data', (request: Buffer) => {
+          expect(request.toString('hex')).toBe('0000000804d2162f');
+          socket.write('S', () => upgrade(socket));
+        }),
+      );
+      const nats = createTcpServer((socket) =>
+        socket.write('INFO {"tls_required":true}\r\n', () => upgrade(socket)),
+      );
+      const [postgresPort, natsPort] = [await listening(postgres), await listening(nats)];
+      const found = await examine({
+        DATABASE_URL: `postgres://me:secret@localhost:${postgresPort}/oauth`,
+        NATS_URL: `tls://me:secret@localhost:${natsPort}`,
+      });
+      postgres.close();
+      nats.close();
+      expect(problemsOf(found, 'tls-outdated')).toEqual([
+        expect.stringMatching(/^DATABASE_URL localhost:/),
+        expect.stringMatching(/^NATS_URL localhost:/),
+      ]);
+      // Their clients have an authority of their own.
+      expect(found.holding).toContain('certificate-untrusted');
+    });
   });
 
   it('finds clients that redeem codes without PKCE, and no others', async () => {
