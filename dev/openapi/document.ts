@@ -28,12 +28,12 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-export interface OpenApiOperation {
+interface OpenApiOperation {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
-export interface OpenApiResponse {
+interface OpenApiResponse {
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: JsonSchema }>>;
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }

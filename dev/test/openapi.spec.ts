@@ -81,7 +81,6 @@ describe('the description that an app serves', () => {
     },
   );
 
-  // @rfc 8631 4.1
   it('is what the metadata link to', async () => {
     const { base_url, api_url } = product.run;
     const metadata = await exchange(

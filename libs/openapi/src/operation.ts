@@ -2,7 +2,7 @@ import { SetMetadata } from '@nestjs/common';
 import type { SchemaSource } from './schema.js';
 
 /** What an endpoint is for. The description of the API groups endpoints by it. */
-export type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Pages' | 'Internal port';
+type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Pages' | 'Internal port';
 
 /** A parameter in the query, the path, a header or a cookie. Those of a body are in the DTO of the handler. */
 export interface ParameterDescription {
@@ -36,7 +36,7 @@ export interface ContentDescription {
 }
 
 /** Names of schemes, each with the scopes that it needs; `{}` when a request needs none of them. */
-export type SecurityRequirement = Readonly<
+type SecurityRequirement = Readonly<
   Partial<Record<'basic' | 'refreshToken' | 'accessToken' | 'dpop' | 'session', readonly string[]>>
 >;
 

@@ -27,7 +27,7 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
   };
 }
 
-/** RFC 8631 4.1: the header by which a resource names its description for machines. */
+/** RFC 8631: the header by which a resource names its description for machines. */
 export const serviceDescription = (path: string): string => `<${path}>; rel="service-desc"`;
 
 /** @param errors what the app may answer instead */

@@ -2,7 +2,7 @@ import { type HeaderDescription, json, type ResponseDescription } from '#openapi
 import { ApiProperty } from '#openapi/schema.js';
 
 /** What went wrong. */
-export class ApiErrorDetail {
+class ApiErrorDetail {
   @ApiProperty({ description: 'Name of the status. `WWW-Authenticate` says more.' })
   readonly code: string;
 
@@ -11,7 +11,7 @@ export class ApiErrorDetail {
 }
 
 /** An error in the shape of the product's API. */
-export class ApiErrorBody {
+class ApiErrorBody {
   @ApiProperty({ type: 'string', const: 'error', description: 'Tells an error from an answer.' })
   readonly status: 'error';
 

@@ -4,7 +4,7 @@ import { json, type OperationDescription, type ParameterDescription } from '#ope
 import { TokenAnswer } from './token.dto.js';
 
 /** RFC 9449 5. */
-export const DPOP_PROOF: ParameterDescription = {
+const DPOP_PROOF: ParameterDescription = {
   in: 'header',
   description: 'Proof of a key (RFC 9449 4.2), to which the tokens are then bound.',
   schema: { type: 'string' },

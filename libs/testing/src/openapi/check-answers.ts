@@ -1,15 +1,18 @@
+import { readFileSync } from 'node:fs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '#platform/bootstrap/service.js';
-import authorizationServer from '../../../../apps/token/src/openapi/openapi.json' with { type: 'json' };
-import resourceServer from '../../../../apps/resource/src/openapi/openapi.json' with { type: 'json' };
 import { AnswerChecker } from './answer-checker.js';
 
-const CHECKERS = {
-  authorize: new AnswerChecker(authorizationServer),
-  token: new AnswerChecker(authorizationServer),
-  resource: new AnswerChecker(resourceServer),
-};
+const load = (app: string) =>
+  new AnswerChecker(
+    JSON.parse(readFileSync(`apps/${app}/src/openapi/openapi.json`, 'utf8')) as ConstructorParameters<
+      typeof AnswerChecker
+    >[0],
+  );
+
+const authorizationServer = load('token');
+const CHECKERS = { authorize: authorizationServer, token: authorizationServer, resource: load('resource') };
 
 /** What an app answered otherwise than its description says. */
 class AnswerReport {
