@@ -40,15 +40,23 @@ describe('every command', () => {
     '%s has examples of commands and options that exist',
     (path, command) => {
       for (const line of command.exampleLines) {
-        // Without what the shell does with the output, and the values in quotation marks.
-        const words = line
-          .replaceAll(/"[^"]*"|\\\n/g, ' ')
-          .replace(/ [|<>#].*/s, '')
-          .split(/\s+/);
-        const [named, shown] = ALL.findLast(([name]) => `${words.join(' ')} `.startsWith(`${name} `)) ?? [];
-        expect({ line, named }).toEqual({ line, named: expect.stringMatching(new RegExp(`^${path}`)) });
-        const known = shown!.options.map(({ long }) => long).concat('--help');
-        for (const word of words.filter((one) => one.startsWith('--'))) expect(known).toContain(word);
+        // Without the values in quotation marks. A pipe may join several commands.
+        const parts = line.replaceAll(/"[^"]*"|\\\n/g, ' ').split('|');
+        const named = parts.map((part) => {
+          const words = part
+            .replace(/ [<>#].*/s, '')
+            .trim()
+            .split(/\s+/);
+          const [name, shown] = ALL.findLast(([one]) => `${words.join(' ')} `.startsWith(`${one} `)) ?? [];
+          const known = shown?.options.map(({ long }) => long).concat('--help') ?? [];
+          for (const word of words.filter((one) => one.startsWith('--')))
+            expect({ line, known }).toEqual({ line, known: expect.arrayContaining([word]) });
+          return name;
+        });
+        expect({ line, named }).toEqual({
+          line,
+          named: expect.arrayContaining([expect.stringMatching(new RegExp(`^${path}`))]),
+        });
       }
     },
   );

@@ -10,6 +10,8 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
     ['AUTH_URL', 'BASE_URL', 'NATS_URL'],
   ],
   ['client update', [CLIENT, '--name', 'B'], ['NATS_URL']],
+  ['client disable', [CLIENT], ['NATS_URL']],
+  ['client enable', [CLIENT], ['NATS_URL']],
   ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
   ['client import', ['-'], ['NATS_URL']],
   ['client export', [], []],

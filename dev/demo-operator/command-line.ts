@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { StepFailure } from '../demo/step-failure.js';
+import type { Transcript } from '../demo/transcript.js';
+
+const MAIN = fileURLToPath(new URL('../../apps/operator.cjs', import.meta.url));
+/** Where `npm start` has its run.json: the commands run elsewhere. */
+const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
+/** Of one command. */
+const SHOWN_LINES = 24;
+
+export interface Expectations {
+  /** What the output must contain, in any order. */
+  readonly shows?: readonly (string | RegExp)[];
+  /** What it must not contain. */
+  readonly hides?: readonly string[];
+  readonly codes?: readonly number[];
+  readonly stdin?: string;
+  /** Not printed: the output is only for the script. */
+  readonly silent?: boolean;
+  /** What is on stdout is secret: only what is on stderr is printed. */
+  readonly secret?: boolean;
+  /** Runs the command again for some seconds: events reach the audit trail about a second after they happen. */
+  readonly patient?: boolean;
+}
+
+/** The operator's command line, each command as a process of its own that finds the running product by its run.json. */
+export class CommandLine {
+  /** @param folder where the commands run and write their files */
+  constructor(
+    private readonly transcript: Transcript,
+    private readonly folder: string,
+  ) {}
+
+  /**
+   * Runs a command, and prints it and its output.
+   *
+   * @returns what it wrote to stdout
+   * @throws StepFailure unless it does what is expected
+   */
+  async run(args: readonly string[], expected: Expectations = {}): Promise<string> {
+    const { shows = [], hides = [], codes = [0], stdin = '', silent = false, patient = false } = expected;
+    if (patient) await this.untilAs(args, { shows, codes });
+    if (!silent) this.transcript.line(`    $ operator ${args.map(quoted).join(' ')}`, 36);
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: this.folder,
+      env: { ...process.env, LOCAL_DIR, OPERATOR_NAME: 'grace' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.on('error', () => undefined).end(stdin);
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    if (!silent) this.show(expected.secret ? errors : errors + out);
+    const command = `operator ${args.join(' ')}`;
+    if (code === null || !codes.includes(code))
+      throw new StepFailure(`exit code ${codes.join(' or ')} of ${command}`, `${code}: ${errors.trim()}`);
+    for (const what of shows)
+      if (typeof what === 'string' ? !out.includes(what) : !what.test(out))
+        throw new StepFailure(`${String(what)} in the output of ${command}`, out.trim());
+    for (const what of hides)
+      if (out.includes(what))
+        throw new StepFailure(`an output of ${command} without a secret`, 'one with it');
+    return out;
+  }
+
+  /** Gives up in silence: the caller says what is wrong. */
+  private async untilAs(args: readonly string[], expected: Expectations): Promise<void> {
+    for (let tries = 0; tries < 20; tries += 1) {
+      try {
+        await this.run(args, { ...expected, silent: true });
+        return;
+      } catch {
+        await sleep(500);
+      }
+    }
+  }
+
+  /** Runs a command with --json, and prints nothing. */
+  async json<T>(...args: readonly string[]): Promise<T> {
+    return JSON.parse(await this.run([...args, '--json'], { silent: true })) as T;
+  }
+
+  private show(output: string): void {
+    const lines = output.trimEnd().split('\n');
+    for (const line of lines.slice(0, SHOWN_LINES)) this.transcript.line(`      ${line}`, 2);
+    if (lines.length > SHOWN_LINES)
+      this.transcript.line(`      … ${lines.length - SHOWN_LINES} more lines`, 2);
+  }
+}
+
+/** As it would be typed. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`);

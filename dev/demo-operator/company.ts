@@ -1,0 +1,41 @@
+import { consent } from '../demo/consent.js';
+import { Application, type Tokens } from '../demo/application.js';
+import type { Answer } from '../demo/exchange.js';
+import type { RunFile } from '../demo/run-file.js';
+import { expectEqual } from '../demo/step-failure.js';
+import { Transcript } from '../demo/transcript.js';
+
+/** An application of the day and its user: their requests are not printed. */
+export class Company {
+  private readonly silent = new Transcript(() => undefined);
+  private readonly application: Application;
+
+  constructor(private readonly run: RunFile) {
+    this.application = new Application(run, this.silent);
+  }
+
+  /** The user logs in and clicks Allow. @returns the code */
+  code(): Promise<string> {
+    return consent(this.run, this.silent);
+  }
+
+  /** The user allows, and the application gets tokens. */
+  async connect(): Promise<Tokens> {
+    return this.application.exchangeCode(await this.code());
+  }
+
+  /** Sends a code with another redirect URI, with any answer. */
+  presentCode(code: string, redirectUri: string): Promise<Answer> {
+    const run = { ...this.run, client: { ...this.run.client, redirect_uri: redirectUri } };
+    return new Application(run, this.silent).presentCode(code);
+  }
+
+  refresh(tokens: Tokens): Promise<Tokens> {
+    return this.application.refresh(tokens);
+  }
+
+  /** @throws StepFailure unless `/v2/me` answers the access token with this status */
+  async expectStatus(status: number, tokens: Tokens): Promise<void> {
+    expectEqual('status of /v2/me', status, (await this.application.me(tokens)).status);
+  }
+}
