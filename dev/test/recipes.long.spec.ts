@@ -94,7 +94,7 @@ for (const { recipe, library } of clientRecipes) {
     });
 
     for (const setting of recipe.needs ?? []) {
-      it(`needs ${setting.replaceAll(/\s+/g, ' ')}`, async () => {
+      it(`needs ${setting.trim().replaceAll(/\s+/g, ' ')}`, async () => {
         await start(setting);
         await expect(connect().then((tokens) => called.refresh(tokens))).rejects.toThrow();
         await end();
@@ -154,7 +154,7 @@ for (const { recipe, library } of webRecipes) {
     });
 
     for (const setting of recipe.needs ?? []) {
-      it(`needs ${setting.replaceAll(/\s+/g, ' ')}`, async () => {
+      it(`needs ${setting.trim().replaceAll(/\s+/g, ' ')}`, async () => {
         const application = await start(setting);
         expect(await connect(application.url).catch(() => 'refused')).not.toContain('profile:read');
         await application.stop();
