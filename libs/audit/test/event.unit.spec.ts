@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { AUDIT_TYPES, auditEvent, auditSubject } from '#audit/event.js';
+
+const schemaFile = async () => JSON.parse(await readFile('docs/schemas/oauth.audit.json', 'utf8')) as object;
+
+describe('an event of the audit trail', () => {
+  it('matches its JSON Schema, which names every type', async () => {
+    const schema = await schemaFile();
+    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+    for (const type of AUDIT_TYPES) {
+      const request = { method: 'GET', path: '/' };
+      const event = auditEvent('token', { type, client_id: 'a', user_id: 1, status: 200, request });
+      expect([validate(event), validate.errors]).toEqual([true, null]);
+    }
+    expect(schema).toMatchObject({ properties: { type: { examples: AUDIT_TYPES } } });
+    expect(validate({ ...auditEvent('token', { type: 'token.issued' }), user_id: null })).toBe(false);
+  });
+
+  it('of every type is described in docs/audit.md', async () => {
+    const text = await readFile('docs/audit.md', 'utf8');
+    expect(AUDIT_TYPES.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
+  });
+
+  it('that anybody can cause has a subject of the refusals', () => {
+    const refusals = AUDIT_TYPES.filter((type) => auditSubject(type).startsWith('oauth.refusal.'));
+    expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
+  });
+
+  it('has an id of its own', () => {
+    const ids = [1, 2, 3].map(() => auditEvent('token', { type: 'token.issued' }).id);
+    expect(new Set(ids).size).toBe(3);
+  });
+});
