@@ -11,6 +11,8 @@ const MAX_AROUND = 40;
 /** The processes that handle one request record their events within this time. */
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
+/** The refusals that are searched first, in milliseconds. */
+const RECENT_MS = 24 * 60 * 60_000;
 
 /** The types of refusals: small, and almost always what a reference is of. They are searched first. */
 const REFUSALS: readonly AuditType[] = [
@@ -34,8 +36,15 @@ export async function explainReference(
   progress: Progress,
 ): Promise<Found> {
   const similar = new Set<string>();
-  for (const types of [REFUSALS, AUDIT_TYPES.filter((type) => !REFUSALS.includes(type))]) {
-    const events = await eventsOf(reader, { reference, types, similar, progress });
+  const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
+  // NATS finds events by type and time, not by reference. Most complaints are of today.
+  const passes = [
+    { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
+    { types: REFUSALS },
+    { types: others },
+  ];
+  for (const pass of passes) {
+    const events = await eventsOf(reader, { reference, ...pass, similar, progress });
     if (!isNotEmpty(events)) continue;
     const explanation = explanationOf(reference, events);
     return { explanation, around: await eventsAround(reader, explanation, progress) };
@@ -60,14 +69,15 @@ async function eventsOf(
   wanted: {
     readonly reference: string;
     readonly types: readonly AuditType[];
+    readonly since?: Date;
     readonly similar: Set<string>;
     readonly progress: Progress;
   },
 ): Promise<AuditEvent[]> {
-  const { reference, types, similar, progress } = wanted;
+  const { reference, types, since, similar, progress } = wanted;
   const found: AuditEvent[] = [];
   // Unfiltered, to end soon after the request, and to see similar references.
-  for await (const event of reader.read({ types }, progress)) {
+  for await (const event of reader.read({ types, since }, progress)) {
     const [first] = found;
     if (first && Date.parse(event.time) > Date.parse(first.time) + ONE_REQUEST_MS) break;
     if (event.reference === undefined) continue;
