@@ -29,6 +29,7 @@ const address = (more: Record<string, string> = {}) =>
 
 const grants = () => app.sql('SELECT id FROM grants WHERE client_id = $1', [client.clientId]);
 
+// @rfc 6749 4.1.2.1
 describe('an authorization request of an application that the operator has disabled', () => {
   it.each([
     ['a good one', {}],

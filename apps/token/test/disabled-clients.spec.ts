@@ -79,6 +79,7 @@ function named({ client_id }: TestClient): Promise<void> {
 }
 
 describe('a client that the operator disables', () => {
+  // @rfc 7662 2.2
   it('has no active token, over NATS and HTTP, until it is enabled again', async () => {
     const [token, another] = [await tokenOf(ours), await tokenOf(other)];
     const { secret, hash } = generateClientSecret();
@@ -102,6 +103,7 @@ describe('a client that the operator disables', () => {
     ]);
   });
 
+  // @rfc 6749 5.2
   it('gets invalid_client at every endpoint, which says why only to who knows the secret', async () => {
     const code = await app.code(ours.client_id, userId);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };

@@ -35,6 +35,7 @@ describe('ConnectedAppStore', () => {
       logo: createHash('sha256').update(image).digest('hex'),
       firstParty: true,
       clientType: 'public',
+      isDisabled: false,
       scopes: ['bookings:read', 'profile:read', 'schedules:read'],
       since: (await grants.find(first))!.createdAt,
       lastUsedOn: '2030-01-02',

@@ -7,7 +7,7 @@ import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
 
 /** Reports a problem with a field of a client, or with one element of a field. */
-export type Report = (problem: string, field?: string, index?: number) => void;
+type Report = (problem: string, field?: string, index?: number) => void;
 
 /** A client of the file. What depends on the database is not checked yet. */
 export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets'> {
