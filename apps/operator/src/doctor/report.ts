@@ -4,7 +4,7 @@ import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { type Severity, SEVERITIES } from './finding.js';
 
 /** Order of urgency, for `--fail-on`. */
-export function isAtLeast(severity: Severity, threshold: Severity): boolean {
+function isAtLeast(severity: Severity, threshold: Severity): boolean {
   return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(threshold);
 }
 
