@@ -3,7 +3,7 @@ import type { OperationDescription } from '#openapi/operation.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
 const TO_APPLICATION = seeOther(
-  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login, which leads back here.',
+  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login, which leads back here.',
 );
 
 const CONSENT = page('The consent page: what the application asks for.');
