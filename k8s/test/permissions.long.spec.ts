@@ -342,6 +342,13 @@ describe('a development installation', () => {
       expect(types).toContain('grant.revoked');
     });
 
+    it('to tell the operator the keys of every process', async () => {
+      const listed = await operator(['keys', 'list', '--json']);
+      expect(listed).toMatchObject({ code: 0, stderr: '' });
+      const { processes } = JSON.parse(listed.stdout) as { processes: string[] };
+      expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token']);
+    });
+
     it('to delete a user through the operator, and not by the service role while a grant is live', async () => {
       const userId = await fixture.user();
       const { access_token: token } = await tokenOf(await fixture.client(), userId);
