@@ -41,11 +41,12 @@ export function documentedCommands(markdown: string): DocumentedStep[] {
   return steps;
 }
 
-/** Values that differ at each run: of a client, a secret of a client, a grant, an identifier, a reference, a password. */
+/** Values that differ at each run: of a client, a secret, an identifier, a key, a grant, a password. */
 const VALUES = [
   String.raw`sc_[a-z2-7]{24}`,
   String.raw`scs_[\w-]{43}`,
   String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
+  String.raw`\b[0-9a-f]{8}\b`,
   String.raw`(?<![\w-])[\w-]{43}(?![\w-])`,
   String.raw`(?<![\w-])[\w-]{24}(?![\w-])`,
 ];
@@ -86,15 +87,7 @@ export class DocumentedSession {
 
   /** Runs a command. @throws Error that shows what it printed, unless that is what the document says */
   async run({ command, output, line }: DocumentedCommand): Promise<void> {
-    const { code, stdout, stderr } = await runCommand(
-      'bash',
-      ['-c', `${this.setUp}\n${this.translated(command)}`],
-      {
-        cwd: this.cwd,
-        env: this.env,
-        timeout: 120_000,
-      },
-    );
+    const { code, stdout, stderr } = await this.shell(this.translated(command));
     const printed = `${stderr}${stdout}`;
     const { pattern, examples } = this.patternOf(output);
     const match = pattern.exec(printed.replaceAll(/[ \t]+$/gm, '').trimEnd());
@@ -103,6 +96,15 @@ export class DocumentedSession {
         `line ${line}: ${command}\nexit code ${code}; it printed:\n${printed}\nand not:\n${output}`,
       );
     for (const [index, example] of examples.entries()) this.actual.set(example, match[index + 1] ?? '');
+  }
+
+  /** Runs a line as the document's are run, in bash. */
+  shell(line: string): ReturnType<typeof runCommand> {
+    return runCommand('bash', ['-c', `${this.setUp}\n${line}`], {
+      cwd: this.cwd,
+      env: this.env,
+      timeout: 120_000,
+    });
   }
 
   private translated(text: string): string {

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { allow } from './allow.js';
+import { until } from './app-processes.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 
@@ -47,6 +48,21 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     const { status, body } = await redeem(code);
     expect(status).toBe(200);
     accessToken = body['access_token'] ?? '';
+  },
+  'present-keys has the keys': async () => {
+    const keys = await readFile(join(environment.LOCAL_DIR, 'token-keys'), 'utf8');
+    await writeFile(join(folder, 'present-keys'), keys);
+  },
+  'the application sends a wrong redirect URI': async () => {
+    const { status, body } = await redeem(await allowedCode(), secretNow(), `${REDIRECT_URI}/`);
+    expect(status).toBe(400);
+    const reference = body['error_reference'] ?? '';
+    session.set('t3ib0_DJFYhc', reference);
+    // Events reach the trail about a second later.
+    await until('the event is in the audit trail', async () => {
+      const { code } = await session.shell(`operator explain ${reference}`);
+      return code === 0;
+    });
   },
   'the application is refused': async () => {
     const answer = await fetch(`${run.api_url}/v2/me`, {
