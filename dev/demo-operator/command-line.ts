@@ -17,6 +17,7 @@ export interface Expectations {
   readonly shows?: readonly (string | RegExp)[];
   /** What it must not contain. */
   readonly hides?: readonly string[];
+  /** Exit codes; 0 if absent. */
   readonly codes?: readonly number[];
   readonly stdin?: string;
   /** Not printed: the output is only for the script. */
@@ -26,6 +27,15 @@ export interface Expectations {
   /** Runs the command again for some seconds: events reach the audit trail about a second after they happen. */
   readonly patient?: boolean;
 }
+
+interface Ended {
+  readonly out: string;
+  readonly errors: string;
+  readonly code: number | null;
+}
+
+/** Attempts at a command that waits for events. */
+const PATIENCE = 20;
 
 /** The operator's command line, each command as a process of its own that finds the running product by its run.json. */
 export class CommandLine {
@@ -42,40 +52,31 @@ export class CommandLine {
    * @throws StepFailure unless it does what is expected
    */
   async run(args: readonly string[], expected: Expectations = {}): Promise<string> {
-    const { shows = [], hides = [], codes = [0], stdin = '', silent = false, patient = false } = expected;
-    if (patient) await this.untilAs(args, { shows, codes });
-    if (!silent) this.transcript.line(`    $ operator ${args.map(quoted).join(' ')}`, 36);
+    let ended = await this.start(args, expected.stdin);
+    let problem = problemOf(args, ended, expected);
+    for (let tries = 1; problem && expected.patient && tries < PATIENCE; tries += 1) {
+      await sleep(500);
+      ended = await this.start(args, expected.stdin);
+      problem = problemOf(args, ended, expected);
+    }
+    if (!expected.silent) {
+      this.transcript.line(`    $ operator ${args.map(quoted).join(' ')}`, 36);
+      this.show(expected.secret ? ended.errors : ended.errors + ended.out);
+    }
+    if (problem) throw problem;
+    return ended.out;
+  }
+
+  private async start(args: readonly string[], stdin = ''): Promise<Ended> {
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.folder,
       env: { ...process.env, LOCAL_DIR, OPERATOR_NAME: 'grace' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.on('error', () => undefined).end(stdin);
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    if (!silent) this.show(expected.secret ? errors : errors + out);
-    const command = `operator ${args.join(' ')}`;
-    if (code === null || !codes.includes(code))
-      throw new StepFailure(`exit code ${codes.join(' or ')} of ${command}`, `${code}: ${errors.trim()}`);
-    for (const what of shows)
-      if (typeof what === 'string' ? !out.includes(what) : !what.test(out))
-        throw new StepFailure(`${String(what)} in the output of ${command}`, out.trim());
-    for (const what of hides)
-      if (out.includes(what))
-        throw new StepFailure(`an output of ${command} without a secret`, 'one with it');
-    return out;
-  }
-
-  /** Gives up in silence: the caller says what is wrong. */
-  private async untilAs(args: readonly string[], expected: Expectations): Promise<void> {
-    for (let tries = 0; tries < 20; tries += 1) {
-      try {
-        await this.run(args, { ...expected, silent: true });
-        return;
-      } catch {
-        await sleep(500);
-      }
-    }
+    const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+    return { out, errors, code };
   }
 
   /** Runs a command with --json, and prints nothing. */
@@ -89,6 +90,23 @@ export class CommandLine {
     if (lines.length > SHOWN_LINES)
       this.transcript.line(`      … ${lines.length - SHOWN_LINES} more lines`, 2);
   }
+}
+
+/** @returns what is not as expected, if anything */
+function problemOf(
+  args: readonly string[],
+  { out, errors, code }: Ended,
+  { shows = [], hides = [], codes = [0] }: Expectations,
+): StepFailure | undefined {
+  const command = `operator ${args.join(' ')}`;
+  if (code === null || !codes.includes(code))
+    return new StepFailure(`exit code ${codes.join(' or ')} of ${command}`, `${code}: ${errors.trim()}`);
+  const missing = shows.find((what) => (typeof what === 'string' ? !out.includes(what) : !what.test(out)));
+  if (missing !== undefined)
+    return new StepFailure(`${String(missing)} in the output of ${command}`, out.trim());
+  if (hides.some((what) => out.includes(what)))
+    return new StepFailure(`an output of ${command} without a secret`, 'one with it');
+  return undefined;
 }
 
 /** As it would be typed. */

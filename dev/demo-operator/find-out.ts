@@ -22,7 +22,10 @@ export async function findOut({ operator, transcript, client, company }: Day): P
     };
   });
   await transcript.step('See everything that was refused to this application', async () => {
-    await operator.run(['explain', '--client', client.client_id, '--since', '1h'], { shows: [reference] });
+    await operator.run(['explain', '--client', client.client_id, '--since', '1h'], {
+      shows: [reference],
+      patient: true,
+    });
     return { proof: 'grouped by cause', value: undefined };
   });
 }
