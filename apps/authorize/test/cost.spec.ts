@@ -13,7 +13,7 @@ let statements: string[] = [];
 let stopMonitor: () => void;
 
 beforeAll(async () => {
-  cables.postgres.watch = (bytes) => statements.push(...statementsIn(bytes));
+  cables.postgres.watchStatements = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
   stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
     // What a script does inside of Redis costs no round trip.
     if (source === 'lua') return;
@@ -28,23 +28,6 @@ beforeEach(() => {
 });
 
 afterAll(() => stopMonitor());
-
-/** The texts of prepared statements, by name. */
-const prepared = new Map<string, string>();
-
-/** SQL that a client runs (PostgreSQL's protocol: Bind of what Parse has prepared, and simple Query messages). */
-function statementsIn(bytes: Buffer): string[] {
-  const found: string[] = [];
-  for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
-    const type = String.fromCharCode(bytes[at] ?? 0);
-    const body = bytes.subarray(at + 5, at + 1 + bytes.readUInt32BE(at + 1)).toString('latin1');
-    const [first = '', second = ''] = body.split('\0', 2);
-    if (type === 'P') prepared.set(first, second);
-    const text = type === 'Q' ? first : type === 'B' ? prepared.get(second) : undefined;
-    if (text !== undefined) found.push(/[A-Z]{4,}/.exec(text)?.[0] ?? '');
-  }
-  return found;
-}
 
 const address = (prompt = 'consent') =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(() => {
-  cables.postgres.watch = () => undefined;
+  cables.postgres.watchStatements = () => undefined;
   cables.postgres.release();
   cables.postgres.mend();
   cables.redis.mend();
@@ -55,10 +55,9 @@ const isServed = () =>
 /** Lets the answer to what is recorded be lost, and the way to PostgreSQL with it. */
 function loseTheAnswer(): Promise<void> {
   return new Promise((resolve, reject) => {
-    cables.postgres.watch = (bytes) => {
-      // The end of the statement tells it from READ COMMITTED.
-      if (!bytes.includes('COMMIT\0')) return;
-      cables.postgres.watch = () => undefined;
+    cables.postgres.watchStatements = (sql) => {
+      if (sql !== 'COMMIT') return;
+      cables.postgres.watchStatements = () => undefined;
       cables.postgres.hold();
       until('it is recorded', 60_000, async () => (await grants()).length === 2)
         .then(() => cables.postgres.cut())
@@ -70,8 +69,8 @@ function loseTheAnswer(): Promise<void> {
 /** Cuts Redis off before anything that is recorded has its consequence. */
 function cutRedis(): Promise<void> {
   return new Promise((resolve) => {
-    cables.postgres.watch = (bytes) => {
-      if (!bytes.includes('INSERT INTO grants')) return;
+    cables.postgres.watchStatements = (sql) => {
+      if (!sql.includes('INSERT INTO grants')) return;
       cables.redis.cut();
       resolve();
     };
@@ -86,7 +85,7 @@ describe('a decision that declines a scope', () => {
     const failed = fail();
     expect((await allow()).status).toBe(503);
     await failed;
-    cables.postgres.watch = () => undefined;
+    cables.postgres.watchStatements = () => undefined;
     cables.postgres.release();
     cables.postgres.mend();
     cables.redis.mend();

@@ -49,7 +49,7 @@ it('the page for an unregistered redirect URI shows developers the usual causes,
   for (const command of ['client show', 'client update --add-redirect-uri'])
     expect(details.replaceAll(/<\/?span>/g, '')).toContain(`<code>${command}</code>`);
   const commands = readFileSync(
-    fileURLToPath(new URL('../../operator/src/client/client.command.ts', import.meta.url)),
+    fileURLToPath(new URL('../../operator/src/client/client-registration.command.ts', import.meta.url)),
     'utf8',
   );
   expect(commands).toContain("'--add-redirect-uri <uri>'");

@@ -17,9 +17,9 @@ const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
 /** Acts once, when the app records a grant. @returns when it has */
 function onceRecorded(act: () => void): Promise<void> {
   return new Promise((resolve) => {
-    cables.postgres.watch = (bytes) => {
-      if (!bytes.includes('INSERT INTO grants')) return;
-      cables.postgres.watch = () => undefined;
+    cables.postgres.watchStatements = (sql) => {
+      if (!sql.includes('INSERT INTO grants')) return;
+      cables.postgres.watchStatements = () => undefined;
       act();
       resolve();
     };

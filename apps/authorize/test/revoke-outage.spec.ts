@@ -80,7 +80,7 @@ describe('while Redis does not answer', () => {
   const { app, cables } = useCabledAuthorizeApp();
 
   afterEach(() => {
-    cables.postgres.watch = () => undefined;
+    cables.postgres.watchStatements = () => undefined;
     cables.redis.watch = () => undefined;
     cables.redis.mend();
   });
@@ -112,8 +112,8 @@ describe('while Redis does not answer', () => {
 
   /** Cuts Redis off between the record and its consequence. */
   const cutAfterTheRecord = () => {
-    cables.postgres.watch = (bytes) => {
-      if (bytes.includes('SET revoked_at')) cables.redis.cut();
+    cables.postgres.watchStatements = (sql) => {
+      if (sql.includes('SET revoked_at')) cables.redis.cut();
     };
   };
 
@@ -134,7 +134,7 @@ describe('while Redis does not answer', () => {
       expect(page.text).toContain('<title>Error: not revoked everywhere yet · Scheduling</title>');
       expect(page.text).toContain('Your decision is recorded');
       expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
-      cables.postgres.watch = () => undefined;
+      cables.postgres.watchStatements = () => undefined;
       cables.redis.mend();
       expect(await stateOf(app, id)).toEqual([true, 'pending']);
       let answer: Response;
