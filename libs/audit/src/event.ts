@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** The version of {@link AuditEvent}. It changes when a field changes its meaning; new fields and types do not change it. */
-export const AUDIT_VERSION = 1;
+const AUDIT_VERSION = 1;
 
 /** What happened, for the events of the audit trail. Docs: docs/audit.md, which describes each. */
 const TRAIL_TYPES = [

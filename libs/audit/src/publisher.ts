@@ -210,12 +210,8 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
 /** Without what is too long to store, and without credentials that a caller put where none belongs, as in the log. */
 function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
-  const { detail: _, ...rest } = event;
-  return redactCredentials(
-    text.length <= MAX_EVENT
-      ? text
-      : JSON.stringify({ ...rest, detail: { omitted: `${text.length} characters` } }),
-  );
+  if (text.length <= MAX_EVENT) return redactCredentials(text);
+  return redactCredentials(JSON.stringify({ ...event, detail: { omitted: `${text.length} characters` } }));
 }
 
 function messageOf(error: unknown): string {

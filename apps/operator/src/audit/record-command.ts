@@ -42,7 +42,7 @@ export async function recordCommand(
 }
 
 /** Who runs this command: OPERATOR_NAME, else the user of the operating system, and the machine. */
-export function operatorName(env: NodeJS.ProcessEnv = process.env): string {
+function operatorName(env: NodeJS.ProcessEnv = process.env): string {
   return `${env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }
 
