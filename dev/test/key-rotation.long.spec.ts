@@ -19,7 +19,7 @@ let user: ProductUser;
 const balancers = {} as Record<RingApp, Balancer>;
 const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
 
-/** Every answer of the load that is not as it must be. */
+/** Every answer of the load that is not as it must be. The first one ends the load. */
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
@@ -94,7 +94,9 @@ async function nextStep(present: string, ...args: string[]): Promise<Step> {
 
 function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
   load.done[kind] += 1;
-  if (status !== 200) refused.push({ kind, status, body });
+  if (status === 200) return body;
+  refused.push({ kind, status, body });
+  load.ends = true;
   return body;
 }
 

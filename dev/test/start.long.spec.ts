@@ -67,6 +67,7 @@ describe('npm start', () => {
       database_schema: 'oauth',
       redis_url: expect.stringMatching(/^redis:\/\//),
       nats_url: expect.stringMatching(/^nats:\/\//),
+      token_keys: expect.stringMatching(/^[\w-]{43}$/),
       scopes_file: resolve('scopes.yaml'),
     });
     for (const shown of [
