@@ -10,7 +10,7 @@ export interface DocumentedCommand {
 }
 
 /** Something that happens between the commands: a comment of the document, such as `<!-- the user allows -->`. */
-export interface DocumentedEvent {
+interface DocumentedEvent {
   readonly section: string;
   readonly line: number;
   readonly event: string;

@@ -1,5 +1,4 @@
 import { auditEvent, type AuditRecord } from '#audit/event.js';
-import { momentOf } from '../src/command-line/moment.js';
 import { comparisonOf } from '../src/explain/comparison.js';
 import { closestDifference, differenceOf } from '../src/explain/difference.js';
 import { explanationOf } from '../src/explain/explanation.js';
@@ -172,24 +171,4 @@ describe('a reference', () => {
   ])('%s resembles %s: %s', (one, other, similar) => {
     expect(isSimilar(one, other)).toBe(similar);
   });
-});
-
-describe('a moment', () => {
-  it.each([
-    ['90s', '2026-11-22T17:58:30.000Z'],
-    ['1h', '2026-11-22T17:00:00.000Z'],
-    ['2d', '2026-11-20T18:00:00.000Z'],
-    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
-    ['2026-11-20T10:00Z', '2026-11-20T10:00:00.000Z'],
-    ['2026-11-20T10:00:00+02:00', '2026-11-20T08:00:00.000Z'],
-  ])('%s is %s', (text, moment) => {
-    expect(momentOf(text, AT.getTime())?.toISOString()).toBe(moment);
-  });
-
-  it.each(['', '1', 'h', '-1h', '1y', 'yesterday', '2026-13-01', '2026-11-20T10:00'])(
-    '%j is none',
-    (text) => {
-      expect(momentOf(text, AT.getTime())).toBeNull();
-    },
-  );
 });

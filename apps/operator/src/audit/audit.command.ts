@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import type { AuditEvent } from '#audit/event.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, validated } from '../command-line/input.js';
+import { MOMENT } from '../command-line/moment.js';
 import { collect, OperatorCommand } from '../command-line/operator-command.js';
 import {
   counted,
@@ -15,11 +16,11 @@ import {
   printTable,
   warn,
 } from '../command-line/output.js';
+import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
-import { filterOf, searchEvents, withAuditTrail } from './audit.service.js';
-import { MOMENT } from './moment.js';
+import { filterOf, searchEvents } from './audit.service.js';
 
 export function auditCommand(): OperatorCommand {
   const audit = new OperatorCommand('audit')
@@ -63,8 +64,8 @@ function filters(command: OperatorCommand): OperatorCommand {
     .option('--user <login>', 'only of this user; id: and the id for a deleted one')
     .option('--grant <id>', 'only of this grant')
     .option('--reference <reference>', 'only of the request with this error_reference')
-    .option('--since <time>', `${MOMENT}`)
-    .option('--until <time>', 'the same, for the end; later events are left out');
+    .option('--since <time>', `only from then on: ${MOMENT}`)
+    .option('--until <time>', 'only before then, written in the same way');
 }
 
 async function tail({ json, ...options }: JsonOption): Promise<void> {
@@ -103,11 +104,7 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
   );
 }
 
-async function exportEvents({
-  output,
-  json: _,
-  ...options
-}: JsonOption & { output?: string }): Promise<void> {
+async function exportEvents({ output, ...options }: { output?: string }): Promise<void> {
   const settings = readSettings(ChangeSettings);
   const filter = await filterOf(settings, validated(AuditFilterDto, options));
   // Readable by this user only: it says what users did.

@@ -1,35 +1,11 @@
 import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
-import type { AuditReader } from '#audit/reader.js';
+import { momentOf } from '../command-line/moment.js';
+import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { withStores } from '../connections/database.connection.js';
 import type { ChangeSettings } from '../settings/settings.js';
 import { findUser } from '../user/user.service.js';
 import type { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
-import { readMoment } from './moment.js';
-
-/** Opens the audit trail for the length of `work`. @throws Error that says what is missing in NATS */
-export async function withAuditTrail<T>(
-  natsUrl: string,
-  work: (reader: AuditReader) => Promise<T>,
-): Promise<T> {
-  // Loaded on demand: help and wrong input need none of it.
-  const [{ AuditReader }, { isUnserved }] = await Promise.all([
-    import('#audit/reader.js'),
-    import('#audit/streams.js'),
-  ]);
-  const reader = await AuditReader.open(natsUrl).catch((cause: unknown) => {
-    throw new Error('NATS (NATS_URL) does not answer: it has the audit trail', { cause });
-  });
-  try {
-    return await work(reader);
-  } catch (cause) {
-    if (isUnserved(cause))
-      throw new Error('NATS (NATS_URL) has no JetStream, which stores the audit trail', { cause });
-    throw cause;
-  } finally {
-    await reader.close();
-  }
-}
 
 /** @throws InputError for a login that fits no user, or several */
 export async function filterOf(settings: ChangeSettings, options: AuditFilterDto): Promise<AuditFilter> {
@@ -40,8 +16,8 @@ export async function filterOf(settings: ChangeSettings, options: AuditFilterDto
     userId: user === undefined ? undefined : await userIdOf(settings, user),
     grantId: grant,
     reference,
-    since: since === undefined ? undefined : (readMoment(since) ?? undefined),
-    until: until === undefined ? undefined : (readMoment(until) ?? undefined),
+    since: since === undefined ? undefined : (momentOf(since) ?? undefined),
+    until: until === undefined ? undefined : (momentOf(until) ?? undefined),
   };
 }
 

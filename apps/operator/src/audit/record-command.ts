@@ -42,8 +42,8 @@ export async function recordCommand(
 }
 
 /** Who runs this command: OPERATOR_NAME, else the user of the operating system, and the machine. */
-function operatorName(env: NodeJS.ProcessEnv = process.env): string {
-  return `${env.OPERATOR_NAME || systemUser()}@${hostname()}`;
+function operatorName(): string {
+  return `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }
 
 /** A container's user may have no name. */

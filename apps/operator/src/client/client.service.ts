@@ -106,9 +106,11 @@ export async function deleteClient(settings: ChangeSettings, clientId: string): 
   // In this order: the broadcast stops new tokens, then existing tokens are revoked.
   await publishClientChanged(settings.NATS_URL, clientId);
   const detail = { revoked_grants: deletion.revokedGrants };
-  await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted').finally(() =>
-    recordCommand(settings.NATS_URL, { type: 'client.deleted', client_id: clientId, detail }),
-  );
+  try {
+    await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
+  } finally {
+    await recordCommand(settings.NATS_URL, { type: 'client.deleted', client_id: clientId, detail });
+  }
   return deletion;
 }
 

@@ -1,3 +1,4 @@
+import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import type { NotChecked } from './finding.js';
 
 const DAYS = 7;
@@ -12,11 +13,8 @@ export async function clientsWithoutPkce(
   const counts = new Map<string, number>();
   let seen = 0;
   const notChecked = (reason: string) => ({ counts, notChecked: [{ check: 'client-without-pkce', reason }] });
-  // Loaded on demand: no other command needs it.
-  const { AuditReader } = await import('#audit/reader.js');
   try {
-    const reader = await AuditReader.open(natsUrl);
-    try {
+    await withAuditTrail(natsUrl, async (reader) => {
       const end = Date.now() + TIME_LIMIT_MS;
       const since = new Date(Date.now() - DAYS * DAY_MS);
       for await (const { client_id: clientId, detail } of reader.read({ types: ['token.issued'], since })) {
@@ -25,9 +23,7 @@ export async function clientsWithoutPkce(
           counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
         if (Date.now() > end) break;
       }
-    } finally {
-      await reader.close();
-    }
+    });
   } catch {
     return notChecked('the audit trail cannot be read');
   }

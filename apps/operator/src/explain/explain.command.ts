@@ -4,6 +4,7 @@ import { InputError, quoted } from '../command-line/input.js';
 import { MOMENT, momentOf } from '../command-line/moment.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';
+import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { printExplanation, printSummary } from './explain.report.js';
@@ -52,7 +53,7 @@ async function run(text: string | undefined, { json, client, since }: Options): 
 }
 
 async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
-  const since = momentOf(text, Date.now());
+  const since = momentOf(text);
   if (!since) throw new InputError([`--since ${quoted(text)} is no moment: give ${MOMENT}`]);
   await withTrail(async (reader, progress, end) => {
     const summary = await summarize(reader, { clientId, since }, progress);
@@ -67,21 +68,17 @@ async function withTrail(
   work: (reader: AuditReader, progress: Progress, end: () => void) => Promise<void>,
 ): Promise<void> {
   const { NATS_URL } = readSettings(ChangeSettings);
-  // Loaded on demand: help and wrong input need none of it.
-  const { AuditReader } = await import('#audit/reader.js');
-  const reader = await AuditReader.open(NATS_URL).catch((cause: unknown) => {
-    throw new Error('NATS (NATS_URL) does not answer: the audit trail cannot be read', { cause });
-  });
   const bar = progressBar('events read');
   try {
-    await work(
-      reader,
-      (read, total) => bar.show(read, total),
-      () => bar.end(),
+    await withAuditTrail(NATS_URL, (reader) =>
+      work(
+        reader,
+        (read, total) => bar.show(read, total),
+        () => bar.end(),
+      ),
     );
   } finally {
     bar.end();
-    await reader.close();
   }
 }
 

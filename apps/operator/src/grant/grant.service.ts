@@ -45,9 +45,11 @@ export async function revokeGrant(settings: ChangeSettings, id: string): Promise
   const { userId, clientId } = await findGrant(settings, id);
   const revoked = await withStores(settings, ({ records }) => records.revoke(id));
   const event = { type: 'grant.revoked', client_id: clientId, user_id: userId, grant_id: id } as const;
-  await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked').finally(() =>
-    recordCommand(settings.NATS_URL, event),
-  );
+  try {
+    await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked');
+  } finally {
+    await recordCommand(settings.NATS_URL, event);
+  }
   return revoked;
 }
 

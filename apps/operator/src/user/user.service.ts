@@ -98,9 +98,11 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
   });
   const { id, username } = disabled;
   const detail = { revoked_grants: disabled.revokedGrants };
-  await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`).finally(() =>
-    recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id, detail }),
-  );
+  try {
+    await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
+  } finally {
+    await recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id, detail });
+  }
   return disabled;
 }
 
