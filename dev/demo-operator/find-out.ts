@@ -17,7 +17,7 @@ export async function findOut({ operator, transcript, client, company }: Day): P
       patient: true,
     });
     return {
-      proof: 'the check that failed, the values that it compared, and who can mend it',
+      proof: 'the check that failed, the values that it compared, and who can fix it',
       value: undefined,
     };
   });

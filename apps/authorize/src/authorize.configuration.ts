@@ -157,7 +157,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return this.AUTH_URL;
   }
 
-  /** What all processes that have the setting must have the same. */
+  /** Settings whose values must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

@@ -231,7 +231,7 @@ describe('doctor: PostgreSQL', () => {
     expect(ids(examineDatabase({ ...DATABASE, ...facts }))).toEqual(expected);
   });
 
-  it('names the statement that mends an override', () => {
+  it('names the statement that fixes an override', () => {
     const overrides = [
       { role: 'app', database: 'oauth', value: 'off' },
       { role: null, database: 'oauth', value: 'off' },

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => nats.close());
 
 describe('explain REFERENCE', () => {
-  it('names the request, the failed check, the values compared, who can mend it, and what the client did around it', async () => {
+  it('names the request, the failed check, the values compared, who can fix it, and what the client did around it', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Reference +dhdpfs_iGBYa$/m);
@@ -144,7 +144,7 @@ describe('wrong input', () => {
     [[], 'give a reference, or --client'],
     [[REFERENCE, '--client', CLIENT], 'give a reference, or --client'],
     [['x'], 'is not a reference'],
-    [['--client', CLIENT, '--since', 'yesterday'], 'is no moment'],
+    [['--client', CLIENT, '--since', 'yesterday'], 'is not a time'],
     [[REFERENCE, '--since', '1h'], '--since is for --client'],
     [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
   ])('%j is refused', async (args, says) => {

@@ -31,7 +31,7 @@ export class ResourceConfiguration extends ServiceConfiguration {
     return this.API_URL;
   }
 
-  /** What all processes that have the setting must have the same. */
+  /** Settings whose values must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

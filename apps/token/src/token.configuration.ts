@@ -73,7 +73,7 @@ export class TokenConfiguration extends ServiceConfiguration {
     return this.BASE_URL;
   }
 
-  /** What all processes that have the setting must have the same. */
+  /** Settings whose values must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

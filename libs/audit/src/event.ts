@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** The version of {@link AuditEvent}. It changes when a field changes its meaning; new fields and types do not change it. */
 const AUDIT_VERSION = 1;
 
-/** What happened, for the events of the audit trail. Docs: docs/audit.md, which describes each. */
+/** Types of events. docs/audit.md describes each. */
 const TRAIL_TYPES = [
   'client.created',
   'client.updated',
@@ -34,7 +34,7 @@ const TRAIL_TYPES = [
   'operator.command',
 ] as const;
 
-/** Refusals, which anybody can cause: they have a stream of their own, so that a flood of them pushes nothing else out. */
+/** Anybody can cause these. They have a stream of their own, so that a flood of them displaces no other event. */
 const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
 
 export const AUDIT_TYPES = [...TRAIL_TYPES, ...REFUSAL_TYPES] as const;
@@ -67,7 +67,7 @@ export interface AuditEvent {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** What a publisher is given: it adds the rest. */
+/** An event without the fields that `auditEvent` adds. */
 export type AuditRecord = Omit<AuditEvent, 'version' | 'id' | 'time' | 'service'>;
 
 /** A JetStream stream of events: each event has the subject `<prefix><type>`. */
@@ -96,7 +96,7 @@ export function auditSubject(type: AuditType): string {
 const PROCESS = randomBytes(12).toString('base64url');
 let count = 0;
 
-/** The event of a record. */
+/** Makes an event: adds its version, id and time. */
 export function auditEvent(
   service: AuditEvent['service'],
   record: AuditRecord,

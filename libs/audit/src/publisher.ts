@@ -9,16 +9,16 @@ import { AUDIT_STREAMS, type AuditEvent, auditEvent, type AuditRecord, auditSubj
 import { storeBatch, type StoredMessage } from './store-batch.js';
 import { type AuditRetention, ensureAuditStreams } from './streams.js';
 
-/** Bounds of what waits for NATS. Events have some 400 characters. */
+/** Limits of the buffer. An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** Refusals, which anybody can cause, leave the other half to the trail. */
+/** Refusals may fill only this part of the buffer, because anybody can cause them. */
 const REFUSALS_PART = 0.5;
-/** Longer than any event whose values have the permitted lengths. */
+/** In characters; longer than any event whose values have the permitted lengths. */
 const MAX_EVENT = 16_000;
-/** Events that are sent together. */
+/** Events in one batch. */
 const BATCH = 500;
-/** Milliseconds for which an event waits for others to be sent with, and until a batch that failed is sent again. */
+/** Milliseconds that an event waits for others of its batch, and until a failed batch is repeated. */
 const DELAY_MS = 100;
 const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
@@ -207,7 +207,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Without what is too long to store, and without credentials that a caller put where none belongs, as in the log. */
+/** Leaves out details that are too long to store, and shortens credentials, as the log does. */
 function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
   if (text.length <= MAX_EVENT) return redactCredentials(text);

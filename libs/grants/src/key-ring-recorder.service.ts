@@ -21,8 +21,8 @@ const RETRY_S = 60;
 
 /**
  * Records in PostgreSQL, at start and once an hour, which key this process signs with and until when live tokens may need it. No
- * request waits for it. A process that ends without a word has signed for at most an hour since its last record, which the
- * recorded time includes.
+ * request waits for it. The recorded time includes another hour, because a process may sign for so long after its last
+ * record.
  */
 @Injectable()
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -24,7 +24,7 @@ describe('the error guide', () => {
     expect(named.filter(([check]) => guideEntry(check, undefined) === null)).toEqual([]);
   });
 
-  it('names for each error somebody who can mend it, and how', () => {
+  it('names for each error somebody who can fix it, and how', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { json, type OperationDescription } from './operation.js';
 
 /** The description of an API as an app serves it. */
@@ -25,6 +26,17 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
       ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     },
   };
+}
+
+/** Answers with the description, or with 304 if the caller has it (RFC 9110 13.1.2). */
+export function sendDocument(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { body, headers: fixed }: ServedDocument,
+): void {
+  void reply.headers(fixed);
+  if (headers['if-none-match'] === fixed['ETag']) void reply.status(304).send();
+  else void reply.send(body);
 }
 
 /** RFC 8631: the header by which a resource names its description for machines. */

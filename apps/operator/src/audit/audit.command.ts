@@ -92,14 +92,14 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
   printTable(
-    ['time', 'type', 'client_id', 'user_id', 'reference', 'what'],
+    ['time', 'type', 'client_id', 'user_id', 'reference', 'summary'],
     events.map((event) => [
       event.time,
       event.type,
       event.client_id ?? '',
       String(event.user_id ?? ''),
       event.reference ?? '',
-      whatOf(event),
+      summaryOf(event),
     ]),
   );
 }
@@ -134,14 +134,14 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
 function lineOf(event: AuditEvent): string {
   const { time, type, client_id, user_id, reference } = event;
   const user = user_id === undefined ? '' : `user ${user_id}`;
-  return [time, type.padEnd(22), client_id, user, reference, whatOf(event)]
+  return [time, type.padEnd(22), client_id, user, reference, summaryOf(event)]
     .filter((part) => part !== undefined && part !== '')
     .map((part) => printable(String(part)))
     .join('  ');
 }
 
-/** What a person wants to know first of an event. */
-function whatOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
+/** One line: the operator and the command, or the failed check. */
+function summaryOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
   if (operator !== undefined)
     return [operator, detail['command']].filter((part) => typeof part === 'string').join(': ');
   return [error, check, error === undefined ? detail['outcome'] : undefined, `(${service})`]

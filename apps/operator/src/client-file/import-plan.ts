@@ -14,7 +14,7 @@ import type { ClientOfFile } from './read-client-file.js';
 export interface PlannedChange {
   readonly before: TransferredClient | null;
   readonly after: TransferredClient;
-  /** The fields that change; all that matter for a new client. */
+  /** The fields that change; empty for a new client. */
   readonly fields: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export function planImport(
   return { changes: effective, unchanged: changes.length - effective.length, others: known.others };
 }
 
-/** What the client has already may stay, though nobody could register it today: a scope that is no longer declared. */
+/** Accepts what the client already has, although nobody could register it today, such as a scope that is no longer declared. */
 function checkRegistration(
   { redirectUris, scopes, optionalScopes, type, report }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
   before: TransferredClient | null,

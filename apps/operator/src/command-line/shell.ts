@@ -1,4 +1,4 @@
-/** A word that a shell takes as it is. */
+/** Quotes text for a POSIX shell, as one word. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /**
- * Text in a style, where the stream is a terminal that shows it. NO_COLOR, FORCE_COLOR and TERM=dumb count.
+ * Text in a style, where the stream is a terminal that shows it. Obeys NO_COLOR, FORCE_COLOR and TERM=dumb.
  *
  * @param stream that the text is written to
  */

@@ -11,7 +11,7 @@ export const ADDRESS_CHECKS = {
     'RFC 9700 2.6',
     'ASVS 5.0 12.2.1',
   ),
-  'address-loopback': check('info', 'the addresses are those of a production'),
+  'address-loopback': check('info', 'the addresses can be reached from other machines'),
   'address-shared': check('info', 'each application has a host name of its own', 'ASVS 5.0 3.5.4'),
   'address-unreachable': check('error', 'AUTH_URL, BASE_URL and API_URL answer'),
   'address-http': check('warning', 'plain http redirects to https or is refused', 'ASVS 5.0 12.2.1'),
@@ -23,7 +23,7 @@ export const ADDRESS_CHECKS = {
   ),
   'metadata-weak': check(
     'error',
-    'the metadata offers PKCE with S256 alone, codes alone, and iss in answers',
+    'the metadata offers only S256 for PKCE, only codes, and iss in responses',
     'RFC 9700 2.1.1',
     'RFC 9700 2.1.2',
     'RFC 9700 2.4',
@@ -53,7 +53,7 @@ export const ADDRESS_CHECKS = {
   'header-hsts': check('warning', 'browsers use https for a year, in subdomains too', 'ASVS 5.0 3.4.1'),
   'header-framing': check(
     'error',
-    'pages cannot be framed and load nothing foreign',
+    'pages cannot be framed, and load nothing from other sites',
     'RFC 9700 4.16',
     'ASVS 5.0 3.4.3',
     'ASVS 5.0 3.4.6',
@@ -89,7 +89,7 @@ export interface Addresses {
   readonly API_URL: string;
 }
 
-/** What is known without asking. */
+/** The addresses themselves; needs no request. */
 export function examineAddresses(addresses: Addresses): Finding[] {
   const named = Object.entries(addresses) as [keyof Addresses, string][];
   const findings: Finding[] = named.flatMap(([name, address]) => {
@@ -99,7 +99,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
         'address-loopback',
         subject,
         'only this machine can reach it',
-        'nothing on a developer’s machine',
+        'nothing to do on a developer’s machine',
       );
     if (address.startsWith('https:')) return [];
     return found(

@@ -14,10 +14,10 @@ interface Server {
   readonly place: string;
   readonly host: string;
   readonly port: number;
-  /** Whether clients of everybody connect to it. */
+  /** Whether browsers and applications connect to it. */
   readonly isPublic: boolean;
-  /** What its protocol needs before TLS. @returns false if it has no TLS */
-  readonly begin: (socket: Socket) => Promise<boolean>;
+  /** The steps of its protocol before the TLS handshake. @returns false if it has no TLS */
+  readonly prepareTls: (socket: Socket) => Promise<boolean>;
 }
 
 /** Certificates of the public addresses, and of PostgreSQL and NATS where they use TLS. */
@@ -27,7 +27,7 @@ export function certificateArea(settings: DoctorSettings): Area {
 
 async function examine(servers: readonly Server[]): Promise<(Finding | NotChecked)[]> {
   const read = await Promise.all(
-    // Whether it answers at all is a question of other areas.
+    // Other areas report a server that does not answer.
     servers.map((server) => readCertificate(server).catch(() => null)),
   );
   const certificates = read.filter((certificate) => certificate !== null);
@@ -43,12 +43,12 @@ function serversOf({ AUTH_URL, BASE_URL, API_URL, DATABASE_URL, NATS_URL }: Doct
     .filter(({ url }) => url.protocol === 'https:')
     .map(({ name, url }) => server(name, url, 443, true, async () => true));
   const databases = serverUrls(DATABASE_URL).map((url) =>
-    server('DATABASE_URL', new URL(url), 5432, false, beginPostgres),
+    server('DATABASE_URL', new URL(url), 5432, false, requestPostgresTls),
   );
   const brokers = NATS_URL.split(',')
     .map((url) => new URL(url.trim()))
     .filter(({ protocol }) => protocol === 'tls:')
-    .map((url) => server('NATS_URL', url, 4222, false, beginNats));
+    .map((url) => server('NATS_URL', url, 4222, false, awaitNatsInfo));
   return [...sites, ...databases, ...brokers];
 }
 
@@ -57,11 +57,11 @@ function server(
   { hostname, port }: URL,
   usualPort: number,
   isPublic: boolean,
-  begin: Server['begin'],
+  prepareTls: Server['prepareTls'],
 ): Server {
   const host = hostname.replace(/^\[|\]$/g, '');
   const at = Number(port || usualPort);
-  return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, begin };
+  return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
 }
 
 /** Null if the server has no TLS. */
@@ -89,18 +89,18 @@ async function speaksOutdatedTls(server: Server): Promise<boolean> {
 }
 
 async function handshake(
-  { host, port, begin }: Server,
+  { host, port, prepareTls }: Server,
   options: ConnectionOptions,
 ): Promise<TLSSocket | null> {
   const socket = connectTcp({ host, port });
   const timer = setTimeout(() => socket.destroy(new Error('no answer')), TIMEOUT_MS);
   try {
     await once(socket, 'connect');
-    if (!(await begin(socket))) {
+    if (!(await prepareTls(socket))) {
       socket.destroy();
       return null;
     }
-    // The certificate is to be read, whatever it is: nothing is sent to the server.
+    // Accepts any certificate, because it only reads it and sends nothing.
     const tls = connectTls({
       ...options,
       socket,
@@ -117,14 +117,14 @@ async function handshake(
   }
 }
 
-async function beginPostgres(socket: Socket): Promise<boolean> {
+async function requestPostgresTls(socket: Socket): Promise<boolean> {
   socket.write(SSL_REQUEST);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   return answer.toString() === 'S';
 }
 
-/** NATS introduces itself first. */
-async function beginNats(socket: Socket): Promise<boolean> {
+/** A NATS server sends its INFO line before TLS. */
+async function awaitNatsInfo(socket: Socket): Promise<boolean> {
   await once(socket, 'data');
   return true;
 }

@@ -6,7 +6,7 @@ export const DATABASE_CHECKS = {
   'migrations-missing': check('error', 'the database has every migration of this version'),
   'database-not-durable': check(
     'error',
-    'what is confirmed survives a crash of PostgreSQL: a revocation, an Allow',
+    'confirmed changes, such as revocations, survive a crash of PostgreSQL',
     'RFC 7009 2.1',
     'ASVS 5.0 10.4.9',
   ),

@@ -76,7 +76,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
       check: 'not-examined',
       subject: area,
       problem,
-      remedy: 'mend this, then run doctor again',
+      remedy: 'fix this, then run doctor again',
     };
     return {
       findings: [{ area, ...GENERAL_CHECKS['not-examined'], ...finding }],

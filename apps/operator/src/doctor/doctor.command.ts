@@ -17,7 +17,7 @@ import { asJson, printReport } from './report.js';
 
 export function doctorCommand(): OperatorCommand {
   return new OperatorCommand('doctor')
-    .description('examine the whole installation against RFC 9700 and OWASP ASVS 5.0, and say what to mend')
+    .description('examine the whole installation against RFC 9700 and OWASP ASVS 5.0, and say what to fix')
     .addOption(
       new Option('--fail-on <severity>', 'the least severity that makes it fail')
         .choices(['error', 'warning'])

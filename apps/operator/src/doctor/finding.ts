@@ -1,5 +1,5 @@
 /**
- * `error`: users, tokens or the service are in danger, or something does not work. `warning`: mend it soon. `info`: know it.
+ * `error`: users, tokens or the service are in danger, or something does not work. `warning`: fix it soon. `info`: good to know.
  */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];

@@ -53,7 +53,7 @@ export function examineKeys(
         {
           check: 'key-old',
           subject,
-          problem: `it is in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
+          problem: `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
           remedy: `${invocation()} keys next`,
         },
       ];
@@ -68,7 +68,7 @@ export function examineKeys(
         {
           check: 'key-unneeded',
           subject,
-          problem: `no live token needs it since ${record.neededUntil.toISOString().slice(0, 10)}`,
+          problem: `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
           remedy: `${invocation()} keys next prints TOKEN_KEYS without it`,
         },
       ];

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 3_000;
 const LIMIT_MS = 10_000;
 
 /**
- * What the operator's user has no need for. The subjects lie beside those in use, so that a permitted probe neither reads a
- * message nor changes anything.
+ * Permissions that the operator's user does not need. No app uses exactly these subjects, so a permitted probe reads no message
+ * and changes nothing.
  */
 const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
@@ -38,12 +38,12 @@ async function readFacts(natsUrl: string): Promise<NatsFacts> {
   const permitted = (operation: 'subscription' | 'publish', probes: Readonly<Record<string, string>>) =>
     Object.entries(probes)
       .filter(([subject]) => !denied.has(`${operation} ${subject}`))
-      .map(([, words]) => words);
+      .map(([, description]) => description);
   return {
     place: servers.map(({ host }) => host).join(','),
     encrypted: servers.every(({ protocol }) => protocol === 'tls:'),
     local: servers.every(({ hostname }) => isLoopback(`http://${hostname}`)),
-    anonymous: await letsAnybodyIn(natsUrl),
+    anonymous: await acceptsAnonymous(natsUrl),
     excessive: [...permitted('subscription', SUBSCRIPTIONS), ...permitted('publish', PUBLICATIONS)],
     mayDeleteTrail: !denied.has(`publish ${DELETION}`),
     ...(await readStreams(natsUrl)),
@@ -68,16 +68,16 @@ async function deniedSubjects(nats: NatsConnection): Promise<ReadonlySet<string>
   return denied;
 }
 
-async function letsAnybodyIn(natsUrl: string): Promise<boolean> {
+async function acceptsAnonymous(natsUrl: string): Promise<boolean> {
   const {
     user: _,
     pass: __,
     token: ___,
-    ...nobody
+    ...anonymous
   } = natsOptions(natsUrl, 'operator') as Record<string, unknown>;
   try {
     const nats = await connect({
-      ...nobody,
+      ...anonymous,
       timeout: TIMEOUT_MS,
       waitOnFirstConnect: false,
       reconnect: false,

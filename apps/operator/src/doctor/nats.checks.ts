@@ -34,9 +34,9 @@ export interface NatsFacts {
   readonly encrypted: boolean;
   /** Whether all servers are on this machine. */
   readonly local: boolean;
-  /** Whether a client without a password is let in. */
+  /** Whether it accepts a client without a password. */
   readonly anonymous: boolean;
-  /** What the user may do without needing it, in words. */
+  /** Permissions that the user has and does not need, in words. */
   readonly excessive: readonly string[];
   readonly mayDeleteTrail: boolean;
   /** Null if JetStream does not answer, and why. */
@@ -113,7 +113,7 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
             ? `JetStream does not answer: ${noStreams}`
             : 'there is no such stream: events are lost',
         remedy:
-          'turn on JetStream, and permit the token app to make its streams: docs/audit.md; it tries again by itself',
+          'turn on JetStream, and permit the token app to create the streams, which it retries by itself: docs/audit.md',
       },
     ];
   const findings: Finding[] = [];
@@ -123,15 +123,15 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       check: 'audit-stream-full',
       subject: `${place} ${name}`,
       problem:
-        `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so that events go before ` +
-        `${maxAgeDays} days: the oldest is of ${first?.toISOString().slice(0, 10) ?? 'today'}`,
+        `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so events are deleted before they are ` +
+        `${maxAgeDays} days old: the oldest is from ${first?.toISOString().slice(0, 10) ?? 'today'}`,
       remedy: 'allow it more space, or export and keep it elsewhere: docs/audit.md',
     });
   if (replicas === 1)
     findings.push({
       check: 'audit-single-copy',
       subject: `${place} ${name}`,
-      problem: 'one server has it: with its disk the trail is lost',
+      problem: 'it is stored on one server only: if the disk fails, the trail is lost',
       remedy: 'run a NATS cluster of three, and set the number of copies: docs/audit.md',
     });
   return findings;

@@ -3,7 +3,7 @@ import type { NotChecked } from './finding.js';
 
 const DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A busy week has millions: the newest of them are not needed to see that a client sends no PKCE. */
+/** A busy week has millions of events; the oldest of them are enough to find clients without PKCE. */
 const TIME_LIMIT_MS = 8_000;
 
 /** Which clients redeemed codes without PKCE in the last week, and how many, by the audit trail. */

@@ -12,8 +12,8 @@ export const PROCESS_CHECKS = {
     'RFC 9700 4.4.2',
   ),
   'not-production': check('warning', 'NODE_ENV is production', 'ASVS 5.0 13.4.2'),
-  'clock-wrong': check('error', 'clocks differ less than CLOCK_SKEW', 'RFC 9449 11.1', 'ASVS 5.0 16.2.2'),
-  'clock-drifts': check('warning', 'clocks differ less than a second', 'ASVS 5.0 16.2.2'),
+  'clock-wrong': check('error', 'clocks differ by less than CLOCK_SKEW', 'RFC 9449 11.1', 'ASVS 5.0 16.2.2'),
+  'clock-drifts': check('warning', 'clocks differ by less than a second', 'ASVS 5.0 16.2.2'),
   'access-token-long': check('warning', 'access tokens live for an hour at most', 'RFC 6750 5.3'),
   'code-long': check('info', 'codes live for a minute at most', 'RFC 6749 4.1.2', 'ASVS 5.0 10.4.3'),
   'retry-window-long': check(

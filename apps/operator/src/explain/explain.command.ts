@@ -19,15 +19,17 @@ interface Options extends JsonOption {
 export function explainCommand(): OperatorCommand {
   const explain = new OperatorCommand('explain')
     .argument('[reference]', 'error_reference of an answer, or the reference on an error page')
-    .description('say why a request was refused and who can mend it, or what was refused to an application')
+    .description(
+      'say why a request was refused and who can fix it, or group everything refused to an application',
+    )
     .option(
       '--client <id>',
       'instead of one request: everything refused to this application, grouped by cause',
     )
-    .option('--since <moment>', 'with --client: from when on (default: 1h)')
+    .option('--since <time>', 'with --client: only from then on (default: 1h)')
     .jsonOption()
     .notes(
-      `A moment is ${MOMENT}.\n` +
+      `A time is ${MOMENT}.\n` +
         'Reads the audit trail, which keeps refusals for AUDIT_RETENTION_DAYS at most. A reference is found about a second after the answer.',
     )
     .examples('explain dhdpfs_iGBYa', 'explain --client sc_abcdefghijklmnopqrstuvwx --since 24h');
@@ -54,7 +56,7 @@ async function run(text: string | undefined, { json, client, since }: Options): 
 
 async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
   const since = momentOf(text);
-  if (!since) throw new InputError([`--since ${quoted(text)} is no moment: give ${MOMENT}`]);
+  if (!since) throw new InputError([`--since ${quoted(text)} is not a time: give ${MOMENT}`]);
   await withTrail(async (reader, progress, end) => {
     const summary = await summarize(reader, { clientId, since }, progress);
     end();

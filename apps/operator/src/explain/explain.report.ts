@@ -62,7 +62,7 @@ function coloured({ marked }: Difference): string {
 
 function printRemedies(remedies: readonly Remedy[]): void {
   if (remedies.length === 0) return;
-  heading('Who can mend it, the likeliest first');
+  heading('Who can fix it, the likeliest first');
   for (const { party, action } of remedies)
     printLine(`  ${styled('bold', PARTIES[party] ?? party)}: ${printable(unquoted(action))}`);
 }

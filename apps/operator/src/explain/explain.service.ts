@@ -14,7 +14,7 @@ const MAX_SIMILAR = 5;
 /** The refusals that are searched first, in milliseconds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
-/** The types of refusals: small, and almost always what a reference is of. They are searched first. */
+/** Almost every reference that is reported belongs to an event of these types. They are few, so they are searched first. */
 const REFUSALS: readonly AuditType[] = [
   ...AUDIT_STREAMS.refusals.types,
   'token.reuse_detected',

@@ -7,7 +7,7 @@ export interface RefusalGroup {
   readonly check: string | null;
   readonly error: string | null;
   readonly title: string | null;
-  /** Who can mend it, the likeliest first, and how. */
+  /** Who can fix it, the likeliest first, and how. */
   readonly remedy: string | null;
   readonly party: string | null;
   readonly count: number;

@@ -2,7 +2,12 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { openApiOperation, serveDocument, type ServedDocument } from '#openapi/serve-document.js';
+import {
+  openApiOperation,
+  sendDocument,
+  serveDocument,
+  type ServedDocument,
+} from '#openapi/serve-document.js';
 import { apiErrors } from './api-errors.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
@@ -15,12 +20,9 @@ export class OpenApiController {
 
   @Get()
   @ApiOperation(openApiOperation('openApiOfResourceServer', apiErrors(ENDPOINTS.resourceOpenApi, [429, 503])))
-  async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.served ??= await this.load();
-    const { body, headers: fixed } = this.served;
-    void reply.headers(fixed);
-    if (headers['if-none-match'] === fixed['ETag']) void reply.status(304).send();
-    else void reply.send(body);
+    sendDocument(request, reply, this.served);
   }
 
   /** Loaded with the first request: most processes are never asked for it. */

@@ -70,7 +70,7 @@ function article({ anchor, title, meaning, remedies }: Entry): string {
 <h3>${text(title)}</h3>
 <p>${text(meaning)}</p>
 ${own.length > 0 ? `<ul>\n${own.map(([, action]) => `<li>${text(action)}</li>`).join('\n')}\n</ul>` : ''}
-${own.length < remedies.length ? '<p>Otherwise the operator of the service can mend it: send the reference.</p>' : ''}
+${own.length < remedies.length ? '<p>Otherwise the operator of the service can fix it: send the reference.</p>' : ''}
 <p class="anchor"><a href="#${text(anchor)}">#${text(anchor)}</a></p>
 </article>`;
 }

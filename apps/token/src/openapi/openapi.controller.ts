@@ -3,7 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { openApiOperation, serveDocument, type ServedDocument } from '#openapi/serve-document.js';
+import {
+  openApiOperation,
+  sendDocument,
+  serveDocument,
+  type ServedDocument,
+} from '#openapi/serve-document.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** Serves the description of the endpoints, which `npm run openapi` generates. */
@@ -15,12 +20,9 @@ export class OpenApiController {
 
   @Get()
   @ApiOperation(openApiOperation('openApiOfAuthorizationServer', OAUTH_BUSY))
-  async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.served ??= await this.load();
-    const { body, headers: fixed } = this.served;
-    void reply.headers(fixed);
-    if (headers['if-none-match'] === fixed['ETag']) void reply.status(304).send();
-    else void reply.send(body);
+    sendDocument(request, reply, this.served);
   }
 
   /** Loaded with the first request: most processes are never asked for it. */

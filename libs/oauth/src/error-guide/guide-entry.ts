@@ -1,5 +1,5 @@
 /**
- * Who can mend an error: the developer of the application, the user, the operator of this service (by its commands), or the team
+ * Who can fix an error: the developer of the application, the user, the operator of this service (by its commands), or the team
  * that runs it.
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
