@@ -3,6 +3,31 @@ import type { AuditEvent } from './event.js';
 /** A repetition follows soon: a process repeats what NATS did not confirm when NATS is back. */
 const REMEMBERED = 200_000;
 
+/** How far apart events of one moment may be stored, in milliseconds: processes send theirs together, and retry each second. */
+const DISORDER_MS = 5_000;
+const SORTED_TOGETHER = 1_000;
+
+/** Sorts a nearly ordered stream of events by their time, at bounded memory. */
+export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator<AuditEvent> {
+  const waiting: AuditEvent[] = [];
+  let newest = '';
+  let next = SORTED_TOGETHER;
+  for await (const event of events) {
+    waiting.push(event);
+    if (event.time > newest) newest = event.time;
+    if (waiting.length < next) continue;
+    waiting.sort(byTime);
+    const settled = new Date(Date.parse(newest) - DISORDER_MS).toISOString();
+    const first = waiting.findIndex(({ time }) => time >= settled);
+    yield* waiting.splice(0, first);
+    next = 2 * Math.max(waiting.length, SORTED_TOGETHER);
+  }
+  yield* waiting.sort(byTime);
+}
+
+/** ISO 8601 in UTC with milliseconds: the order of times is that of their texts. */
+const byTime = (a: AuditEvent, b: AuditEvent): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
+
 /** Merges streams of events, each of them ordered, by the time of the events. */
 export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
   const next = await Promise.all(streams.map((stream) => stream.next()));

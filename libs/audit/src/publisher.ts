@@ -5,20 +5,16 @@ import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
-import { AUDIT_STREAMS, type AuditEvent, auditEvent, type AuditRecord, auditSubject } from './event.js';
-import { storeBatch, type StoredMessage } from './store-batch.js';
+import { type AuditEvent, auditEvent, type AuditRecord } from './event.js';
+import { EventBuffer } from './event-buffer.js';
+import { storeBatch } from './store-batch.js';
 import { type AuditRetention, ensureAuditStreams } from './streams.js';
 
-/** Limits of the buffer. An event has about 400 characters. */
-const MAX_EVENTS = 20_000;
-const MAX_CHARACTERS = 16_000_000;
-/** Refusals may fill only this part of the buffer, because anybody can cause them. */
-const REFUSALS_PART = 0.5;
 /** In characters; longer than any event whose values have the permitted lengths. */
 const MAX_EVENT = 16_000;
-/** Events in one batch. */
-const BATCH = 500;
-/** Milliseconds that an event waits for others of its batch, and until a failed batch is repeated. */
+/** Messages in one batch. */
+const BATCH = 100;
+/** Milliseconds that an event waits for others of its message, and until a failed batch is repeated. */
 const DELAY_MS = 100;
 const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
@@ -39,8 +35,7 @@ export interface AuditPublisherOptions {
  */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
-  private readonly waiting: StoredMessage[] = [];
-  private characters = 0;
+  private readonly waiting = new EventBuffer();
   private lost = 0;
   private nats: NatsConnection | undefined;
   private inboxPrefix = '_INBOX';
@@ -68,7 +63,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
       [],
     );
     const gauge = metrics.gauge('oauth_audit_events_waiting', 'Events that wait for NATS to store them', []);
-    Object.assign(gauge, { collect: () => gauge.set(this.waiting.length) });
+    Object.assign(gauge, { collect: () => gauge.set(this.waiting.size) });
   }
 
   onApplicationBootstrap(): void {
@@ -80,26 +75,19 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.isShutDown = true;
     clearTimeout(this.timer);
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
-    if (this.waiting.length > 0)
-      this.drop(this.waiting.length, 'the process ends, and NATS does not store them');
+    if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS does not store them');
     this.isClosed = true;
     await this.nats?.close();
   }
 
   get state(): { readonly waiting: number; readonly dropped: number } {
-    return { waiting: this.waiting.length, dropped: this.lost };
+    return { waiting: this.waiting.size, dropped: this.lost };
   }
 
   record(record: AuditRecord): void {
     const event = auditEvent(this.options.service, record);
-    const subject = auditSubject(event.type);
-    const payload = serialize(event);
-    const part = subject.startsWith(AUDIT_STREAMS.refusals.prefix) ? REFUSALS_PART : 1;
-    const isFull =
-      this.waiting.length >= MAX_EVENTS * part || this.characters + payload.length > MAX_CHARACTERS * part;
-    if (isFull) return this.drop(1, 'too many wait for NATS to store them');
-    this.waiting.push({ id: event.id, subject, payload });
-    this.characters += payload.length;
+    if (!this.waiting.add(event, serialize(event)))
+      return this.drop(1, 'too many wait for NATS to store them');
     this.schedule(DELAY_MS);
   }
 
@@ -115,30 +103,28 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
       // Also what failed: meanwhile NATS may be back, or have got room.
-      if (this.waiting.length > 0) this.schedule(RETRY_MS);
+      if (this.waiting.size > 0) this.schedule(RETRY_MS);
     });
     return this.sending;
   }
 
   /** Sends batch after batch, until nothing waits or NATS does not store it. */
   private async sendAll(): Promise<void> {
-    while (this.waiting.length > 0) {
+    while (this.waiting.size > 0) {
       // The client would keep what is published while it reconnects, without a bound.
       if (!this.nats || !this.disconnected) return;
-      const batch = this.waiting.slice(0, BATCH);
-      const { left, failure } = await storeBatch(this.nats, batch, {
+      const batch = this.waiting.oldest(BATCH);
+      const { stored, failure } = await storeBatch(this.nats, batch, {
         inboxPrefix: this.inboxPrefix,
         disconnected: this.disconnected.signal,
       });
-      this.waiting.splice(0, batch.length, ...batch.filter((_, index) => left.has(index)));
-      this.characters = this.waiting.reduce((sum, { payload }) => sum + payload.length, 0);
-      this.stored.inc(batch.length - left.size);
-      if (left.size > 0) return this.warn(`events wait: ${failure}`);
+      this.stored.inc(this.waiting.remove(stored));
+      if (stored.size < batch.length) return this.warn(`events wait: ${failure}`);
     }
   }
 
   private async flush(): Promise<void> {
-    for (; this.waiting.length > 0; await sleep(DELAY_MS, undefined, { ref: false })) await this.send();
+    for (; this.waiting.size > 0; await sleep(DELAY_MS, undefined, { ref: false })) await this.send();
   }
 
   private drop(count: number, reason: string): void {

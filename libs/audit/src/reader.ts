@@ -12,12 +12,12 @@ import {
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { AUDIT_STREAMS, type AuditEvent } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
-import { inOrder, RecentIds } from './in-order.js';
+import { inOrder, RecentIds, sorted } from './in-order.js';
 import { nullIfMissing } from './streams.js';
 
 const TIMEOUT_MS = 5_000;
 /** Messages in one answer of NATS. Bounds the memory. */
-const BATCH = 500;
+const BATCH = 250;
 /** NATS deletes a consumer that nobody has read from for so long. */
 const IDLE_NS = 60e9;
 /** How far the clocks of NATS and of the processes may differ, in milliseconds. */
@@ -36,7 +36,7 @@ export interface AuditStreamState {
   readonly replicas: number;
 }
 
-/** Reports how many stored events have been read, matching or not. */
+/** Reports how many stored messages have been read, with matching events or not. */
 type Progress = (read: number, total: number) => void;
 
 /** Reads the audit trail. Returns each event once, even if NATS stores it twice. */
@@ -73,7 +73,7 @@ export class AuditReader {
     let read = 0;
     const seen = new RecentIds();
     const stored = found.map(({ consumer, pending }) =>
-      storedEvents(consumer, pending, () => progress(++read, total)),
+      sorted(storedEvents(consumer, pending, () => progress(++read, total))),
     );
     for await (const event of inOrder(stored)) if (matches(event) && seen.add(event.id)) yield event;
   }
@@ -97,8 +97,7 @@ export class AuditReader {
       const consumer = await this.client.consumers.get(stream, { filter_subjects: subject, ...from });
       const messages = await consumer.consume({
         callback: (message) => {
-          const event = parseEvent(message);
-          if (event && matches(event) && seen.add(event.id)) callback(event);
+          for (const event of eventsOf(message)) if (matches(event) && seen.add(event.id)) callback(event);
         },
       });
       signal.addEventListener('abort', () => messages.stop());
@@ -162,26 +161,35 @@ async function* storedEvents(
   read: () => void,
 ): AsyncGenerator<AuditEvent> {
   for (let left = pending; left > 0;) {
-    let received = 0;
-    for await (const message of await consumer.fetch({
-      max_messages: Math.min(BATCH, left),
-      expires: TIMEOUT_MS,
-    })) {
-      received++;
+    const messages = [];
+    const fetched = await consumer.fetch({ max_messages: Math.min(BATCH, left), expires: TIMEOUT_MS });
+    // To the end before any of it is yielded: while a caller pauses, the client waits in vain for heartbeats, and fails.
+    for await (const message of fetched) {
+      messages.push(message);
+      if (message.info.pending === 0) break;
+    }
+    for (const message of messages) {
       read();
-      const event = parseEvent(message);
-      if (event) yield event;
+      yield* eventsOf(message);
     }
     // The rest was the oldest, which NATS deleted meanwhile.
-    if (received === 0) return;
-    left -= received;
+    if (messages.length === 0) return;
+    left -= messages.length;
   }
 }
 
-/** Null for a message that is no event: others may publish to the stream's subjects. */
-function parseEvent(message: JsMsg): AuditEvent | null {
+/** The events of a message, one per line. Others may publish to the stream's subjects: what is no event is left out. */
+function eventsOf(message: JsMsg): AuditEvent[] {
+  return message
+    .string()
+    .split('\n')
+    .map(parseEvent)
+    .filter((event) => event !== null);
+}
+
+function parseEvent(line: string): AuditEvent | null {
   try {
-    const event = message.json<Partial<AuditEvent> | null>();
+    const event = JSON.parse(line) as Partial<AuditEvent> | null;
     const { id, time, type } = event ?? {};
     const isEvent = typeof id === 'string' && typeof time === 'string' && typeof type === 'string';
     return isEvent ? (event as AuditEvent) : null;

@@ -1,33 +1,27 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { PubHeaders } from '@nats-io/jetstream';
+import type { AuditMessage } from './event-buffer.js';
 
 /** How long NATS has to confirm a batch, in milliseconds. */
 const CONFIRM_MS = 5_000;
 
-/** An event as it is sent. */
-export interface StoredMessage {
-  readonly id: string;
-  readonly subject: string;
-  readonly payload: string;
-}
-
 let batches = 0;
 
 /**
- * Publishes events, and waits until NATS has confirmed each. The confirmation of the last alone would not prove the others, where
+ * Publishes messages, and waits until NATS has confirmed each. The confirmation of the last alone would not prove the others, where
  * another server becomes the leader of the stream in between. The client's own `publish` costs twice as much.
  *
  * @param inboxPrefix under which this user of NATS may receive answers
  * @param disconnected ends the wait: no answer comes after a reconnect
- * @returns the indexes of those that are not confirmed, and why; they may be stored all the same
+ * @returns those that are confirmed, and why others are not; these may be stored all the same
  */
 export async function storeBatch(
   nats: NatsConnection,
-  batch: readonly StoredMessage[],
+  batch: readonly AuditMessage[],
   { inboxPrefix, disconnected }: { readonly inboxPrefix: string; readonly disconnected: AbortSignal },
-): Promise<{ left: ReadonlySet<number>; failure: string }> {
+): Promise<{ stored: ReadonlySet<AuditMessage>; failure: string }> {
   const inbox = `${inboxPrefix}.audit-${process.pid}-${batches++}`;
-  const left = new Set(batch.keys());
+  const stored = new Set<AuditMessage>();
   let failure = 'NATS does not answer';
   await new Promise<void>((resolve) => {
     let answers = 0;
@@ -38,8 +32,9 @@ export async function storeBatch(
           return end();
         }
         const refusal = refusalOf(message);
-        if (refusal === null) left.delete(Number(message.subject.slice(inbox.length + 1)));
-        else failure = refusal;
+        const sent = batch[Number(message.subject.slice(inbox.length + 1))];
+        if (refusal !== null) failure = refusal;
+        else if (sent) stored.add(sent);
         if (++answers === batch.length) end();
       },
     });
@@ -52,13 +47,13 @@ export async function storeBatch(
       subscription.unsubscribe();
       resolve();
     }
-    for (const [index, { id, subject, payload }] of batch.entries()) {
+    for (const [index, { id, subject, lines }] of batch.entries()) {
       const header = headers();
       header.set(PubHeaders.MsgIdHdr, id);
-      nats.publish(subject, payload, { headers: header, reply: `${inbox}.${index}` });
+      nats.publish(subject, lines.join('\n'), { headers: header, reply: `${inbox}.${index}` });
     }
   });
-  return { left, failure };
+  return { stored, failure };
 }
 
 /** Null for a confirmation. */

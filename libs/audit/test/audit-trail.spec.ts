@@ -55,6 +55,18 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'twice' })).toEqual([event]);
   });
 
+  it('reads the events of one message, in the order of their times', async () => {
+    const [first, second] = [1, 2].map((later) =>
+      auditEvent('token', { type: 'token.issued', client_id: 'together' }, new Date(Date.now() + later)),
+    );
+    nats.publish(
+      auditSubject('token.issued'),
+      [second, first].map((event) => JSON.stringify(event)).join('\n'),
+    );
+    await nats.flush();
+    expect(await read({ clientId: 'together' })).toEqual([first, second]);
+  });
+
   it('merges the trail and the refusals by time', async () => {
     const [first, second, third] = [1, 2, 3].map((later) => new Date(Date.now() + later));
     await store({ type: 'token.issued', client_id: 'merged' }, first);

@@ -64,6 +64,21 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  it('sends events of one type that wait together in one message', async () => {
+    const nats = await RestartableNats.start();
+    const { publisher } = publisherAt(nats.url);
+    publisher.onApplicationBootstrap();
+    for (let n = 0; n < 400; n++) publisher.record(issued(n));
+    await publisher.onApplicationShutdown();
+    const reader = await AuditReader.open(nats.url, 'test reader');
+    const [trail] = await reader.streams();
+    await reader.close();
+    // 32,000 characters each.
+    expect(trail?.messages).toBeLessThan(10);
+    expect(await read(nats.url)).toHaveLength(400);
+    await nats.stop();
+  });
+
   it('keeps events until there are streams to store them', async () => {
     const slot = await claimSlot(testServices());
     const { publisher } = publisherAt(slot.natsUrl, null as never);
