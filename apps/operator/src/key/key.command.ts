@@ -1,3 +1,4 @@
+import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printLine, printResult, printTable, warn } from '../command-line/output.js';
 import { readSecretLine } from '../command-line/secret-input.js';
@@ -61,13 +62,29 @@ async function next({
   stdin,
   begin = false,
 }: JsonOption & { stdin?: true; begin?: boolean }): Promise<void> {
-  const given = stdin && { TOKEN_KEYS: (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim() };
+  const given = stdin && { TOKEN_KEYS: await presentKeys() };
   const settings = readSettings(KeySettings, { ...process.env, ...given });
   const step = await prepareStep(settings, begin);
   printResult({ json }, { ...step, tokenKeys: undefined, token_keys: step.tokenKeys }, () => {
     process.stderr.write(`${explain(step)}\n`);
     printLine(step.tokenKeys);
   });
+}
+
+/** The value on stdin. Never falls back to TOKEN_KEYS: an empty pipe means that the command before it failed. */
+async function presentKeys(): Promise<string> {
+  const text = (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim();
+  const { KeyRing } = await import('#grants/key-ring.js');
+  try {
+    KeyRing.parse(text);
+  } catch {
+    throw new InputError([
+      text === ''
+        ? '--stdin: there is nothing on stdin: give the present value of TOKEN_KEYS'
+        : '--stdin: this is no value of TOKEN_KEYS: different keys of 32 random bytes in base64url, comma-separated',
+    ]);
+  }
+  return text;
 }
 
 function explain({ step, action, keys }: RotationStep): string {
