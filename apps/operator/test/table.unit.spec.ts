@@ -41,6 +41,13 @@ describe('a table', () => {
     ]);
   });
 
+  it('leaves out the empty cells of such a block', () => {
+    expect(tableLines(['client_id', 'user_id', 'name'], [[ID, '', 'A']], 20)).toEqual([
+      `client_id  ${ID}`,
+      'name       A',
+    ]);
+  });
+
   it('measures text as a terminal shows it: wide characters, marks and emoji', () => {
     const rows = [
       ['予定表', '1'],

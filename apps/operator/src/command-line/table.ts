@@ -12,7 +12,7 @@ const NARROWEST = 10;
 
 /**
  * Lays out a table. Where the terminal is too narrow, shortens the widest columns of text, never one of ids or times. If that
- * is not enough, each row becomes a block of lines with a name and a value.
+ * is not enough, each row becomes a block of lines with a name and a value, without empty ones.
  *
  * @param heading names of the columns, as in the JSON of the command
  * @param columns width of the terminal; Infinity if the output is no terminal
@@ -60,7 +60,8 @@ function fitted(heading: readonly string[], natural: readonly number[], columns:
 
 function block(heading: readonly string[], row: readonly Cell[]): string[] {
   const width = Math.max(...heading.map((name) => stringWidth(name)));
-  return row.map((cell, column) => {
+  return row.flatMap((cell, column) => {
+    if (textOf(cell) === '') return [];
     const name = heading[column] ?? '';
     const padding = ' '.repeat(width - stringWidth(name) + GAP);
     return `${inStyle(name, 'bold')}${padding}${inStyle(textOf(cell), styleOf(cell))}`.trimEnd();
