@@ -382,7 +382,7 @@ describe('operator doctor', () => {
     const { code, stdout, stderr } = await runOperator(['doctor'], env);
     expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
     expect(stdout).toMatch(
-      /^ERROR redirect-uri-unencrypted: .* \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: .*operator client update sc_/m,
+      /^ERROR redirect-uri-unencrypted \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}expected: redirect URIs are https.*\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: .*operator client update sc_/m,
     );
     expect(stdout).toMatch(/^\d+ checks passed; \d+ errors?, \d+ warnings?, \d+ notes?\.$/m);
     await fixture.registrations.delete(id);

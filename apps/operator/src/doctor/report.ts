@@ -52,7 +52,7 @@ const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yell
 function printHeading({ severity, check, holds, standards }: Diagnosed): void {
   const sections = standards.length === 0 ? '' : ` [${standards.join(', ')}]`;
   printLine(
-    `\n${styled(STYLES[severity], severity.toUpperCase())} ${styled('bold', check)}: ${holds}${styled('dim', sections)}`,
+    `\n${styled(STYLES[severity], severity.toUpperCase())} ${styled('bold', check)}${styled('dim', sections)}\n  expected: ${holds}`,
   );
 }
 
