@@ -119,9 +119,20 @@ describe('explain, of requests to the running product', () => {
     const explanation = await explain(reference, [token], 2);
     expect(explanation).toMatchObject({
       check: 'revoked',
+      // Only the grant's record names them.
+      client_id: client.client_id,
+      user_id: userId,
+      around: expect.arrayContaining([expect.objectContaining({ type: 'grant.revoked' })]),
       event: { service: 'token' },
       other_events: [{ service: 'resource', error: 'invalid_token', check: 'access token is active' }],
     });
+    const { stdout: page } = await host.run(['explain', reference], env);
+    expect(page).toMatch(/^Request +GET \/v2\/me$/m);
+    expect(page).toMatch(/^Answer +401 invalid_token$/m);
+    const { stdout } = await host.run(['explain', '--client', client.client_id, '--json'], env);
+    expect((JSON.parse(stdout) as { groups: unknown[] }).groups).toContainEqual(
+      expect.objectContaining({ check: 'revoked', error: 'invalid_token', reference }),
+    );
   });
 
   it('groups everything that was refused to a client', async () => {

@@ -107,6 +107,16 @@ describe('explain REFERENCE', () => {
   });
 });
 
+describe('without PostgreSQL', () => {
+  it('explain answers from the trail alone, and warns', async () => {
+    const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
+    await store({ reference: 'grant_only__', error: 'invalid_token', check: 'revoked', grant_id: 'g2' }, 20);
+    const { code, stdout, stderr } = await bench.run(['explain', 'grant_only__'], env);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('The access was revoked')]);
+    expect(stderr).toContain('PostgreSQL (DATABASE_URL) does not answer');
+  });
+});
+
 describe('explain --client', () => {
   it('groups everything refused since a moment by cause', async () => {
     const { stdout } = await bench.run(['explain', '--client', CLIENT, '--json']);
@@ -134,8 +144,23 @@ describe('explain --client', () => {
   });
 
   it('of a client without refusals says so', async () => {
-    const { code, stdout } = await bench.run(['explain', '--client', 'sc_nobody']);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_nobody refused/)]);
+    const create = [
+      'client',
+      'create',
+      '--name',
+      'New',
+      '--redirect-uri',
+      'https://new.example.com/cb',
+      '--json',
+    ];
+    const { client_id: id } = JSON.parse((await bench.run(create)).stdout) as { client_id: string };
+    const { code, stdout } = await bench.run(['explain', '--client', id]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
+  });
+
+  it('refuses a client that neither the trail nor the database knows', async () => {
+    const { code, stderr } = await bench.run(['explain', '--client', 'sc_nobody']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('there is no client "sc_nobody"')]);
   });
 });
 

@@ -17,6 +17,8 @@ describe('a difference', () => {
     ['https://a.example/cb', 'https://a.example/cb/', 'https://a.example/cb[-/-]'],
     ['http://a.example', 'https://a.example', 'http[-s-]://a.example'],
     ['same', 'same', 'same'],
+    ['nope', 'profile:read', '[-profile:read-]{+nope+}'],
+    ['', 'https://a.example', '[-https://a.example-]'],
   ])('of %s from %s is marked character by character', (sent, expected, marked) => {
     expect(differenceOf(sent, expected)).toEqual({ sent, expected, marked });
   });
@@ -99,6 +101,20 @@ describe('an explanation', () => {
     expect(explanation.remedies.map(({ action }) => action).join()).toContain('`audit search --grant g1`');
   });
 
+  it('names the owner of the grant where no event names the client', () => {
+    const events = [event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1' })] as const;
+    expect(explanationOf('r', events, { clientId: CLIENT, userId: 7 })).toMatchObject({
+      clientId: CLIENT,
+      userId: 7,
+      grantId: 'g1',
+    });
+  });
+
+  it('leaves out whether the exchange used PKCE, where that is not what failed', () => {
+    const detail = { sent: 'a', expected: 'b', pkce: false };
+    expect(comparisonOf(event({ check: 'other_client', detail })).values).toHaveLength(2);
+  });
+
   it('has commands that can be copied', () => {
     const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
     const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: CLIENT, detail })]);
@@ -114,6 +130,19 @@ describe('an explanation', () => {
 });
 
 describe('a summary', () => {
+  it('takes events in any order', () => {
+    const summary = new SummaryBuilder();
+    for (const [minute, reference] of [
+      [2, 'b'],
+      [3, 'c'],
+      [1, 'a'],
+    ] as const)
+      summary.add(event({ check: 'expired', reference }, 'token', new Date(AT.getTime() + minute * 60_000)));
+    expect(summary.build().groups).toMatchObject([
+      { count: 3, first: '2026-11-22T18:01:00.000Z', last: '2026-11-22T18:03:00.000Z', reference: 'c' },
+    ]);
+  });
+
   it('groups refusals by cause, the most frequent first, with first, last and an example', () => {
     const summary = new SummaryBuilder();
     const at = (minute: number) => new Date(AT.getTime() + minute * 60_000);

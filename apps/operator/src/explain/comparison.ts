@@ -36,6 +36,8 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     requested,
     redirect_uri: redirectUri,
     expired_at: expiredAt,
+    // For `doctor`, of every exchange: a check compares it only under its own name.
+    pkce: _,
     ...rest
   } = detail;
   const [sentLabel, expectedLabel] = LABELS[check] ?? ['sent', 'expected'];

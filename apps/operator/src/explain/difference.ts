@@ -8,9 +8,19 @@ export interface Difference {
   readonly marked: string;
 }
 
+/** Texts that share no run of so many characters are shown whole. */
+const SHARED_CHARACTERS = 3;
+
 /** Compares character by character, because that is how the service compares. */
 export function differenceOf(sent: string, expected: string): Difference {
-  const marked = diffChars(expected, sent)
+  const parts = diffChars(expected, sent);
+  const longest = Math.max(
+    ...parts.map(({ value, added, removed }) => (added || removed ? 0 : value.length)),
+  );
+  // Single letters that two different texts happen to share tell nothing.
+  if (longest < Math.min(SHARED_CHARACTERS, sent.length, expected.length))
+    return { sent, expected, marked: `[-${expected}-]{+${sent}+}` };
+  const marked = parts
     .map(({ value, added, removed }) => (added ? `{+${value}+}` : removed ? `[-${value}-]` : value))
     .join('');
   return { sent, expected, marked };

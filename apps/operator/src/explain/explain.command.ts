@@ -9,6 +9,7 @@ import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { printExplanation, printSummary } from './explain.report.js';
 import { explainReference, type Found, type Progress, summarize } from './explain.service.js';
+import { GrantOwners } from './grant-owners.js';
 import { referenceIn } from './reference.js';
 
 interface Options extends JsonOption {
@@ -45,8 +46,8 @@ async function run(text: string | undefined, { json, client, since }: Options): 
   if (since !== undefined)
     throw new InputError(['--since is for --client: a reference is searched everywhere']);
   const reference = referenceIn(text ?? '');
-  await withTrail(async (reader, progress, end) => {
-    const found = await explainReference(reader, reference, progress);
+  await withTrail(async ({ reader, owners, progress, end }) => {
+    const found = await explainReference(reader, owners, reference, progress);
     end();
     if (found.explanation === null) throw unknown(reference, found.similar, await reader.streams());
     const { explanation, around } = found;
@@ -57,9 +58,11 @@ async function run(text: string | undefined, { json, client, since }: Options): 
 async function explainClient(clientId: string, text = '1h', options: JsonOption): Promise<void> {
   const since = momentOf(text);
   if (!since) throw new InputError([`--since ${quoted(text)} is not a time: give ${MOMENT}`]);
-  await withTrail(async (reader, progress, end) => {
-    const summary = await summarize(reader, { clientId, since }, progress);
+  await withTrail(async ({ reader, owners, progress, end }) => {
+    const summary = await summarize(reader, owners, { clientId, since }, progress);
     end();
+    if (summary.refused + summary.succeeded === 0 && !(await owners.knowsClient(clientId)))
+      throw new InputError([`there is no client ${quoted(clientId)}: see operator client list`]);
     const result = { client_id: clientId, since: since.toISOString(), ...summary };
     printResult(options, result, () => printSummary(summary, { clientId, since }));
   });
@@ -67,17 +70,23 @@ async function explainClient(clientId: string, text = '1h', options: JsonOption)
 
 /** @param work its `end` removes the progress bar, before anything is printed */
 async function withTrail(
-  work: (reader: AuditReader, progress: Progress, end: () => void) => Promise<void>,
+  work: (sources: {
+    reader: AuditReader;
+    owners: GrantOwners;
+    progress: Progress;
+    end: () => void;
+  }) => Promise<void>,
 ): Promise<void> {
-  const { NATS_URL } = readSettings(ChangeSettings);
+  const settings = readSettings(ChangeSettings);
   const bar = progressBar('events read');
   try {
-    await withAuditTrail(NATS_URL, (reader) =>
-      work(
+    await withAuditTrail(settings.NATS_URL, (reader) =>
+      work({
         reader,
-        (read, total) => bar.show(read, total),
-        () => bar.end(),
-      ),
+        owners: new GrantOwners(settings),
+        progress: (read, total) => bar.show(read, total),
+        end: () => bar.end(),
+      }),
     );
   } finally {
     bar.end();

@@ -17,12 +17,18 @@ const PARTIES: Readonly<Record<string, string>> = {
 export function printExplanation(explanation: Explanation, around: readonly AuditEvent[]): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
-  const { request, status, error, description, check } = event;
+  const { error, check } = event;
+  // An API tells its request and answer, the token app the exact check.
+  const [request, status, description] = [
+    one(explanation, (from) => from.request),
+    one(explanation, (from) => from.status),
+    one(explanation, (from) => from.description),
+  ];
   fields({
     Reference: reference,
     Time: event.time,
     Request: request ? `${request.method} ${request.path}` : null,
-    Service: [event, ...others].map(({ service }) => service).join(', then '),
+    Service: [event, ...others].map(({ service }) => service).join(', '),
     Event: event.type,
     Answer: [status, error].filter((part) => part !== undefined).join(' ') || null,
     Description: description ?? null,
@@ -40,6 +46,14 @@ export function printExplanation(explanation: Explanation, around: readonly Audi
   printComparison(comparison);
   printRemedies(remedies);
   printAround(around, clientId);
+}
+
+/** A field of the event that says most, or of another event of the request. */
+function one<Value>(
+  { event, others }: Explanation,
+  field: (from: AuditEvent) => Value | undefined,
+): Value | undefined {
+  return [event, ...others].map(field).find((value) => value !== undefined);
 }
 
 function printComparison({ values, differences }: Comparison): void {

@@ -1,6 +1,7 @@
 import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
 import type { AuditReader } from '#audit/reader.js';
-import { type Explanation, explanationOf } from './explanation.js';
+import { type Explanation, explanationOf, isRefusal } from './explanation.js';
+import type { GrantOwner, GrantOwners } from './grant-owners.js';
 import { isSimilar } from './reference.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
@@ -11,6 +12,8 @@ const MAX_AROUND = 40;
 /** The processes that handle one request record their events within this time. */
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
+/** Events of one question to PostgreSQL. */
+const BATCH = 500;
 /** The refusals that are searched first, in milliseconds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
@@ -32,6 +35,7 @@ export type Found =
 /** Finds the request of a reference in the audit trail, and what the same client did at that time. */
 export async function explainReference(
   reader: AuditReader,
+  owners: GrantOwners,
   reference: string,
   progress: Progress,
 ): Promise<Found> {
@@ -46,21 +50,42 @@ export async function explainReference(
   for (const pass of passes) {
     const events = await eventsOf(reader, { reference, ...pass, similar, progress });
     if (!isNotEmpty(events)) continue;
-    const explanation = explanationOf(reference, events);
+    const explanation = explanationOf(reference, events, await ownerOf(events, owners));
     return { explanation, around: await eventsAround(reader, explanation, progress) };
   }
   return { explanation: null, similar: [...similar] };
 }
 
-/** Everything of a client that was refused. */
+/** Everything of a client that was refused, also by APIs. */
 export async function summarize(
   reader: AuditReader,
-  filter: { readonly clientId: string; readonly since: Date; readonly until?: Date | undefined },
+  owners: GrantOwners,
+  { clientId, since }: { readonly clientId: string; readonly since: Date },
   progress: Progress,
 ): Promise<RefusalSummary> {
   const summary = new SummaryBuilder();
-  for await (const event of reader.read(filter, progress)) summary.add(event);
+  let unassigned: AuditEvent[] = [];
+  const assign = async () => {
+    const grants = [...new Set(unassigned.map(({ grant_id: id = '' }) => id))];
+    const own = grants.length === 0 ? null : await owners.ofClient(clientId, grants);
+    for (const event of unassigned) if (own?.has(event.grant_id ?? '')) summary.add(event);
+    unassigned = [];
+  };
+  for await (const event of reader.read({ since }, progress)) {
+    if (event.client_id === clientId) summary.add(event);
+    else if (event.client_id === undefined && event.grant_id !== undefined && isRefusal(event))
+      unassigned.push(event);
+    if (unassigned.length === BATCH) await assign();
+  }
+  await assign();
   return summary.build();
+}
+
+/** Whose the grant of a request is, where no event names its client. */
+async function ownerOf(events: readonly AuditEvent[], owners: GrantOwners): Promise<GrantOwner | null> {
+  const grantId = events.find(({ grant_id: id }) => id !== undefined)?.grant_id;
+  const isNamed = events.some(({ client_id: id }) => id !== undefined);
+  return isNamed || grantId === undefined ? null : owners.find(grantId);
 }
 
 /** @param similar gets references that resemble the wanted one */

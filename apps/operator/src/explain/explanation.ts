@@ -2,6 +2,7 @@ import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { type Comparison, comparisonOf } from './comparison.js';
+import type { GrantOwner } from './grant-owners.js';
 
 /** What one party can do, with the ids of this request in its commands. */
 export interface Remedy {
@@ -27,23 +28,28 @@ export interface Explanation {
 /** An API knows only that a token is not valid. The token app knows why. */
 const VAGUE: ReadonlySet<unknown> = new Set(['access token is active']);
 
-/** @param events of one request, at least one */
+/**
+ * @param events of one request, at least one
+ * @param owner of its grant, where no event names the client
+ */
 export function explanationOf(
   reference: string,
   events: readonly [AuditEvent, ...AuditEvent[]],
+  owner: GrantOwner | null = null,
 ): Explanation {
   const [event = events[0], ...others] = [...events].sort((one, other) => vagueness(one) - vagueness(other));
   const find = <Value>(field: (event: AuditEvent) => Value | undefined): Value | null =>
     events.map(field).find((value) => value !== undefined) ?? null;
   const entry = isRefusal(event) ? guideEntry(event.check, event.error) : null;
-  const ids = { clientId: find(({ client_id: id }) => id), grantId: find(({ grant_id: id }) => id) };
+  const clientId = find(({ client_id: id }) => id) ?? owner?.clientId ?? null;
+  const ids = { clientId, grantId: find(({ grant_id: id }) => id) };
   const redirectUri = event.detail?.['redirect_uri'];
   return {
     reference,
     event,
     others,
     ...ids,
-    userId: find(({ user_id: id }) => id),
+    userId: find(({ user_id: id }) => id) ?? owner?.userId ?? null,
     title: entry?.title ?? null,
     meaning: entry?.meaning ?? null,
     comparison: comparisonOf(event),

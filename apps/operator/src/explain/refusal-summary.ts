@@ -26,7 +26,7 @@ export interface RefusalSummary {
   readonly succeeded: number;
 }
 
-/** Groups the refusals of events by cause, at bounded memory. */
+/** Groups the refusals of events by cause, at bounded memory. Events may come in any order. */
 export class SummaryBuilder {
   private readonly groups = new Map<string, RefusalGroup>();
   private succeeded = 0;
@@ -39,13 +39,15 @@ export class SummaryBuilder {
     const { check = null, error = null, time, reference = null } = event;
     const key = `${check}\n${error}`;
     const before = this.groups.get(key);
+    const isLatest = !before || before.last <= time;
     const entry = before ? null : guideEntry(event.check, event.error);
     const [party = null, action = null] = entry?.remedies[0] ?? [];
     this.groups.set(key, {
-      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, first: time }),
+      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action }),
       count: (before?.count ?? 0) + 1,
-      last: time,
-      reference: reference ?? before?.reference ?? null,
+      first: before && before.first < time ? before.first : time,
+      last: isLatest ? time : before.last,
+      reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
     });
   }
 

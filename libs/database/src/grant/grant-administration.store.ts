@@ -63,6 +63,15 @@ export class GrantAdministrationStore {
     return found ?? null;
   }
 
+  /** Which of some grants, also revoked and expired ones, are to this client. */
+  async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = await this.dataSource.query<{ id: string }[]>(
+      'SELECT id FROM grants WHERE client_id = $1 AND id = ANY($2)',
+      [clientId, ids],
+    );
+    return new Set(found.map(({ id }) => id));
+  }
+
   /** Counts the live grants of each client, the client with most of them first. */
   countLive(owner: GrantOwner): Promise<{ readonly clientId: string; readonly count: number }[]> {
     return this.dataSource.query<{ clientId: string; count: number }[]>(
