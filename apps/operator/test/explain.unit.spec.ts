@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { comparisonOf } from '../src/explain/comparison.js';
 import { closestDifference, differenceOf } from '../src/explain/difference.js';
@@ -120,6 +121,21 @@ describe('an explanation', () => {
     const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: CLIENT, detail })]);
     expect(remedies.find(({ party }) => party === 'operator')?.action).toContain(
       `\`client update ${CLIENT} --add-redirect-uri https://a.example/cb\``,
+    );
+  });
+
+  it.each([
+    ['https://a.example/$(id)', CLIENT],
+    ['https://a.example/;id', CLIENT],
+    ["https://a.example/'&id", CLIENT],
+    ["https://a.example/';id;'", 'x --add-redirect-uri URI ID --client ID'],
+  ])('of %s has commands that a shell takes without running what the sender wrote', (uri, clientId) => {
+    const detail = { redirect_uri: uri, registered: [] };
+    const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: clientId, detail })]);
+    const action = remedies.find(({ party }) => party === 'operator')?.action ?? '';
+    const [command = ''] = /(?<=`)client update.*(?=`)/.exec(action) ?? [];
+    expect(execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).trim()).toBe(
+      ['client', 'update', clientId, '--add-redirect-uri', uri].join('\n'),
     );
   });
 

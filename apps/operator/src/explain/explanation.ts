@@ -1,6 +1,7 @@
 import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
+import { shellWord } from '../command-line/shell.js';
 import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
 
@@ -70,23 +71,21 @@ function vagueness(event: AuditEvent): number {
   return VAGUE.has(event.check) ? 1 : 0;
 }
 
+type Ids = Readonly<Record<'clientId' | 'grantId' | 'redirectUri', string | null>>;
+
+/** The parts of the guide's commands that a request can fill in. */
+const PLACEHOLDER =
+  /(?<redirectUri>(?<=--add-redirect-uri )URI)|(?<grantId>(?<=grant show |--grant )ID)|(?<clientId>(?<=client [\w -]*|--client )ID)/g;
+
 /** Puts the ids of the request into the commands of a remedy, so that they can be copied. */
-function withIds(
-  action: string,
-  {
-    clientId,
-    grantId,
-    redirectUri,
-  }: { clientId: string | null; grantId: string | null; redirectUri: string | null },
-): string {
+function withIds(action: string, ids: Ids): string {
   return action.replaceAll(/`[^`]+`/g, (command) =>
-    command
-      .replace(/(grant show |--grant )ID/, (found, before: string) => (grantId ? before + grantId : found))
-      .replace(/((?:client [\w -]*|--client ))ID/, (found, before: string) =>
-        clientId ? before + clientId : found,
-      )
-      .replace(/(--add-redirect-uri )URI/, (found, before: string) =>
-        redirectUri ? before + redirectUri : found,
-      ),
+    // In one pass, so that nothing in a value is taken for a placeholder.
+    command.replaceAll(PLACEHOLDER, (placeholder: string, ...rest: unknown[]) => {
+      const names = rest.at(-1) as Readonly<Record<keyof Ids, string | undefined>>;
+      const name = (['redirectUri', 'grantId', 'clientId'] as const).find((one) => names[one] !== undefined);
+      const value = name && ids[name];
+      return value ? shellWord(value) : placeholder;
+    }),
   );
 }
