@@ -56,10 +56,14 @@ export class EventBuffer {
     return true;
   }
 
-  /** The oldest messages, which stay in the buffer. They take no more events: sent again, a message is the same. */
-  oldest(count: number): readonly AuditMessage[] {
+  /**
+   * The oldest messages of one stream, which stay in the buffer. They take no more events: sent again, a message is the same.
+   *
+   * @param prefix of the subjects of the stream
+   */
+  oldest(count: number, prefix: string): readonly AuditMessage[] {
     this.open.clear();
-    return this.messages.slice(0, count);
+    return this.messages.filter(({ subject }) => subject.startsWith(prefix)).slice(0, count);
   }
 
   /** @returns the number of events that were in these messages */

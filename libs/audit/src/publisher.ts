@@ -5,11 +5,13 @@ import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
-import { type AuditEvent, auditEvent, type AuditRecord } from './event.js';
+import { AUDIT_STREAMS, type AuditEvent, auditEvent, type AuditRecord } from './event.js';
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 import { type AuditRetention, ensureAuditStreams } from './streams.js';
 
+/** Of each value of an event that is longer than that: a client_id, for example, that nobody has registered. */
+const MAX_VALUE = 500;
 /** In characters; longer than any event whose values have the permitted lengths. */
 const MAX_EVENT = 16_000;
 /** Messages in one batch. */
@@ -20,6 +22,8 @@ const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
 /** How long a shutdown waits for NATS, in milliseconds. */
 const FLUSH_MS = 3_000;
+
+const PREFIXES = Object.values(AUDIT_STREAMS).map(({ prefix }) => prefix);
 
 export interface AuditPublisherOptions {
   readonly service: AuditEvent['service'];
@@ -108,19 +112,31 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     return this.sending;
   }
 
-  /** Sends batch after batch, until nothing waits or NATS does not store it. */
+  /** Sends batch after batch, until nothing waits or NATS does not store it: what one stream does not take holds up no other. */
   private async sendAll(): Promise<void> {
-    while (this.waiting.size > 0) {
-      // The client would keep what is published while it reconnects, without a bound.
-      if (!this.nats || !this.disconnected) return;
-      const batch = this.waiting.oldest(BATCH);
-      const { stored, failure } = await storeBatch(this.nats, batch, {
-        inboxPrefix: this.inboxPrefix,
-        disconnected: this.disconnected.signal,
-      });
-      this.stored.inc(this.waiting.remove(stored));
-      if (stored.size < batch.length) return this.warn(`events wait: ${failure}`);
+    const taking = new Set(PREFIXES);
+    for (let sent = -1; sent !== 0;) {
+      sent = 0;
+      for (const prefix of taking) {
+        const stored = await this.sendBatch(prefix);
+        if (stored === null) taking.delete(prefix);
+        else sent += stored;
+      }
     }
+  }
+
+  /** @returns the number of messages; null if NATS did not store all of them */
+  private async sendBatch(prefix: string): Promise<number | null> {
+    const batch = this.waiting.oldest(BATCH, prefix);
+    // The client would keep what is published while it reconnects, without a bound.
+    if (batch.length === 0 || !this.nats || !this.disconnected) return 0;
+    const { stored, failure } = await storeBatch(this.nats, batch, {
+      inboxPrefix: this.inboxPrefix,
+      disconnected: this.disconnected.signal,
+    });
+    this.stored.inc(this.waiting.remove(stored));
+    if (stored.size < batch.length) this.warn(`events wait: ${failure}`);
+    return stored.size === batch.length ? stored.size : null;
   }
 
   private async flush(): Promise<void> {
@@ -197,7 +213,12 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
 function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
   if (text.length <= MAX_EVENT) return redactCredentials(text);
-  return redactCredentials(JSON.stringify({ ...event, detail: { omitted: `${text.length} characters` } }));
+  const short = { ...event, detail: { omitted: `${text.length} characters` } };
+  return redactCredentials(
+    JSON.stringify(short, (_name, value: unknown) =>
+      typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
+    ),
+  );
 }
 
 function messageOf(error: unknown): string {

@@ -10,7 +10,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import { AUDIT_STREAMS, type AuditEvent } from './event.js';
+import { AUDIT_STREAMS, type AuditEvent, auditSubject, type AuditType } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
 import { inOrder, RecentIds, sorted } from './in-order.js';
 import { nullIfMissing } from './streams.js';
@@ -183,17 +183,28 @@ function eventsOf(message: JsMsg): AuditEvent[] {
   return message
     .string()
     .split('\n')
-    .map(parseEvent)
+    .map((line) => parseEvent(line, message.subject))
     .filter((event) => event !== null);
 }
 
-function parseEvent(line: string): AuditEvent | null {
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Null also for an event of another type than its subject, which decides who may publish it. */
+function parseEvent(line: string, subject: string): AuditEvent | null {
   try {
     const event = JSON.parse(line) as Partial<AuditEvent> | null;
     const { id, time, type } = event ?? {};
-    const isEvent = typeof id === 'string' && typeof time === 'string' && typeof type === 'string';
-    return isEvent ? (event as AuditEvent) : null;
+    const isEvent =
+      typeof id === 'string' && typeof time === 'string' && TIME.test(time) && typeof type === 'string';
+    return isEvent && isSubjectOf(type, subject) ? (event as AuditEvent) : null;
   } catch {
     return null;
   }
+}
+
+/** A later version may have types that this one does not know, in either stream. */
+function isSubjectOf(type: AuditType, subject: string): boolean {
+  const known = auditSubject(type);
+  if (known !== '') return subject === known;
+  return Object.values(AUDIT_STREAMS).some(({ prefix }) => subject === prefix + type);
 }

@@ -76,6 +76,10 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
     discard: DiscardPolicy.Old,
     max_age: days * DAY_NS,
     num_replicas: replicas,
+    // NATS sends a confirmation to whatever subject a publisher names, with a right to publish of its own. The body of a
+    // confirmation is a valid request to purge a stream and to delete a message: without this, every app could.
+    deny_delete: true,
+    deny_purge: true,
   };
   return [
     { ...shared, name: trail.name, subjects: [`${trail.prefix}>`], max_bytes: megabytes * MEGABYTE },

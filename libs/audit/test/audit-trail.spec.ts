@@ -1,8 +1,9 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { claimSlot, type Slot } from '#testing/slot.js';
 import { testServices } from '#testing/test-services.js';
-import { auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
+import { AUDIT_STREAMS, auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
 import { ensureAuditStreams, storeEvent } from '#audit/streams.js';
@@ -103,6 +104,35 @@ describe('the audit trail in NATS', () => {
     nats.publish('oauth.audit.token.issued', 'null');
     const event = await store({ type: 'token.issued', client_id: 'among others' });
     expect(await read({ clientId: 'among others' })).toEqual([event]);
+  });
+
+  it('ignores an event of another type than its subject, which not everybody may publish', async () => {
+    const forged = auditEvent('operator', { type: 'operator.command', client_id: 'forged' });
+    for (const subject of ['oauth.refusal.request.refused', 'oauth.refusal.operator.command'])
+      nats.publish(subject, JSON.stringify(forged));
+    nats.publish(
+      auditSubject('token.issued'),
+      JSON.stringify({ ...forged, type: 'token.issued', time: '~' }),
+    );
+    const later = { ...forged, type: 'login.suspected' };
+    nats.publish('oauth.audit.login.suspected', JSON.stringify(later));
+    await store({ type: 'token.issued' });
+    expect(await read({ clientId: 'forged' })).toEqual([later]);
+  });
+
+  it('keeps its events, whatever subject a publisher names for the confirmation', async () => {
+    const event = await store({ type: 'client.created', client_id: 'kept' });
+    const { name } = AUDIT_STREAMS.trail;
+    // NATS would send `{"stream":…,"seq":1000}`, which is a request to purge or to delete, up to that message or itself.
+    for (let n = 0; n < 100; n++)
+      for (const verb of ['STREAM.PURGE', 'STREAM.MSG.DELETE'])
+        nats.publish(auditSubject('request.refused'), '{}', { reply: `$JS.API.${verb}.${name}` });
+    await nats.flush();
+    await store({ type: 'request.refused' });
+    expect(await read({ clientId: 'kept' })).toEqual([event]);
+    const { streams } = await jetstreamManager(nats);
+    await expect(streams.purge(name)).rejects.toThrow(/not permitted/);
+    await expect(streams.deleteMessage(name, 1)).rejects.toThrow(/not permitted/);
   });
 
   it('follows both streams: stored events first, then new ones', async () => {

@@ -1,10 +1,11 @@
 import { Logger } from '@nestjs/common';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { claimSlot } from '#testing/slot.js';
 import { testServices } from '#testing/test-services.js';
-import { type AuditEvent, type AuditRecord } from '#audit/event.js';
+import { AUDIT_STREAMS, type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { AuditReader } from '#audit/reader.js';
 import { DEFAULT_AUDIT_RETENTION, ensureAuditStreams } from '#audit/streams.js';
@@ -93,6 +94,23 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
+  it('stores the trail while NATS does not take the refusals', async () => {
+    const slot = await claimSlot(testServices());
+    const nats = await connect(natsOptions(slot.natsUrl, 'test'));
+    await ensureAuditStreams(nats, RETENTION);
+    await (await jetstreamManager(nats)).streams.delete(AUDIT_STREAMS.refusals.name);
+    await nats.close();
+    const { publisher } = publisherAt(slot.natsUrl, null as never);
+    for (let n = 0; n < 600; n++) publisher.record({ type: 'request.refused' });
+    publisher.record(issued(1));
+    publisher.onApplicationBootstrap();
+    while (publisher.state.waiting > 600) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await read(slot.natsUrl)).toMatchObject([{ type: 'token.issued' }]);
+    await publisher.onApplicationShutdown();
+    expect(publisher.state).toMatchObject({ dropped: 600 });
+    await slot.release();
+  });
+
   it('counts what does not fit into its buffer, of which refusals get half', async () => {
     // Nothing listens there.
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
@@ -117,8 +135,10 @@ describe('the publisher of the audit trail', () => {
     publisher.onApplicationBootstrap();
     publisher.record({ ...issued(1), detail: { found: `sat_${'a'.repeat(90)}` } });
     publisher.record({ ...issued(2), detail: { found: 'x'.repeat(20_000) } });
+    publisher.record({ ...issued(3), client_id: '\0'.repeat(20_000), reference: 'y'.repeat(20_000) });
     await publisher.onApplicationShutdown();
-    const [one, two] = await read(slot.natsUrl);
+    const [one, two, three] = await read(slot.natsUrl);
+    expect(JSON.stringify(three).length).toBeLessThan(5_000);
     expect(one?.detail).toEqual({ found: 'sat_…' });
     expect(two?.detail).toEqual({ omitted: expect.stringMatching(/^20\d{3} characters$/) });
     await slot.release();
