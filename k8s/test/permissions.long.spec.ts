@@ -2,7 +2,8 @@ import { once, EventEmitter } from 'node:events';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { AUDIT_STREAMS, auditSubject } from '#audit/event.js';
+import { AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
+import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#testing/audit-trail.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
@@ -140,7 +141,8 @@ describe('a development installation', () => {
       'oauth.other',
     ];
     const { trail, refusals } = AUDIT_STREAMS;
-    const EVENTS = [auditSubject('token.issued'), auditSubject('request.refused')];
+    const EVENTS = AUDIT_TYPES.map(auditSubject);
+    const eventsOf = (...names: readonly string[]) => names.flatMap(typesNamed).map(auditSubject);
     const streams = (verb: string, rest = '') =>
       [trail, refusals].map(({ name }) => `$JS.API.${verb}.${name}${rest}`);
     const SET_UP = [...streams('STREAM.INFO'), ...streams('STREAM.CREATE')];
@@ -159,7 +161,11 @@ describe('a development installation', () => {
     const BROADCASTS = [grantRevoked, clientChanged, userChanged];
     const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
       authorize: {
-        publish: [grantRevoked, '_INBOX.operator.1', ...EVENTS],
+        publish: [
+          grantRevoked,
+          '_INBOX.operator.1',
+          ...eventsOf('login', 'consent', 'grant', 'token_key', 'request'),
+        ],
         subscribe: [serviceStatus, '_INBOX.authorize.1'],
       },
       token: {
@@ -168,7 +174,7 @@ describe('a development installation', () => {
           clientChanged,
           userChanged,
           ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.')),
-          ...EVENTS,
+          ...eventsOf('token', 'user', 'grant', 'token_key', 'request'),
           ...SET_UP,
           ...UPDATE,
         ],
@@ -185,7 +191,7 @@ describe('a development installation', () => {
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile, '_INBOX.operator.1', auditSubject('request.refused')],
+        publish: [introspect, consumeProof, profile, '_INBOX.operator.1', ...eventsOf('request')],
         subscribe: [...BROADCASTS, serviceStatus, '_INBOX.resource.1'],
       },
       operator: {
@@ -194,7 +200,7 @@ describe('a development installation', () => {
           userChanged,
           applyRevocations,
           serviceStatus,
-          auditSubject('token.issued'),
+          ...EVENTS.filter((subject) => subject.startsWith(trail.prefix)),
           ...SET_UP,
           ...READ,
         ],
