@@ -1,7 +1,10 @@
-import { Command, type ErrorOptions, type Option } from 'commander';
+import { Command, type ErrorOptions, type Option, type ParseOptionsResult } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
 import { printable } from './output.js';
 import { bold, styled } from './style.js';
+
+/** The id of a grant is base64url, which may begin with a hyphen. */
+const HYPHENATED_ID = /^-[\w-]{42}$/;
 
 /**
  * How this command line was started, for hints that can be copied: by npm in a checkout, else by its own name, as in an
@@ -46,6 +49,14 @@ export class OperatorCommand extends Command {
       const collectsValues = Array.isArray(this.getOptionValue(option.attributeName()));
       if (given > 1 && !collectsValues) this.error(`error: ${option.long} is given twice: give it once`);
     });
+  }
+
+  /** Takes an id that begins with a hyphen as an argument: Commander takes it for an unknown option. */
+  override parseOptions(args: string[]): ParseOptionsResult {
+    const { operands, unknown } = super.parseOptions(args);
+    const isOption = (arg: string) => arg.startsWith('-') && !HYPHENATED_ID.test(arg);
+    if (this.commands.length > 0 || unknown.some(isOption)) return { operands, unknown };
+    return { operands: [...operands, ...unknown], unknown: [] };
   }
 
   override error(message: string, options?: ErrorOptions): never {

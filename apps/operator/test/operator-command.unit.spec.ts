@@ -1,0 +1,36 @@
+import { OperatorCommand } from '../src/command-line/operator-command.js';
+
+const ID = '-jlDsWFqr873P58sP6Q633t_q5ELKzOrCgrSoaVhVBw';
+
+/** @returns the id and the options that `operator grant revoke` gets */
+function parsed(...args: string[]): unknown[] {
+  const got: unknown[] = [];
+  const program = new OperatorCommand('operator').configureOutput({ writeErr: () => undefined });
+  const grant = program.command('grant');
+  grant
+    .command('revoke')
+    .argument('[id]')
+    .option('--yes')
+    .option('--before <id>')
+    .action((id: string | undefined, options: object) => void got.push(id, options));
+  program.parse(['grant', 'revoke', ...args], { from: 'user' });
+  return got;
+}
+
+describe('an id that begins with a hyphen', () => {
+  it.each([[[ID, '--yes']], [['--yes', ID]], [['--yes', '--', ID]]])('is an argument in %j', (args) => {
+    expect(parsed(...args)).toEqual([ID, { yes: true }]);
+  });
+
+  it('is the value of an option', () => {
+    expect(parsed('--before', ID)).toEqual([undefined, { before: ID }]);
+  });
+
+  it.each([['--yess'], ['-y'], ['-jlDsWFqr873P58sP6Q633t']])(
+    'is not %s, which is an unknown option',
+    (option) => {
+      expect(() => parsed(option)).toThrow(/unknown option/);
+      expect(() => parsed(ID, option)).toThrow(/unknown option/);
+    },
+  );
+});
