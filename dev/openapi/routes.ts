@@ -30,7 +30,7 @@ export async function routesOf(app: string): Promise<Route[]> {
     .filter((file) => file.endsWith('.controller.ts'))
     .sort();
   const exported: unknown[] = [];
-  // One after the other: Jest loses its way among several imports at once.
+  // One after the other: in Jest, concurrent imports of modules that share others fail.
   for (const file of files)
     exported.push(...Object.values((await import(new URL(file, folder).href)) as object));
   return exported

@@ -3,13 +3,12 @@ import {
   type Answer,
   examineAddresses,
   examineApi,
-  examineHeaders,
-  examineLoginPage,
   examineMetadata,
   examineMetrics,
   examinePlainHttp,
   examineResourceMetadata,
 } from '../src/doctor/address.checks.js';
+import { examineHeaders, examineLoginPage } from '../src/doctor/header.checks.js';
 import { examineDatabase } from '../src/doctor/database.checks.js';
 import { diagnose } from '../src/doctor/diagnose.js';
 import { type Area, check } from '../src/doctor/finding.js';

@@ -68,7 +68,7 @@ const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, e
   ],
 };
 
-const RETRY_AFTER: HeaderDescription = {
+export const RETRY_AFTER: HeaderDescription = {
   description: 'Seconds to wait before the next attempt.',
   required: true,
   schema: { type: 'integer', minimum: 0 },
@@ -148,7 +148,7 @@ function response(
       error: code,
       error_description: text[status] ?? causeOf(code)[1],
       error_uri: `https://base.example.com${ENDPOINTS.errors}#${code}`,
-      error_reference: '0b6f6f4e9a3c4d21',
+      error_reference: 'dhdpfs_iGBYa',
     },
   ]);
   const withNonce = 'DPoP-Nonce' in more ? 'WithNonce' : '';

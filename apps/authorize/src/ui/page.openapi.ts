@@ -1,5 +1,5 @@
 import type { HeaderDescription, OperationDescription, ResponseDescription } from '#openapi/operation.js';
-import { ACCEPT_ENCODING } from '#openapi/oauth-errors.js';
+import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
 /** The cookie of a logged-in browser. */
@@ -26,12 +26,6 @@ export const seeOther = (description: string): ResponseDescription => ({
     'Set-Cookie': COOKIES,
   },
 });
-
-const RETRY_AFTER: HeaderDescription = {
-  description: 'Seconds to wait before the next attempt.',
-  required: true,
-  schema: { type: 'integer', minimum: 0 },
-};
 
 const ERRORS = {
   400: 'The request is malformed.',

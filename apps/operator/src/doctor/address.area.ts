@@ -5,8 +5,6 @@ import {
   type Answer,
   examineAddresses,
   examineApi,
-  examineHeaders,
-  examineLoginPage,
   examineMetadata,
   examineMetrics,
   examinePlainHttp,
@@ -14,6 +12,7 @@ import {
   isLoopback,
 } from './address.checks.js';
 import type { Area, Finding } from './finding.js';
+import { examineHeaders, examineLoginPage, HEADER_CHECKS } from './header.checks.js';
 
 const TIMEOUT_MS = 5_000;
 /** A site that the service does not know: an answer to it shows whether CORS is open. */
@@ -22,7 +21,11 @@ const FOREIGN_ORIGIN = 'https://doctor.invalid';
 /** The public addresses, asked as applications and browsers ask them. */
 export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
   const addresses = { AUTH_URL, BASE_URL, API_URL };
-  return { name: 'addresses', checks: ADDRESS_CHECKS, examine: () => examine(addresses) };
+  return {
+    name: 'addresses',
+    checks: { ...ADDRESS_CHECKS, ...HEADER_CHECKS },
+    examine: () => examine(addresses),
+  };
 }
 
 async function examine(addresses: Addresses): Promise<Finding[]> {

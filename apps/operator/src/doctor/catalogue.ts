@@ -5,6 +5,7 @@ import { CLIENT_CHECKS } from './client.checks.js';
 import { DATABASE_CHECKS } from './database.checks.js';
 import { GENERAL_CHECKS } from './diagnose.js';
 import type { Checks } from './finding.js';
+import { HEADER_CHECKS } from './header.checks.js';
 import { KEY_CHECKS } from './key.checks.js';
 import { NATS_CHECKS } from './nats.checks.js';
 import { PROCESS_CHECKS } from './process.checks.js';
@@ -13,6 +14,7 @@ import { REDIS_CHECKS } from './redis.checks.js';
 /** Every check that doctor knows. */
 export const CATALOGUE: Checks = {
   ...ADDRESS_CHECKS,
+  ...HEADER_CHECKS,
   ...PROCESS_CHECKS,
   ...KEY_CHECKS,
   ...DATABASE_CHECKS,

@@ -1,3 +1,4 @@
+import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import { type HeaderDescription, json, type ResponseDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 
@@ -29,12 +30,6 @@ const CHALLENGE: HeaderDescription = {
   description:
     'Challenge with the error code of RFC 6750 3.1 or RFC 9449 7.1, and `resource_metadata` (RFC 9728 5.1).',
   required: true,
-};
-
-const RETRY_AFTER: HeaderDescription = {
-  description: 'Seconds to wait before the next attempt.',
-  required: true,
-  schema: { type: 'integer', minimum: 0 },
 };
 
 /** An overloaded process and a proxy answer without it. */

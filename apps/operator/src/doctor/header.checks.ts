@@ -1,0 +1,134 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import type { Addresses, Answer } from './address.checks.js';
+import { check, type Checks, type Finding } from './finding.js';
+
+export const HEADER_CHECKS = {
+  'cookie-weak': check(
+    'error',
+    'cookies are Secure, HttpOnly, SameSite and bound to the host',
+    'ASVS 5.0 3.3.1',
+    'ASVS 5.0 3.3.2',
+    'ASVS 5.0 3.3.3',
+    'ASVS 5.0 3.3.4',
+  ),
+  'header-hsts': check('warning', 'browsers use https for a year, in subdomains too', 'ASVS 5.0 3.4.1'),
+  'header-framing': check(
+    'error',
+    'pages cannot be framed, and load nothing from other sites',
+    'RFC 9700 4.16',
+    'ASVS 5.0 3.4.3',
+    'ASVS 5.0 3.4.6',
+  ),
+  'header-nosniff': check('warning', 'browsers do not guess content types', 'ASVS 5.0 3.4.4'),
+  'header-referrer': check(
+    'warning',
+    'codes and states do not leak by Referer',
+    'RFC 9700 4.2.4',
+    'ASVS 5.0 3.4.5',
+  ),
+  'header-cache': check('warning', 'no cache stores answers', 'RFC 6749 5.1', 'ASVS 5.0 14.3.2'),
+  'authorize-cors': check(
+    'error',
+    'scripts of other sites cannot call the authorization endpoint',
+    'RFC 9700 2.6',
+    'ASVS 5.0 3.4.2',
+  ),
+} satisfies Checks;
+
+const PASS_ON = 'let the proxy pass the app’s headers on unchanged';
+
+/** The login page, whose answer has the cookies and the headers of every page. */
+export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Finding[] {
+  const subject = AUTH_URL + ENDPOINTS.login;
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  const findings = answer.headers.getSetCookie().flatMap((cookie) => weakCookie(AUTH_URL, subject, cookie));
+  const isLocked =
+    /frame-ancestors 'none'/.test(policy) &&
+    (/default-src 'none'/.test(policy) || /object-src 'none'/.test(policy)) &&
+    !/unsafe-(inline|eval)/.test(policy);
+  if (!isLocked)
+    findings.push(
+      ...found(
+        'header-framing',
+        subject,
+        policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
+        'let the proxy pass the app’s Content-Security-Policy on unchanged',
+      ),
+    );
+  if (!/^no-referrer$|same-origin$/.test(answer.headers.get('referrer-policy') ?? ''))
+    findings.push(...found('header-referrer', subject, 'Referrer-Policy is missing or weak', PASS_ON));
+  if (answer.headers.has('access-control-allow-origin'))
+    findings.push(
+      ...found(
+        'authorize-cors',
+        subject,
+        'it has Access-Control-Allow-Origin',
+        'remove CORS headers for AUTH_URL from the proxy: the app sends none',
+      ),
+    );
+  return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
+}
+
+/** Headers that every answer of every app has. */
+export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
+  const findings: Finding[] = [];
+  const hsts = headers.get('strict-transport-security') ?? '';
+  const year = 365 * 24 * 60 * 60;
+  if (
+    address.startsWith('https:') &&
+    !(Number(/max-age="?(\d+)/i.exec(hsts)?.[1] ?? 0) >= year && /includeSubDomains/i.test(hsts))
+  )
+    findings.push(
+      ...found(
+        'header-hsts',
+        subject,
+        `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
+        PASS_ON,
+      ),
+    );
+  if (headers.get('x-content-type-options')?.toLowerCase() !== 'nosniff')
+    findings.push(...found('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', PASS_ON));
+  if (!/no-store/i.test(headers.get('cache-control') ?? ''))
+    findings.push(
+      ...found(
+        'header-cache',
+        subject,
+        `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
+        PASS_ON,
+      ),
+    );
+  return findings;
+}
+
+/** @param cookie a Set-Cookie header, whose value must not be repeated */
+function weakCookie(address: string, subject: string, cookie: string): Finding[] {
+  const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+  const [name = ''] = pair.split('=', 1);
+  const has = (attribute: RegExp) => attributes.some((one) => attribute.test(one));
+  const isHttps = address.startsWith('https:');
+  const missing = [
+    !has(/^HttpOnly$/i) && 'HttpOnly',
+    !has(/^SameSite=(Lax|Strict)$/i) && 'SameSite=Lax',
+    isHttps && !has(/^Secure$/i) && 'Secure',
+    isHttps && !name.startsWith('__Host-') && 'the prefix __Host-',
+    has(/^Domain=/i) && 'to be without Domain',
+  ].filter((one) => one !== false);
+  if (missing.length === 0) return [];
+  return found(
+    'cookie-weak',
+    subject,
+    `the cookie ${name} lacks ${missing.join(', ')}`,
+    isHttps
+      ? 'AUTH_URL of the authorize app must be the https address, and no proxy may change Set-Cookie'
+      : 'no proxy may change Set-Cookie',
+  );
+}
+
+function found(
+  check: keyof typeof HEADER_CHECKS,
+  subject: string,
+  problem: string,
+  remedy: string,
+): Finding[] {
+  return [{ check, subject, problem, remedy }];
+}
