@@ -30,7 +30,10 @@ export function summary(settings: Settings, account: Account, internal: Internal
         ['account', accountPage],
       ];
   // The demo logs in with a password.
-  const commands = [...(settings.loginAt ? [] : ['npm run demo']), 'npm run -s operator -- --help'];
+  const commands = [
+    ...(settings.loginAt ? [] : ['npm run demo', 'npm run demo:operator']),
+    'npm run -s operator -- --help',
+  ];
   return [
     '',
     'Services',

@@ -19,7 +19,7 @@ const account: Account = {
 test('npm start prints the demo user and the demo', () => {
   const printed = summary(readSettings({}, []), account, []);
   expect(printed).toContain('demo-password');
-  expect(printed).toContain('npm run demo');
+  expect(printed).toContain('npm run demo, npm run demo:operator, npm run');
 });
 
 test.each([
