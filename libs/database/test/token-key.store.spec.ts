@@ -68,4 +68,13 @@ describe('the record of the token keys', () => {
   it('holds ids only, which PostgreSQL enforces', async () => {
     await expect(store.recordRing(['A'.repeat(43)], 1)).rejects.toThrow('token_keys_id_check');
   });
+
+  it('is compared with the clock of the database', async () => {
+    const clock = async () => {
+      const [row] = await database.dataSource.query<{ now: Date }[]>('SELECT clock_timestamp() AS now');
+      return Number(row?.now);
+    };
+    const [before, now, after] = [await clock(), Number(await store.now()), await clock()];
+    expect([now >= before, now <= after]).toEqual([true, true]);
+  });
 });

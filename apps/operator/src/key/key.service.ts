@@ -8,8 +8,8 @@ import { nextStep, type RotationStep } from './rotation.js';
 
 /** The key ring of every running process. */
 export async function reportKeys(settings: ChangeSettings): Promise<KeyReport> {
-  const { statuses, records } = await readKeys(settings);
-  return keyReport(statuses, records, new Date());
+  const { statuses, records, now } = await readKeys(settings);
+  return keyReport(statuses, records, now);
 }
 
 /**
@@ -22,7 +22,6 @@ export async function prepareStep(settings: KeySettings, begin: boolean): Promis
     tokenKeys: settings.TOKEN_KEYS,
     begin,
     ...(await readKeys(settings)),
-    now: new Date(),
     newKey: () => randomBytes(32).toString('base64url'),
   });
   await recordCommand(settings.NATS_URL, {
@@ -33,9 +32,12 @@ export async function prepareStep(settings: KeySettings, begin: boolean): Promis
 }
 
 async function readKeys(settings: ChangeSettings) {
-  const [statuses, records] = await Promise.all([
+  const [statuses, known] = await Promise.all([
     runningServices(settings.NATS_URL),
-    withStores(settings, ({ tokenKeys }) => tokenKeys.list()),
+    withStores(settings, async ({ tokenKeys }) => ({
+      records: await tokenKeys.list(),
+      now: await tokenKeys.now(),
+    })),
   ]);
-  return { statuses, records };
+  return { statuses, ...known };
 }

@@ -45,4 +45,10 @@ export class TokenKeyStore {
   list(): Promise<RecordedKey[]> {
     return this.keys.find({ order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
+
+  /** The clock with which `neededUntil` is compared. That of an operator's machine may be wrong, and remove a key too early. */
+  async now(): Promise<Date> {
+    const [row] = await this.dataSource.query<{ now: Date }[]>('SELECT now()');
+    return row?.now ?? new Date();
+  }
 }
