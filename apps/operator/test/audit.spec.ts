@@ -90,9 +90,11 @@ describe('the commands of the operator', () => {
 
 describe('operator audit search', () => {
   it('prints the newest events that match, oldest first, as a table or as a JSON object per line', async () => {
-    const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 });
-    const second = await store({ type: 'request.refused', client_id: 'searched', check: 'expired' });
-    const third = await store({ type: 'token.refreshed', client_id: 'searched' });
+    // Events of one millisecond have no order.
+    const [one, two, three] = [1, 2, 3].map((later) => new Date(Date.now() + later));
+    const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 }, one);
+    const second = await store({ type: 'request.refused', client_id: 'searched', check: 'expired' }, two);
+    const third = await store({ type: 'token.refreshed', client_id: 'searched' }, three);
     const all = await audit('search', '--client', 'searched', '--json');
     expect(linesOf(all.stdout)).toEqual([first, second, third]);
     const newest = await audit('search', '--client', 'searched', '--limit', '2', '--json');
