@@ -90,7 +90,7 @@ describe('explain, of requests to the running product', () => {
         {
           party: 'operator',
           action: expect.stringContaining(
-            `client update ${client.client_id} --add-redirect-uri ${REDIRECT_URI}/`,
+            `client update ${client.client_id} --add-redirect-uri '${REDIRECT_URI}/'`,
           ),
         },
       ]),
