@@ -100,7 +100,7 @@ describe.each([
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     const served = await fetch(app.url + path, { headers, redirect: 'manual' });
     expect(served.status).toBeLessThan(400);
-    const own = ['retry-after', 'content-type', 'content-length', 'content-language'];
+    const own = ['retry-after', 'content-type', 'content-length', 'content-language', 'link'];
     const wanted = namesOf(served).filter((one) => !['location', 'set-cookie', ...own].includes(one));
     expect(namesOf(refused)).toEqual(expect.arrayContaining(wanted));
   });

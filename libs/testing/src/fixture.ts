@@ -153,9 +153,12 @@ export async function openFixture(
       await nats.flush();
     },
 
+    /** Listens to a subject. A message of the audit trail has one event per line. */
     hear(subject: string, listener: (event: unknown) => void): () => void {
       const subscription = nats.subscribe(subject, {
-        callback: (_error, message) => listener(message.json()),
+        callback: (_error, message) => {
+          for (const line of message.string().split('\n')) listener(JSON.parse(line));
+        },
       });
       return () => subscription.unsubscribe();
     },

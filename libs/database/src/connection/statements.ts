@@ -18,11 +18,10 @@ export interface StatementDescription {
 /** More than we have. A statement whose text is made anew for every number of values must not fill a server with plans. */
 const MAX_STATEMENTS = 200;
 
-/**
- * SQLSTATE of an error that an unprepared statement would not have: the prepared one does not exist or exists already (a
- * connection pooler gave us another server connection), or its result has other columns since (a migration).
- */
-const NOT_PREPARED = new Set(['26000', '42P05', '0A000']);
+/** SQLSTATE: the prepared statement does not exist, or exists already. A connection pooler gave us another server connection. */
+const NOT_PREPARED = new Set(['26000', '42P05']);
+/** The result has other columns since a migration. The code alone is not enough: our triggers use it too. */
+const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**
  * The statements of this process. PostgreSQL parses and plans a named one once per connection instead of every time, which is
@@ -43,8 +42,9 @@ export class Statements {
 
   /** Whether to run a statement that failed with this error again, unprepared: it was not executed. */
   isRepeatable(error: unknown): boolean {
-    const { code, message } = error as { code?: string; message?: string };
-    if (!NOT_PREPARED.has(code ?? '')) return false;
+    const { code = '', message = '' } = error as { code?: string; message?: string };
+    const isOutdated = code === OUTDATED_PLAN.code && OUTDATED_PLAN.message.test(message);
+    if (!NOT_PREPARED.has(code) && !isOutdated) return false;
     if (this.prepares)
       this.logger.warn(
         `statements are not prepared any more: ${message}. A connection pooler in transaction mode must support prepared statements`,
