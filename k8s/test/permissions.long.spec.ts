@@ -140,11 +140,10 @@ describe('a development installation', () => {
       '$SYS.REQ.SERVER.PING',
       'oauth.other',
     ];
-    const { trail, refusals } = AUDIT_STREAMS;
     const EVENTS = AUDIT_TYPES.map(auditSubject);
     const eventsOf = (...names: readonly string[]) => names.flatMap(typesNamed).map(auditSubject);
     const streams = (verb: string, rest = '') =>
-      [trail, refusals].map(({ name }) => `$JS.API.${verb}.${name}${rest}`);
+      Object.values(AUDIT_STREAMS).map(({ name }) => `$JS.API.${verb}.${name}${rest}`);
     const SET_UP = [...streams('STREAM.INFO'), ...streams('STREAM.CREATE')];
     const UPDATE = streams('STREAM.UPDATE');
     const READ = ['CONSUMER.CREATE', 'CONSUMER.MSG.NEXT', 'CONSUMER.DELETE'].flatMap((verb) =>
@@ -200,7 +199,8 @@ describe('a development installation', () => {
           userChanged,
           applyRevocations,
           serviceStatus,
-          ...EVENTS.filter((subject) => subject.startsWith(trail.prefix)),
+          ...EVENTS.filter((subject) => subject.startsWith(AUDIT_STREAMS.trail.prefix)),
+          ...eventsOf('grant'),
           ...SET_UP,
           ...READ,
         ],

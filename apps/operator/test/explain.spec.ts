@@ -102,7 +102,7 @@ describe('explain REFERENCE', () => {
     expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
     expect(stderr).toContain('similar references, if it was copied by eye: dhdpfs_iGBYa');
     expect(stderr).toMatch(
-      /may be older than the trail: it holds OAUTH_AUDIT since 20\S+, OAUTH_REFUSALS since/,
+      /may be older than the trail: it holds OAUTH_ACTIVITY since 20\S+, OAUTH_REFUSALS since/,
     );
   });
 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** The version of {@link AuditEvent}. It changes when a field changes its meaning; new fields and types do not change it. */
 const AUDIT_VERSION = 1;
 
-/** Types of events. docs/audit.md describes each. */
+/** Types of events. docs/audit.md describes each. These come from operators, the product and attacks: there are few. */
 const TRAIL_TYPES = [
   'client.created',
   'client.updated',
@@ -21,6 +21,13 @@ const TRAIL_TYPES = [
   'user.enabled',
   'user.deleted',
   'user.password_changed',
+  'token.reuse_detected',
+  'token_key.changed',
+  'operator.command',
+] as const;
+
+/** Users and applications cause these all day. A stream of their own keeps them from displacing the others. */
+const ACTIVITY_TYPES = [
   'login.succeeded',
   'login.ended',
   'consent.allowed',
@@ -28,16 +35,13 @@ const TRAIL_TYPES = [
   'token.issued',
   'token.refreshed',
   'token.retried',
-  'token.reuse_detected',
   'grant.revoked',
-  'token_key.changed',
-  'operator.command',
 ] as const;
 
 /** Anybody can cause these. They have a stream of their own, so that a flood of them displaces no other event. */
 const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
 
-export const AUDIT_TYPES = [...TRAIL_TYPES, ...REFUSAL_TYPES] as const;
+export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES] as const;
 
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
@@ -79,6 +83,7 @@ export interface AuditStream {
 
 export const AUDIT_STREAMS = {
   trail: { name: 'OAUTH_AUDIT', prefix: 'oauth.audit.', types: TRAIL_TYPES },
+  activity: { name: 'OAUTH_ACTIVITY', prefix: 'oauth.activity.', types: ACTIVITY_TYPES },
   refusals: { name: 'OAUTH_REFUSALS', prefix: 'oauth.refusal.', types: REFUSAL_TYPES },
 } as const satisfies Readonly<Record<string, AuditStream>>;
 

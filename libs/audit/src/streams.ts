@@ -18,7 +18,7 @@ const MEGABYTE = 1024 * 1024;
 /** How much of the trail NATS keeps. */
 export interface AuditRetention {
   readonly days: number;
-  /** For the trail; the refusals have a quarter of it in addition. */
+  /** For the activity of users and applications; the other streams have a quarter of it each, in addition. */
   readonly megabytes: number;
   /** Copies, each on another server of the NATS cluster. */
   readonly replicas: number;
@@ -68,7 +68,6 @@ async function ensureMissing({ streams }: JetStreamManager): Promise<void> {
 type Configuration = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>;
 
 function configurations({ days, megabytes, replicas }: AuditRetention): Configuration[] {
-  const { trail, refusals } = AUDIT_STREAMS;
   const shared = {
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
@@ -81,15 +80,12 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
     deny_delete: true,
     deny_purge: true,
   };
-  return [
-    { ...shared, name: trail.name, subjects: [`${trail.prefix}>`], max_bytes: megabytes * MEGABYTE },
-    {
-      ...shared,
-      name: refusals.name,
-      subjects: [`${refusals.prefix}>`],
-      max_bytes: Math.ceil(megabytes / 4) * MEGABYTE,
-    },
-  ];
+  return Object.values(AUDIT_STREAMS).map((stream) => ({
+    ...shared,
+    name: stream.name,
+    subjects: [`${stream.prefix}>`],
+    max_bytes: Math.ceil(stream === AUDIT_STREAMS.activity ? megabytes : megabytes / 4) * MEGABYTE,
+  }));
 }
 
 function isSame(config: StreamConfig, field: string, wanted: unknown): boolean {

@@ -27,6 +27,14 @@ describe('an event of the audit trail', () => {
     expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
   });
 
+  it('that users and applications cause all day displaces no event of operators, users of the product and attacks', () => {
+    const trail = AUDIT_TYPES.filter((type) => auditSubject(type).startsWith('oauth.audit.'));
+    expect(trail.filter((type) => /^(login|consent|grant)\./.test(type))).toEqual([]);
+    expect(trail).toEqual(
+      expect.arrayContaining(['operator.command', 'token.reuse_detected', 'user.disabled']),
+    );
+  });
+
   it('has an id of its own', () => {
     const ids = [1, 2, 3].map(() => auditEvent('token', { type: 'token.issued' }).id);
     expect(new Set(ids).size).toBe(3);

@@ -72,10 +72,10 @@ describe('the publisher of the audit trail', () => {
     for (let n = 0; n < 400; n++) publisher.record(issued(n));
     await publisher.onApplicationShutdown();
     const reader = await AuditReader.open(nats.url, 'test reader');
-    const [trail] = await reader.streams();
+    const [, activity] = await reader.streams();
     await reader.close();
     // 32,000 characters each.
-    expect(trail?.messages).toBeLessThan(10);
+    expect(activity?.messages).toBeLessThan(10);
     expect(await read(nats.url)).toHaveLength(400);
     await nats.stop();
   });
