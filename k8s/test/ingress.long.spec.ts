@@ -156,15 +156,19 @@ describe('the ingress', () => {
   });
 
   it('lets the app answer a body that is too large, and answers in its format above a second limit', async () => {
-    const answers = [await post(`a=${'x'.repeat(100 * 1024)}`), await post(`a=${'x'.repeat(200 * 1024)}`)];
-    for (const { status, text, headers } of answers) {
+    const [byApp, byIngress] = [
+      await post(`a=${'x'.repeat(100 * 1024)}`),
+      await post(`a=${'x'.repeat(200 * 1024)}`),
+    ];
+    for (const { status, headers } of [byApp, byIngress])
       expect([status, headers['cache-control']]).toEqual([413, 'no-store']);
-      expect(JSON.parse(text)).toEqual({
-        error: 'invalid_request',
-        error_description: expect.any(String),
-        error_reference: expect.any(String),
-      });
-    }
+    const format = {
+      error: 'invalid_request',
+      error_description: expect.any(String),
+      error_reference: expect.any(String),
+    };
+    expect(JSON.parse(byApp.text)).toEqual({ ...format, error_uri: expect.stringMatching(/#body_size$/) });
+    expect(JSON.parse(byIngress.text)).toEqual(format);
     const large = await ingress.ask(`${API}/v2/me`, { method: 'POST', body: 'x'.repeat(200 * 1024) });
     expect(JSON.parse(large.text)).toMatchObject({ status: 'error', error: { code: 'PAYLOAD_TOO_LARGE' } });
   });
