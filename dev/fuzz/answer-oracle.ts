@@ -145,15 +145,21 @@ function redirectProblem(
   return /[?&]iss=/.test(location) ? null : 'redirect without iss';
 }
 
+function cacheControlOf(target: string, isImage: boolean): RegExp {
+  // The address of an image of the brand changes with its content.
+  if (isImage) return /^no-store$|^public, max-age=\d+, immutable$/;
+  // The description of the endpoints is the same for everybody.
+  return /\/openapi\.json(?:\?|$)/.test(target) ? /^no-store$|^public, max-age=300$/ : /^no-store$/;
+}
+
 /** Checks the headers of an app's answers and the format of its errors. */
-function formatProblems({ app, method }: SentRequest, answer: Answer, text: string): string[] {
+function formatProblems({ app, method, target }: SentRequest, answer: Answer, text: string): string[] {
   const { status } = answer;
   const isError = status >= 400;
   const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
   const isImage = header(answer, 'content-type')?.startsWith('image/') ?? false;
   const rules: readonly (readonly [applies: boolean, name: string, rule: RegExp])[] = [
-    // The address of an image of the brand changes with its content.
-    [true, 'cache-control', isImage ? /^no-store$|^public, max-age=\d+, immutable$/ : /^no-store$/],
+    [true, 'cache-control', cacheControlOf(target, isImage)],
     [true, 'x-content-type-options', /^nosniff$/],
     [app === 'authorize', 'content-security-policy', /frame-ancestors 'none'|sandbox/],
     [isError, 'content-type', type],

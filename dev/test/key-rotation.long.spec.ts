@@ -100,12 +100,27 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
   return body;
 }
 
+/**
+ * Repeats a request whose connection was cut: a process that ends may close a connection at the moment of its next request. HTTP
+ * libraries and proxies repeat it as well, and a repeated refresh gets the same tokens.
+ */
+async function delivered(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      // What `fetch` throws when it gets no answer.
+      if (!(error instanceof TypeError) || attempt === 3) throw error;
+    }
+  }
+}
+
 async function exchange(): Promise<Answer['body']> {
-  return expectOk('exchange', await user.redeem(await user.code()));
+  return expectOk('exchange', await delivered(async () => user.redeem(await user.code())));
 }
 
 async function me(token: unknown): Promise<void> {
-  expectOk('me', await user.me(token));
+  expectOk('me', await delivered(() => user.me(token)));
 }
 
 /** Refreshes a grant again and again, and uses the new and the last access token. */
@@ -113,7 +128,7 @@ async function keepRefreshing(): Promise<void> {
   let pair = await exchange();
   while (!load.ends) {
     const last = pair;
-    pair = expectOk('refresh', await user.refresh(last['refresh_token']));
+    pair = expectOk('refresh', await delivered(() => user.refresh(last['refresh_token'])));
     await Promise.all([me(pair['access_token']), me(last['access_token'])]);
   }
 }
