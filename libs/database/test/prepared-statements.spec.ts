@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { onCalls, OUTGOING } from '#platform/telemetry/calls.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 
@@ -14,9 +15,11 @@ describe('a statement with values', () => {
 
   beforeAll(async () => {
     services = await isolate();
-    const limits = { ...requestLimits(PATIENT_MS), poolSize: 1 };
-    source = await databaseDataSource(services.databaseUrl, limits).initialize();
+    source = await open(1);
   });
+
+  const open = (poolSize: number) =>
+    databaseDataSource(services.databaseUrl, { ...requestLimits(PATIENT_MS), poolSize }).initialize();
 
   afterAll(async () => {
     await source.destroy();
@@ -33,6 +36,23 @@ describe('a statement with values', () => {
     expect(await sum(1)).toEqual([{ sum: 2 }]);
     expect(await sum(2)).toEqual([{ sum: 3 }]);
     expect(await prepared()).toEqual([{ statement: 'SELECT $1::int + 1 AS sum', runs: 2 }]);
+  });
+
+  it('is measured each time it runs, also while it runs on another connection, with its own outcome', async () => {
+    const outcomes: string[] = [];
+    const [, channel] = OUTGOING;
+    if (!channel) throw new Error('statements have no channel');
+    const unsubscribe = onCalls(channel, ({ target }) => (failed) => {
+      if (target === 'pg_sleep') outcomes.push(failed ? 'failed' : 'ok');
+    });
+    const two = await open(2);
+    const invert = (n: number) => two.query('SELECT 1 / $1::int FROM pg_sleep(0.1)', [n]);
+    await Promise.all([invert(1), invert(1)]);
+    await expect(invert(0)).rejects.toThrow('division by zero');
+    await invert(1);
+    unsubscribe();
+    await two.destroy();
+    expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok']);
   });
 
   it('is prepared for 200 different texts at most', async () => {

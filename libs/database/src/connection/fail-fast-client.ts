@@ -32,7 +32,8 @@ export class FailFastClient extends Client {
         name !== undefined && hasValues
           ? () => this.runPrepared(query, { name, text, values })
           : () => query(...parameters) as Promise<unknown>;
-      const result = STATEMENTS.tracePromise(run, description);
+      // An object of its own: the channel adds the outcome to it, and the same statement may run on another connection.
+      const result = STATEMENTS.tracePromise(run, { ...description });
       result.catch((error: unknown) => this.closeIfUseless(error));
       return result;
     }) as Client['query'];
