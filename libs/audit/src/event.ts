@@ -98,6 +98,19 @@ export function auditSubject(type: AuditType): string {
   return SUBJECTS.get(type) ?? '';
 }
 
+let formattedAt = NaN;
+let formatted = '';
+
+/** Remembers the last result: to format a date takes 0.6 µs, and under load many events have the same millisecond. */
+function isoTime(time: Date): string {
+  const milliseconds = time.getTime();
+  if (milliseconds !== formattedAt) {
+    formatted = time.toISOString();
+    formattedAt = milliseconds;
+  }
+  return formatted;
+}
+
 const PROCESS = randomBytes(12).toString('base64url');
 let count = 0;
 
@@ -110,7 +123,7 @@ export function auditEvent(
   return {
     version: AUDIT_VERSION,
     id: `${PROCESS}-${(++count).toString(36)}`,
-    time: time.toISOString(),
+    time: isoTime(time),
     service,
     ...record,
   };

@@ -79,6 +79,8 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.isShutDown = true;
     clearTimeout(this.timer);
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
+    // The last word about them: no metric is read any more.
+    this.warnedAt = -Infinity;
     if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS does not store them');
     this.isClosed = true;
     await this.nats?.close();

@@ -29,11 +29,15 @@ export interface AuditStreamState {
   readonly stream: string;
   readonly messages: number;
   readonly bytes: number;
-  /** When the oldest event that is kept was stored; null if there is none. */
+  /** When NATS stored the oldest event that it still has; null if the stream is empty. */
   readonly first: Date | null;
   readonly maxAgeDays: number;
   readonly maxBytes: number;
   readonly replicas: number;
+  /** Whether it refuses to delete single events. */
+  readonly deniesDelete: boolean;
+  /** Whether it refuses to be emptied. */
+  readonly deniesPurge: boolean;
 }
 
 /** Reports how many stored messages have been read, with matching events or not. */
@@ -124,6 +128,8 @@ export class AuditReader {
         maxAgeDays: config.max_age / DAY_NS,
         maxBytes: config.max_bytes,
         replicas: config.num_replicas,
+        deniesDelete: config.deny_delete,
+        deniesPurge: config.deny_purge,
       }));
   }
 

@@ -63,14 +63,18 @@ function describe(
   status: number,
 ): AuditRecord {
   const { event: _, client_id, user_id, grant_id, error, check, description, stack: __, ...detail } = fields;
+  // Fields without a value are absent from the JSON.
   return {
     type,
     reference: referenceOf(raw),
-    // Fields without a value are absent from the JSON.
-    ...({ client_id, user_id, grant_id } as Pick<AuditRecord, 'client_id' | 'user_id' | 'grant_id'>),
+    client_id,
+    user_id,
+    grant_id,
     request: { method, path: pathOf(raw.url ?? '') },
     status,
-    ...({ error, check, description } as Pick<AuditRecord, 'error' | 'check' | 'description'>),
-    ...(Object.keys(detail).length > 0 && { detail }),
-  };
+    error,
+    check,
+    description,
+    detail: Object.keys(detail).length > 0 ? detail : undefined,
+  } as AuditRecord;
 }

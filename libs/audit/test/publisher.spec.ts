@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -65,6 +67,89 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  it('loses nothing and repeats nothing while NATS is silent', async () => {
+    const nats = await RestartableNats.start();
+    const { publisher } = publisherAt(nats.url);
+    publisher.onApplicationBootstrap();
+    publisher.record(issued(0));
+    await stored(publisher);
+    nats.sleep();
+    for (let n = 1; n <= 500; n++) publisher.record(issued(n));
+    // Longer than NATS has to confirm a batch: it is sent a second time.
+    await sleep(7_000);
+    expect(publisher.state).toEqual({ waiting: 500, dropped: 0 });
+    nats.wake();
+    await stored(publisher);
+    await publisher.onApplicationShutdown();
+    const users = (await read(nats.url)).map(({ user_id: id }) => Number(id));
+    expect(users.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 501 }, (_, n) => n));
+    await nats.stop();
+  });
+
+  it('sends events at once: a killed process loses only the last ones', async () => {
+    const nats = await RestartableNats.start();
+    const { publisher } = publisherAt(nats.url);
+    publisher.onApplicationBootstrap();
+    publisher.record(issued(1));
+    await stored(publisher);
+    publisher.record(issued(2));
+    // A tenth of that is enough, on a machine with nothing else to do.
+    await sleep(1_000);
+    expect(await read(nats.url)).toHaveLength(2);
+    await publisher.onApplicationShutdown();
+    await nats.stop();
+  });
+
+  it('takes new events when a stream is full, whose oldest go, and no event of another stream', async () => {
+    const nats = await RestartableNats.start();
+    const { publisher } = publisherAt(nats.url, { ...RETENTION, megabytes: 1 });
+    publisher.onApplicationBootstrap();
+    publisher.record({ type: 'token.reuse_detected', user_id: 1 });
+    const last = 9_999;
+    for (let n = 0; n <= last; n++) publisher.record(issued(n));
+    await publisher.onApplicationShutdown();
+    expect(publisher.state).toEqual({ waiting: 0, dropped: 0 });
+    const events = await read(nats.url);
+    const users = events.filter(({ type }) => type === 'token.issued').map(({ user_id: id }) => id);
+    expect(users).toContain(last);
+    expect(users).not.toContain(0);
+    expect(events.filter(({ type }) => type === 'token.reuse_detected')).toHaveLength(1);
+    await nats.stop();
+  });
+
+  it('takes as many bytes of NATS as docs/sizing.md says', async () => {
+    const page = await readFile('docs/sizing.md', 'utf8');
+    const documented = [...page.matchAll(/^\| (\d+) events? in a message \| (\d+) \|$/gm)];
+    const nats = await RestartableNats.start();
+    const { publisher } = publisherAt(nats.url);
+    publisher.onApplicationBootstrap();
+    const reader = await AuditReader.open(nats.url, 'test reader');
+    const bytes = async () => (await reader.streams())[1]?.bytes ?? 0;
+    const refreshed = (generation: number): AuditRecord => ({
+      type: 'token.refreshed',
+      reference: 'Zs0aPq81mT3x',
+      client_id: 'sc_abcdefghijklmnopqrstuvwx',
+      user_id: 123_456,
+      grant_id: 'GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA',
+      request: { method: 'POST', path: '/api/auth/oauth/refreshToken' },
+      status: 200,
+      detail: { generation },
+    });
+    for (const [, together = '', expected = ''] of documented) {
+      const [before, messages] = [await bytes(), 5];
+      for (let message = 0; message < messages; message++) {
+        for (let n = 0; n < Number(together); n++) publisher.record(refreshed(n));
+        await stored(publisher);
+      }
+      const each = ((await bytes()) - before) / messages / Number(together);
+      expect(Math.abs(each / Number(expected) - 1)).toBeLessThan(0.05);
+    }
+    expect(documented.map(([, together]) => together)).toEqual(['1', '10', '80']);
+    await reader.close();
+    await publisher.onApplicationShutdown();
+    await nats.stop();
+  });
+
   it('sends events of one type that wait together in one message', async () => {
     const nats = await RestartableNats.start();
     const { publisher } = publisherAt(nats.url);
@@ -127,6 +212,21 @@ describe('the publisher of the audit trail', () => {
     for (let n = 0; n < 3_000; n++) publisher.record({ ...issued(n), detail: { text: 'x'.repeat(15_000) } });
     expect(publisher.state.waiting).toBeLessThan(1_100);
     expect(publisher.state.dropped).toBe(3_000 - publisher.state.waiting);
+  });
+
+  it('says what is lost when the process ends, although it has just warned', async () => {
+    const warnings: string[] = [];
+    const warn = ({ msg }: { msg: string }) => warnings.push(msg);
+    Logger.overrideLogger({ warn, log: () => undefined, error: () => undefined });
+    const { publisher } = publisherAt('nats://127.0.0.1:1');
+    publisher.onApplicationBootstrap();
+    publisher.record(issued(1));
+    await publisher.onApplicationShutdown();
+    Logger.overrideLogger(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^audit trail: NATS: /),
+      expect.stringMatching(/^audit trail: events are lost: the process ends/),
+    ]);
   });
 
   it('stores what was recorded last when the process ends, without credentials and values of any length', async () => {
