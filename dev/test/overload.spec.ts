@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { createService, type Service } from '#platform/bootstrap/service.js';
-import { refuseOverload } from '#platform/http/overload.js';
+import { Readiness } from '#platform/health/readiness.js';
 import { logContext } from '#platform/logging/request-log.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { appSettings } from '#testing/app-settings.js';
@@ -54,8 +54,13 @@ afterAll(async () => {
 /** An app whose overload the test switches. */
 async function start(service: Service): Promise<App> {
   const metrics = new Metrics();
-  const nest: NestFastifyApplication = await createService(service);
-  const fastify: FastifyInstance = nest.getHttpAdapter().getInstance();
+  const delay = { check: () => undefined, isTooLong: () => app.overloaded };
+  const nest: NestFastifyApplication = await createService(service, {
+    readiness: new Readiness(),
+    metrics,
+    delay,
+  });
+  const { server }: FastifyInstance = nest.getHttpAdapter().getInstance();
   const app = {
     url: '',
     metrics,
@@ -63,9 +68,9 @@ async function start(service: Service): Promise<App> {
     overloaded: false,
     close: () => nest.close(),
   };
-  const delay = { check: () => undefined, isTooLong: () => app.overloaded };
-  refuseOverload(fastify, metrics, service.overloadBody, delay);
-  fastify.addHook('onResponse', async ({ raw }) => void app.logged.push(logContext(raw)));
+  server.prependListener('request', (request, response) => {
+    response.on('finish', () => app.logged.push(logContext(request)));
+  });
   await nest.listen(0, '127.0.0.1');
   app.url = await nest.getUrl();
   return app;

@@ -3,7 +3,7 @@ import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
 import { DEFAULT_AUDIT_RETENTION, ensureAuditStreams } from '#audit/streams.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import { auditEvents } from '#testing/audit-trail.js';
+import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
 import { PASSWORD } from './authorize-app.js';
 import { revoke } from './connected-apps.js';
 import { AUTHORIZE, useRequests } from './use-requests.js';
@@ -76,4 +76,9 @@ describe('the audit trail of the authorize app', () => {
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(typesOf(await eventsOf({ userId: now.user.id }, 2))).toEqual(['login.succeeded', 'login.ended']);
   });
+});
+
+it('every event above has only details that docs/audit.md describes', async () => {
+  const events = await auditEvents(app.services.natsUrl, {}, 5);
+  expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -8,9 +8,10 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import { auditEvents } from '#testing/audit-trail.js';
+import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
 import { useOperatorBench } from './operator-bench.js';
 import { expectRefused, jsonOf } from './outcome.js';
+import { runOperator } from './run-operator.js';
 
 const bench = useOperatorBench();
 const run = (...args: string[]) => bench.run(args, { ...bench.env, OPERATOR_NAME: 'ada' });
@@ -121,6 +122,14 @@ describe('operator audit search', () => {
     expect(await of('--since', recent.time)).toEqual([recent]);
   });
 
+  it('finds a deleted user by the id, and says so where the name is not found', async () => {
+    const event = await store({ type: 'user.deleted', user_id: 4242 });
+    const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], bench.env);
+    const byName = await search('gone@example.com');
+    expectRefused(byName, /there is no user .*deleted user are found by the id, like --user id:42/);
+    expect(linesOf((await search('id:4242')).stdout)).toEqual([event]);
+  });
+
   it('refuses unknown types and times, and a limit that is too large', async () => {
     const refused = await audit('search', '--type', 'nothing', '--since', 'tomorrow', '--limit', '20000');
     expectRefused(refused, /--type "nothing" is unknown: the types are client\.created, /);
@@ -159,4 +168,9 @@ describe('operator audit tail', () => {
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
   });
+});
+
+it('every event above has only details that docs/audit.md describes', async () => {
+  const events = await auditEvents(bench.natsUrl, {}, 5);
+  expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refineNotFound } from '#platform/http/refused-request.js';
@@ -33,7 +34,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
       .status(error.status)
       .headers(error.headers)
       .header(ERROR_REFERENCE, referenceOf(request.raw))
-      .send(errorBody(error, request));
+      .send(errorBody(error, request.raw));
   }
 
   /** Keeps what the guard says. Messages of the framework may quote the request. */
@@ -52,7 +53,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
 }
 
 /** An error in the shape of the product's API. */
-export function errorBody({ status, description }: OAuthError, { url }: FastifyRequest): object {
+export function errorBody({ status, description }: OAuthError, { url = '' }: IncomingMessage): object {
   return {
     status: 'error',
     timestamp: new Date().toISOString(),

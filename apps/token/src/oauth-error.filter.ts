@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
@@ -16,7 +17,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = OAuthError.from(refineNotFound(thrown, request));
     addErrorToLog(request.raw, error);
-    const body = errorBody(error, request, this.configuration.BASE_URL);
+    const body = errorBody(error, request.raw, this.configuration.BASE_URL);
     void reply.status(error.status).headers(error.headers).send(body);
   }
 }
@@ -24,13 +25,13 @@ export class OAuthErrorFilter implements ExceptionFilter {
 /** An error as RFC 6749 5.2 has it. `error_uri` explains the exact check. */
 export function errorBody(
   { code, description, detail }: OAuthError,
-  { raw }: FastifyRequest,
+  request: IncomingMessage,
   baseUrl: string,
 ): object {
   return {
     error: code,
     error_description: description,
     error_uri: errorUri(baseUrl, detail.check, code),
-    error_reference: referenceOf(raw),
+    error_reference: referenceOf(request),
   };
 }

@@ -1,5 +1,5 @@
 import { SUBJECTS } from '#introspection/contract.js';
-import { auditEvents } from '#testing/audit-trail.js';
+import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
@@ -97,4 +97,9 @@ describe('the audit trail of the token app', () => {
     ])
       expect(text).not.toContain(secret);
   });
+});
+
+it('every event above has only details that docs/audit.md describes', async () => {
+  const events = await auditEvents(app.natsUrl, {}, 5);
+  expect(await undocumentedDetails(events)).toEqual([]);
 });

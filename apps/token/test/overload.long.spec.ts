@@ -49,8 +49,12 @@ interface Run {
 
 async function load(request: string, perSecond: number, connections: number, seconds = 3): Promise<Run> {
   const port = Number(new URL(app.url).port);
-  const [start, cpu] = [performance.now(), await cpuSeconds()];
-  const answers = await openLoop({ port, request, perSecond, seconds, connections });
+  let [start, cpu] = [NaN, NaN];
+  // Clients keep their connections: opening 4,000 is not part of what their requests cost.
+  const opened = async (): Promise<void> => {
+    [start, cpu] = [performance.now(), await cpuSeconds()];
+  };
+  const answers = await openLoop({ port, request, perSecond, seconds, connections, opened });
   const took = (performance.now() - start) / 1000;
   const accepted = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status === 503);
@@ -96,7 +100,7 @@ it('at twice its load it refuses early, goes on answering at its pace, and refus
   expect(crowd.refused.length).toBeGreaterThan(0);
   expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
   // Per second of its own CPU: what else the machine does is not in it. So many connections cost garbage collection as well.
-  expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.2);
+  expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
   // Far from what all of them would wait for each other.
   expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
 

@@ -1,23 +1,38 @@
-import type { DynamicModule } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { parseForm, parseJson } from '#oauth/parameters.js';
-import { createService } from '#platform/bootstrap/service.js';
+import { createService, type Service } from '#platform/bootstrap/service.js';
 
-interface Options {
+interface Options extends Pick<Service, 'crossOriginPaths' | 'overloadBody'> {
   readonly publicUrl?: string;
-  readonly crossOriginPaths?: readonly string[];
 }
+
+@Controller('thing')
+class ThingController {
+  @Get()
+  thing(): object {
+    return {};
+  }
+}
+
+@Module({})
+class ThingModule {}
+
+/** Answers `GET /thing` with an empty object. */
+export const THING: DynamicModule = { module: ThingModule, controllers: [ThingController] };
 
 /** A service with nothing but this module and what every service has. */
 export function createBareService(
   module: DynamicModule,
   { publicUrl = 'http://localhost', ...options }: Options = {},
+  instruments?: Parameters<typeof createService>[1],
 ): Promise<NestFastifyApplication> {
-  return createService({
+  const service = {
     name: 'thing',
     module,
     configuration: { TRUSTED_PROXIES: '', LOG_LEVEL: 'silent', publicUrl },
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm, 'application/json': parseJson },
     ...options,
-  });
+  };
+  return createService(service, instruments);
 }

@@ -22,7 +22,7 @@ class Loop {
 
 it('refuses nothing in time, however many requests there are', () => {
   const loop = new Loop();
-  for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(150, 1)).toBe(0);
+  for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(250, 1)).toBe(0);
 });
 
 it('refuses nothing because of one pause, however long it was', () => {
@@ -34,27 +34,27 @@ it('refuses nothing because of one pause, however long it was', () => {
 
 it('refuses nothing of a burst that is over after half a second', () => {
   const loop = new Loop();
-  for (let turn = 0; turn < 3; turn += 1) expect(loop.turn(200, 1)).toBe(0);
+  for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
   expect(loop.turn(1, 1)).toBe(0);
-  for (let turn = 0; turn < 3; turn += 1) expect(loop.turn(200, 1)).toBe(0);
+  for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
 });
 
 // Other processes have the processor: each turn is late, and yet it waits for the next request.
 it('refuses nothing of a process that is late but waits', () => {
   const loop = new Loop();
-  for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 200, 100)).toBe(0);
+  for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
 });
 
 describe('a process that has been late for half a second without waiting', () => {
   const overloaded = (): Loop => {
     const loop = new Loop();
-    for (let turn = 0; turn < 4; turn += 1) expect(loop.turn(200, 1)).toBe(0);
+    for (let turn = 0; turn < 3; turn += 1) expect(loop.turn(300, 1)).toBe(0);
     return loop;
   };
 
   it('accepts in each turn what it can do in time, and refuses the rest', () => {
     const loop = overloaded();
-    for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(400, 1)).toBe(400 - 151);
+    for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(400, 1)).toBe(400 - 251);
   });
 
   it('always accepts the first request of a turn, whatever it costs', () => {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { IncomingMessage } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { addLogContext, logRequests } from '#platform/logging/request-log.js';
+import { addLogContext, assignReference, logFailure, logRequests } from '#platform/logging/request-log.js';
 
 interface Line {
   readonly level: number;
@@ -80,4 +81,29 @@ describe('the log of a request whose client has disconnected', () => {
     await sleep(50);
     expect(lines).toMatchObject([{ msg: 'answered', res: { statusCode: 200 } }]);
   });
+});
+
+it('a request that fails before the framework gets it has a line with its reference, and without its query', () => {
+  const lines: Line[] = [];
+  const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
+  const request = Object.assign(new IncomingMessage(new Socket()), {
+    method: 'GET',
+    url: '/path?code=secret',
+  });
+  const reference = assignReference(request);
+  addLogContext(request, { check: 'event loop delay' });
+  logFailure(pino(output), request, 503);
+  expect(lines).toEqual([
+    {
+      level: 50,
+      time: expect.any(Number),
+      pid: expect.any(Number),
+      hostname: expect.any(String),
+      reference,
+      req: { method: 'GET', path: '/path' },
+      check: 'event loop delay',
+      res: { statusCode: 503 },
+      msg: 'failed',
+    },
+  ]);
 });

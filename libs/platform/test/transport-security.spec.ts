@@ -1,19 +1,7 @@
-import { Controller, Get, Module } from '@nestjs/common';
-import { createBareService } from './bare-service.js';
-
-@Controller('thing')
-class ThingController {
-  @Get()
-  thing(): object {
-    return {};
-  }
-}
-
-@Module({})
-class ThingModule {}
+import { createBareService, THING } from './bare-service.js';
 
 async function headersAt(publicUrl: string): Promise<Headers> {
-  const app = await createBareService({ module: ThingModule, controllers: [ThingController] }, { publicUrl });
+  const app = await createBareService(THING, { publicUrl });
   await app.listen(0, '127.0.0.1');
   const { headers } = await fetch(`${await app.getUrl()}/thing`);
   await app.close();

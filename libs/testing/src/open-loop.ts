@@ -14,6 +14,8 @@ export interface OpenLoop {
   readonly seconds: number;
   /** The maximum number of requests in flight. Requests due beyond that are not sent. */
   readonly connections: number;
+  /** Called when all connections are open, before the first request. */
+  readonly opened?: () => Promise<void>;
 }
 
 const TICK_MS = 5;
@@ -28,9 +30,11 @@ export async function openLoop({
   perSecond,
   seconds,
   connections,
+  opened,
 }: OpenLoop): Promise<TimedAnswer[]> {
   const answers: TimedAnswer[] = [];
   const all = await openConnections(port, connections);
+  await opened?.();
   const idle = [...all];
   const send = async (dueAt: number): Promise<void> => {
     const connection = idle.pop();

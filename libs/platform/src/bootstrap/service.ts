@@ -16,7 +16,7 @@ import {
   type MalformedRequestAnswer,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
-import { type OverloadBody, refuseOverload } from '../http/overload.js';
+import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
 import {
   allowCrossOrigin,
   closeConnectionsGracefully,
@@ -24,6 +24,7 @@ import {
   refuseAfterStall,
   requestTarget,
   requireHost,
+  responseHeaders,
   type ResponseHeaders,
   setResponseHeaders,
   unparsedQuery,
@@ -53,7 +54,7 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly crossOriginPaths?: readonly string[];
   /** The answer to what is not HTTP; by default JSON in the shape of RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
-  /** The body of 503 under overload; by default the app's error filter answers, which costs several times as much. */
+  /** The JSON of 503 under overload, for an app that scripts of any origin may call; by default its error filter answers. */
   readonly overloadBody?: OverloadBody;
   /** Adds what only this app has, such as another transport. */
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
@@ -92,9 +93,9 @@ export async function runService(
   measureCalls(metrics);
   // Before the app: a process that waits for its dependencies is alive, and /readyz says what it waits for.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
-  const app = await createService(service, { readiness, metrics, ...(tracing && { tracing }) });
   // The event loop is the process's: beside other apps, as in tests, its delay says nothing about this one.
-  refuseOverload(fastifyOf(app), metrics, service.overloadBody);
+  const delay = new EventLoopDelay();
+  const app = await createService(service, { readiness, metrics, delay, ...(tracing && { tracing }) });
   // A container's first process does not end by a signal that it sends itself, as Nest does by default.
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   process.off('SIGTERM', exit).off('SIGINT', exit);
@@ -115,7 +116,10 @@ export async function runService(
  */
 export async function createService(
   { name, module, configuration, sharedSettings, configure, ...service }: Service<HttpConfiguration>,
-  instruments: Instruments & { readonly tracing?: Tracing } = {
+  instruments: Instruments & {
+    readonly tracing?: Tracing;
+    readonly delay?: OverloadOptions['delay'];
+  } = {
     readiness: new Readiness(),
     metrics: new Metrics(),
   },
@@ -137,16 +141,21 @@ export async function createService(
   measureRequests(fastify, instruments.metrics);
   // /readyz reports the shutdown before the app waits for its last requests.
   fastify.addHook('preClose', async () => instruments.readiness.stop());
-  closeConnectionsGracefully(fastify, REQUEST_TIMEOUT_MS);
+  const isClosing = closeConnectionsGracefully(fastify, REQUEST_TIMEOUT_MS);
   readBodyBeforeClose(fastify);
   // Before everything that may refuse a request, so that each answer has them.
-  setResponseHeaders(fastify, configuration.publicUrl, service.headers);
+  const headers = responseHeaders(configuration.publicUrl, service.headers);
+  setResponseHeaders(fastify, headers);
   requireHost(fastify);
   if (service.crossOriginPaths) await allowCrossOrigin(fastify, service.crossOriginPaths);
   refuseAfterStall(fastify);
   answerMalformedRequests(fastify, service.malformedRequest);
   // RFC 9110 10.1.1: a server MAY answer an unknown expectation with 417. Node would, without a body and our headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
+  const { overloadBody: body } = service;
+  const answer = body && { headers, body, isClosing };
+  if (instruments.delay)
+    refuseOverload(fastify, { ...instruments, delay: instruments.delay, logger, answer });
   await configure?.(app);
   return app;
 }

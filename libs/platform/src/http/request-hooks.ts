@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import cors from '@fastify/cors';
@@ -54,30 +55,29 @@ const SECURITY_HEADERS: ResponseHeaders = {
 const HTTPS_HEADERS: ResponseHeaders = { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' };
 
 /**
- * Sets the same headers on every response, from one constant table: @fastify/helmet computes them anew for each request, which
- * costs more than the rest of a small one.
+ * The headers of every response of an app.
  *
- * @param own the app's headers, which replace those of the same name (authorize: page-headers.ts); a handler may replace each
+ * @param own the app's, which replace those of the same name (authorize: page-headers.ts)
  */
-export function setResponseHeaders(
-  fastify: FastifyInstance,
-  publicUrl: string,
-  own: ResponseHeaders = {},
-): void {
-  const table = Object.freeze({
-    ...SECURITY_HEADERS,
-    ...(publicUrl.startsWith('https:') && HTTPS_HEADERS),
-    ...own,
-  });
+export function responseHeaders(publicUrl: string, own: ResponseHeaders = {}): ResponseHeaders {
+  return { ...SECURITY_HEADERS, ...(publicUrl.startsWith('https:') && HTTPS_HEADERS), ...own };
+}
+
+/**
+ * Sets the same headers on every response: @fastify/helmet computes them anew for each request, which costs more than the rest of
+ * a small one. A handler may replace each.
+ */
+export function setResponseHeaders(fastify: FastifyInstance, headers: ResponseHeaders): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(table);
+    reply.headers(headers);
     done();
   });
 }
 
-const ANY_ORIGIN = {
+const EXPOSED_HEADERS = 'WWW-Authenticate, DPoP-Nonce, Retry-After, Error-Reference';
+export const ANY_ORIGIN: ResponseHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After, Error-Reference',
+  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
 };
 
 /**
@@ -104,7 +104,7 @@ export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly
           origin: isOpen(url) ? '*' : false,
           methods: ['GET', 'POST'],
           allowedHeaders: ['Authorization', 'Content-Type', 'DPoP', 'MCP-Protocol-Version'],
-          exposedHeaders: ANY_ORIGIN['Access-Control-Expose-Headers'],
+          exposedHeaders: EXPOSED_HEADERS,
           maxAge: 3600,
           strictPreflight: false,
         }),
@@ -122,11 +122,11 @@ export function requireHost(fastify: FastifyInstance): void {
   // Node hides what follows the thousandth header, a second Host too. Headers are limited to 16 KiB in total.
   fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    const hosts = countHosts(raw.rawHeaders);
-    if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) {
+    if (isHostClear(raw)) {
       done();
       return;
     }
+    const hosts = countHosts(raw.rawHeaders);
     void reply.header('Connection', 'close');
     done(
       new RefusedRequestError(400, 'the request must have one Host header', {
@@ -134,6 +134,12 @@ export function requireHost(fastify: FastifyInstance): void {
       }),
     );
   });
+}
+
+/** Whether a request has one Host header, or none in HTTP/1.0. */
+export function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = countHosts(rawHeaders);
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
 /** @param headers names and values in turn, as they were sent */
@@ -192,8 +198,9 @@ export const UNREAD_BODY_MS = 1_000;
  * them would lose a request on its way. Requests that do not end are cut off: closing ends the server's own time limits.
  *
  * @param requestMs within which a request must arrive, in milliseconds
+ * @returns whether the app is closing
  */
-export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: number): void {
+export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: number): () => boolean {
   let closing = false;
   fastify.addHook('preClose', async () => {
     closing = true;
@@ -204,6 +211,7 @@ export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: 
     if (closing) void reply.header('Connection', 'close');
     done(null, payload);
   });
+  return () => closing;
 }
 
 function countConnections({ server }: FastifyInstance): Promise<number> {
@@ -211,18 +219,21 @@ function countConnections({ server }: FastifyInstance): Promise<number> {
 }
 
 /**
- * Reads the rest of a request before an answer that closes its connection, such as the answer to a body that is too large. A
- * connection that closes with unread bytes is reset, and the client, or a proxy before it, may lose the answer
- * (RFC 9112 9.6).
+ * Reads the rest of a request before an answer that closes its connection: the answer to a body that is too large, or to a
+ * client that asked for the close and whose body nobody waits for. A connection that closes with unread bytes is reset, and the
+ * client, or a proxy before it, may lose the answer (RFC 9112 9.6).
  */
 export function readBodyBeforeClose(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (raw.complete || reply.getHeader('connection') !== 'close') {
-      done(null, payload);
-      return;
-    }
-    raw.resume();
-    const rest = finished(raw, { writable: false, signal: AbortSignal.timeout(UNREAD_BODY_MS) });
-    rest.catch(() => undefined).finally(() => done(null, payload));
+    const isKept = reply.raw.shouldKeepAlive && reply.getHeader('connection') !== 'close';
+    if (raw.complete || isKept) done(null, payload);
+    else void readRest(raw).finally(() => done(null, payload));
   });
+}
+
+/** Reads the rest of a request, as far as it arrives in time. */
+export async function readRest(request: IncomingMessage): Promise<void> {
+  request.resume();
+  const signal = AbortSignal.timeout(UNREAD_BODY_MS);
+  await finished(request, { writable: false, signal }).catch(() => undefined);
 }

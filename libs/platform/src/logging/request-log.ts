@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
 // On the request itself: a WeakMap costs a hash look-up each time, and a spread for each addition.
@@ -77,28 +77,34 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
     if (logger.isLevelEnabled(level) && !aborted.has(request.raw)) {
       const message = statusCode < 400 ? 'answered' : statusCode < 500 ? 'refused' : 'failed';
       const outcome = { res: { statusCode }, responseTime: Math.round(elapsedTime) };
-      logger[level](describe(request, outcome), message);
+      logger[level](describe(request.raw, outcome), message);
     }
     done();
   });
   fastify.addHook('onRequestAbort', (request, done) => {
     aborted.add(request.raw);
-    logger.info(describe(request), 'aborted');
+    logger.info(describe(request.raw), 'aborted');
     done();
   });
   // Fastify calls no onResponse for an answer that cannot be sent.
   fastify.addHook('onSend', (request, { raw, statusCode }, payload, done) => {
     if (raw.destroyed && aborted.has(request.raw)) {
       const level = statusCode >= 500 ? 'error' : 'info';
-      logger[level](describe(request, { res: { statusCode } }), 'not delivered');
+      logger[level](describe(request.raw, { res: { statusCode } }), 'not delivered');
     }
     done(null, payload);
   });
 }
 
-function describe({ raw, method }: FastifyRequest, outcome?: object): Record<string, unknown> {
-  const req = { method, path: pathOf(raw.url ?? '') };
-  return { reference: referenceOf(raw), req, ...logContext(raw), ...outcome };
+/** The line of a request that failed before the framework got it. */
+export function logFailure(logger: Logger, request: IncomingMessage, statusCode: number): void {
+  if (logger.isLevelEnabled('error')) logger.error(describe(request, { res: { statusCode } }), 'failed');
+}
+
+function describe(request: IncomingMessage, outcome?: object): Record<string, unknown> {
+  const { method, url = '' } = request;
+  const req = { method, path: pathOf(url) };
+  return { reference: referenceOf(request), req, ...logContext(request), ...outcome };
 }
 
 /** Paths of ours are shorter; a request may have one of 16 KiB. */

@@ -58,8 +58,8 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
 }
 
 /**
- * Whether the reply subject is an inbox. A reply to any other subject could pass for a broadcast of this service: one to
- * `oauth.grant.revoked` would empty every cache, whoever requested it.
+ * Whether the reply subject is an inbox. A requester could name any other subject, and the reply would pass for a broadcast of
+ * this service: one to `oauth.grant.revoked` would empty every cache.
  */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
