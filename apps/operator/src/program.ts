@@ -38,10 +38,14 @@ export async function runCommand(): Promise<number> {
   }
 }
 
+/** That of package.json, which the build writes into the bundle. */
+const VERSION = process.env.SERVICE_VERSION ?? 'unbuilt';
+
 /** The operator's command line. Nothing connects until a command with valid input needs it. */
 export function program(): OperatorCommand {
   return new OperatorCommand('operator')
     .description('Registers applications, resource servers and users of the OAuth 2.0 authorization service.')
+    .version(VERSION, '--version', 'print the version of this command line')
     .notes(SETTINGS)
     .notes(EXIT_CODES_HELP)
     .examples(

@@ -89,7 +89,7 @@ describe('operator scope list', () => {
     const { client_id } = jsonOf(await bench.run(given, env)) as { client_id: string };
     expect((await show(client_id))['scopes']).toEqual(['notes']);
     const refused = await bench.run([...given, '--scope', 'profile:read'], env);
-    expectRefused(refused, /--scope "profile:read" is unknown: the scopes are notes/);
+    expectRefused(refused, /"error":"--scope \\"profile:read\\" is unknown: the scopes are notes"/);
     await writeFile(file, 'scopes: [{ name: notes, text: {} }, { name: a b }]');
     const wrong = await bench.run(['scope', 'list'], env);
     expect([wrong.code, wrong.stderr]).toEqual([

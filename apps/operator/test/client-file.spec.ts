@@ -10,6 +10,7 @@ import { databaseDataSource } from '#database/connection/data-source.js';
 import { auditEvents } from '#testing/audit-trail.js';
 import { useOperatorBench } from './operator-bench.js';
 import { expectRefused, jsonOf } from './outcome.js';
+import { runOperator } from './run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 
@@ -190,6 +191,19 @@ describe('operator client import', () => {
       diff: expect.stringContaining('+    name: Kalender'),
     });
     expect(await stored()).toEqual(before);
+  });
+
+  it('--dry-run needs no NATS, which the import itself does', async () => {
+    const env = { DATABASE_URL: bench.databaseUrl };
+    const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
+    const real = await runOperator(['client', 'import', '-'], env, minimal('sc_dry'));
+    expect(real).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('NATS_URL is missing'),
+    });
+    expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
   });
 
   it('takes the list of secrets for the live ones; without it they stay', async () => {

@@ -145,6 +145,8 @@ describe('doctor: NATS', () => {
     maxAgeDays: 90,
     maxBytes: 1000,
     replicas: 3,
+    deniesDelete: true,
+    deniesPurge: true,
   });
   const NATS: NatsFacts = {
     place: 'nats.example.com:4222',
@@ -170,6 +172,16 @@ describe('doctor: NATS', () => {
       ['audit-stream-missing', 'audit-stream-missing'],
     ],
     ['with a full stream', { streams: [stream('A'), { ...stream('B'), bytes: 950 }] }, ['audit-stream-full']],
+    [
+      'with streams that can be emptied',
+      {
+        streams: [
+          { ...stream('A'), deniesDelete: false },
+          { ...stream('B'), deniesPurge: false },
+        ],
+      },
+      ['audit-stream-erasable', 'audit-stream-erasable'],
+    ],
     ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
   ])('judges one %s', (_, changes, expected) => {
     expect(ids(examineNats({ ...NATS, ...changes }, ['A', 'B']))).toEqual(expected);

@@ -7,7 +7,9 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { STATUS_SUBJECT, type ServiceStatus } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
@@ -16,6 +18,7 @@ import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testi
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { findTool } from '#testing/tool.js';
 import { until } from '#testing/topology/until.js';
+import { AREAS } from '../src/doctor/finding.js';
 import { CommandHost } from './command-host.js';
 import { expectRefused } from './outcome.js';
 import { type Outcome, runOperator } from './run-operator.js';
@@ -133,7 +136,37 @@ describe('operator doctor', () => {
       /read the tokens .*read the answers .*change users/,
     );
     expect(problemsOf(first, 'audit-deletable')).toHaveLength(1);
-    expect(first.holding).toContain('audit-stream-missing');
+    expect(first.holding).toEqual(expect.arrayContaining(['audit-stream-missing', 'audit-stream-erasable']));
+  });
+
+  it('warns of streams of the audit trail that can be emptied', async () => {
+    const other = await isolate();
+    const nats = await connect(natsOptions(other.natsUrl, 'planted'));
+    const { streams } = await jetstreamManager(nats);
+    const { trail, activity, refusals } = AUDIT_STREAMS;
+    const all = Object.values(AUDIT_STREAMS);
+    // An earlier suite may have left its own in this account of NATS.
+    const clear = () => Promise.all(all.map(({ name }) => streams.delete(name).catch(() => undefined)));
+    const add = ({ name, prefix }: (typeof all)[number], denied: object) =>
+      streams.add({ name, subjects: [`${prefix}>`], max_bytes: 1024 ** 2, ...denied });
+    try {
+      await clear();
+      await add(trail, { deny_delete: true, deny_purge: true });
+      await add(activity, { deny_delete: true });
+      await add(refusals, {});
+      const parts = AREAS.filter((area) => area !== 'nats');
+      const args = ['doctor', '--json', '--fail-on', 'warning', '--skip', ...parts];
+      const { code, stdout } = await runOperator(args, { ...env, NATS_URL: other.natsUrl });
+      expect(code).toBe(4);
+      expect(problemsOf(JSON.parse(stdout) as Report, 'audit-stream-erasable')).toEqual([
+        expect.stringMatching(/ OAUTH_ACTIVITY: it lacks deny_purge: /),
+        expect.stringMatching(/ OAUTH_REFUSALS: it lacks deny_delete and deny_purge: /),
+      ]);
+    } finally {
+      await clear();
+      await nats.close();
+      await other.close();
+    }
   });
 
   /** What a process answers that is not in order; unlisted fields are. */

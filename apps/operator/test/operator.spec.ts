@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDatabase } from '#testing/admin-client.js';
@@ -14,6 +14,51 @@ describe('operator', () => {
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect([wrong.code, wrong.stdout]).toEqual([2, '']);
     expect(wrong.stderr).toMatch(/^error: unknown command 'foo'\n/);
+  });
+
+  it('--version prints the version of package.json, without settings', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(await runOperator(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  describe('with --json, an error', () => {
+    const unreachable = { DATABASE_URL: 'postgres://me:dbpassword@127.0.0.1:1/oauth' };
+    it.each([
+      ['of an unknown option', ['client', 'list', '--json', '--foo'], {}, 2, /^unknown option '--foo'/],
+      ['of an unknown command', ['foo', '--json'], {}, 2, /^unknown command 'foo'\n\(The commands are /],
+      ['of a missing command', ['client', '--json'], {}, 2, /^unknown option '--json'/],
+      ['of no command at all', ['--json'], {}, 2, /^unknown option '--json'/],
+      ['of a missing setting', ['client', 'list', '--json'], {}, 1, /^DATABASE_URL is missing: /],
+      ['of a service that does not answer', ['client', 'list', '--json'], unreachable, 1, /DATABASE_URL/],
+    ])('%s is one JSON object on stderr, with the exit code', async (_, args, env, code, problem) => {
+      const failed = await runOperator(args, env);
+      expect(failed).toMatchObject({ code, stdout: '' });
+      expect(failed.stderr).toMatch(/^\{.*\}\n$/);
+      expect(JSON.parse(failed.stderr)).toEqual({ error: expect.stringMatching(problem), exit_code: code });
+      expect(failed.stderr).not.toContain('dbpassword');
+    });
+
+    it('of several problems has a line for each', async () => {
+      const wrong = ['client', 'create', '--name', '', '--redirect-uri', 'ftp://a.example', '--json'];
+      const { code, stderr } = await runOperator(wrong, bench.env);
+      expect(code).toBe(2);
+      const { error, exit_code } = JSON.parse(stderr) as { error: string; exit_code: number };
+      expect([exit_code, error.split('\n')]).toEqual([
+        2,
+        [expect.stringContaining('--name'), expect.stringContaining('--redirect-uri')],
+      ]);
+    });
+
+    it('has no control characters of what it quotes', async () => {
+      const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], bench.env);
+      expect(stderr).not.toContain('\u009b');
+      expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2 });
+    });
+
+    it('is text where --json is a value, after --', async () => {
+      const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], bench.env);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error: .*"--json"/) });
+    });
   });
 
   const register = ['client', 'create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--json'];

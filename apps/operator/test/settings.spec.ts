@@ -14,6 +14,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['client enable', [CLIENT], ['NATS_URL']],
   ['client delete', [CLIENT, '--yes'], ['NATS_URL']],
   ['client import', ['-'], ['NATS_URL']],
+  ['client import', ['-', '--dry-run'], []],
   ['client export', [], []],
   ['client secret rotate', [CLIENT], ['NATS_URL']],
   ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],

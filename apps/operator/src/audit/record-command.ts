@@ -41,7 +41,7 @@ export async function recordCommand(
     warn(`NATS (NATS_URL) did not store this event of the audit trail: ${JSON.stringify(event)}`);
 }
 
-/** Who runs this command: OPERATOR_NAME, else the user of the operating system, and the machine. */
+/** The name of the person who runs this command, and the machine: OPERATOR_NAME, or by default the user of the operating system. */
 function operatorName(): string {
   return `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }

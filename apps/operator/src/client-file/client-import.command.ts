@@ -9,7 +9,7 @@ import { type Style, styled } from '../command-line/style.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
 import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings } from '../settings/settings.js';
+import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import { summaryOf } from './client-file.js';
 import { importClients } from './client-import.service.js';
 import { importEvents } from './import-events.js';
@@ -37,7 +37,9 @@ file does not have are named and left as they are. Secrets are the live ones: on
 
 async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
   const { value: catalogue } = readScopes();
-  const settings = readSettings(ChangeSettings);
+  // A dry run has nothing to tell the running services and the audit trail.
+  const change = dryRun ? null : readSettings(ChangeSettings);
+  const settings = change ?? readSettings(DatabaseSettings);
   const plan = await importClients(settings, await read(file), { catalogue, dryRun });
   const { changes, unchanged, others } = plan;
   const created = changes.filter(({ before }) => before === null);
@@ -66,9 +68,9 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
       warn(`${after.clientId} has no secret: make one with client secret rotate ${after.clientId}`);
-  if (dryRun || changes.length === 0) return;
-  await publishClientChanged(settings.NATS_URL, ...changes.map(({ after }) => after.clientId));
-  await recordCommand(settings.NATS_URL, ...changes.flatMap(importEvents));
+  if (change === null || changes.length === 0) return;
+  await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));
+  await recordCommand(change.NATS_URL, ...changes.flatMap(importEvents));
 }
 
 async function read(file: string): Promise<string> {

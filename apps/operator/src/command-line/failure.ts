@@ -2,33 +2,40 @@ import { CommanderError } from 'commander';
 import { EXIT } from './exit-code.js';
 import { FindingsError, IncompleteError, InputError } from './input.js';
 import { invocation } from './operator-command.js';
+import { jsonLine, wantsJson } from './output.js';
 import { styled } from './style.js';
 
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
- * Writes to stderr why a command failed and what to do about it, without stack traces and credentials.
+ * Writes to stderr why a command failed and what to do about it, without stack traces and credentials; with --json as one JSON
+ * object in a line.
  *
  * @returns the exit code
  */
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Commander has written the message or the requested help.
-    return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
+    if (error.exitCode === 0) return EXIT.done;
+    // Without --json, Commander has written the message or the help.
+    if (wantsJson()) writeErrors([error.message.replace(/^error: /, '')], EXIT.wrongInput);
+    return EXIT.wrongInput;
   }
   if (error instanceof IncompleteError) return EXIT.incomplete;
   if (error instanceof FindingsError) return EXIT.findings;
   if (error instanceof InputError) {
-    for (const problem of error.problems) writeError(problem);
+    writeErrors(error.problems, EXIT.wrongInput);
     return EXIT.wrongInput;
   }
-  writeError(explain(error));
+  writeErrors([explain(error)], EXIT.failed);
   return EXIT.failed;
 }
 
-function writeError(text: string): void {
-  process.stderr.write(`${styled('red', 'error:', process.stderr)} ${text}\n`);
+function writeErrors(problems: readonly string[], exitCode: number): void {
+  if (wantsJson()) process.stderr.write(jsonLine({ error: problems.join('\n'), exit_code: exitCode }));
+  else
+    for (const problem of problems)
+      process.stderr.write(`${styled('red', 'error:', process.stderr)} ${problem}\n`);
 }
 
 function explain(error: unknown): string {

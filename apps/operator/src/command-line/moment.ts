@@ -7,7 +7,7 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d
 export const MOMENT =
   'a time ago like 90s, 30m, 1h, 2d or 1w, or a date like 2026-11-22 or 2026-11-22T18:00Z (UTC)';
 
-/** The moment that an operator named. @returns null if the text is none */
+/** Reads a moment as `MOMENT` describes it. @returns null for any other text */
 export function momentOf(text: string, now = Date.now()): Date | null {
   const ago = AGO.exec(text)?.groups;
   if (ago) return new Date(now - Number(ago['count']) * UNITS[ago['unit'] as keyof typeof UNITS] * 1000);

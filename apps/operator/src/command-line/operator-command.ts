@@ -1,6 +1,6 @@
 import { Command, type ErrorOptions, type Option, type ParseOptionsResult } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
-import { printable } from './output.js';
+import { printable, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
 
 /** The id of a grant is base64url, which may begin with a hyphen. */
@@ -29,6 +29,8 @@ export class OperatorCommand extends Command {
     this.exitOverride().helpCommand(false);
     this.configureHelp({ styleTitle: bold });
     this.configureOutput({
+      // With --json, reportFailure writes the error.
+      writeErr: (text) => void (wantsJson() || process.stderr.write(text)),
       outputError: (text, write) => write(text.replace(/^error:/, styled('red', 'error:', process.stderr))),
     });
     // Only a group gets here: a command that does something takes its operands as arguments.

@@ -5,6 +5,16 @@ export interface JsonOption {
   json?: boolean | undefined;
 }
 
+/**
+ * Whether the command line asks for JSON. Not what was parsed: an error may come before that.
+ *
+ * @param args those of the process
+ */
+export function wantsJson(args: readonly string[] = process.argv.slice(2)): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? undefined : end).includes('--json');
+}
+
 /** Prints `value` as JSON with --json, otherwise whatever `asText` prints. */
 export function printResult({ json }: JsonOption, value: unknown, asText: () => void): void {
   if (json) printJson(value);

@@ -3,7 +3,7 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** As `shellQuoted`, but without quotes where none are needed. For a value of a request: whoever sends it chooses what it holds. */
+/** Quotes text only if a shell needs it. Use it for the values of a request, because its sender may have put commands into them. */
 export function shellWord(text: string): string {
   return /^[\w@%+:,./-]+$/.test(text) ? text : shellQuoted(text);
 }

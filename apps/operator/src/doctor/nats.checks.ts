@@ -20,6 +20,11 @@ export const NATS_CHECKS = {
     'the operator’s NATS user cannot delete the audit trail',
     'ASVS 5.0 16.4.2',
   ),
+  'audit-stream-erasable': check(
+    'warning',
+    'the streams of the audit trail refuse to delete events',
+    'ASVS 5.0 16.4.2',
+  ),
   'audit-stream-full': check(
     'warning',
     'the audit trail has room for its whole retention',
@@ -117,7 +122,16 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       },
     ];
   const findings: Finding[] = [];
-  const { bytes, maxBytes, maxAgeDays, first, replicas } = state;
+  const { bytes, maxBytes, maxAgeDays, first, replicas, deniesDelete, deniesPurge } = state;
+  const unset = [deniesDelete ? [] : 'deny_delete', deniesPurge ? [] : 'deny_purge'].flat();
+  if (unset.length > 0)
+    findings.push({
+      check: 'audit-stream-erasable',
+      subject: `${place} ${name}`,
+      problem: `it lacks ${unset.join(' and ')}: an app that may publish events can delete them too`,
+      remedy:
+        'restart the token app, which sets both where it may update the stream, or set them by hand: docs/audit.md',
+    });
   if (maxBytes > 0 && bytes > FULL * maxBytes)
     findings.push({
       check: 'audit-stream-full',

@@ -144,10 +144,15 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
   });
 }
 
-/** Finds a user by what an operator types. @throws InputError for an unknown user, and if several match */
-export async function findUser({ accounts }: Stores, login: string): Promise<User> {
+/**
+ * Finds a user by what an operator types.
+ *
+ * @param hint what else to do where there is no such user
+ * @throws InputError for an unknown user, and if several match
+ */
+export async function findUser({ accounts }: Stores, login: string, hint = ''): Promise<User> {
   const [found, ...others] = await accounts.matching(login);
-  if (!found) throw unknownUser(login);
+  if (!found) throw unknownUser(login, hint);
   if (others.length === 0) return found;
   const names = [found, ...others].map(
     ({ id, email, issuer, externalId }) =>
@@ -156,6 +161,6 @@ export async function findUser({ accounts }: Stores, login: string): Promise<Use
   throw new InputError([`${quoted(login)} fits several users: name one of ${names.join(', ')}`]);
 }
 
-function unknownUser(login: string): InputError {
-  return new InputError([`there is no user ${quoted(login)}: see ${invocation()} user list`]);
+function unknownUser(login: string, hint = ''): InputError {
+  return new InputError([`there is no user ${quoted(login)}: see ${invocation()} user list${hint}`]);
 }
