@@ -52,6 +52,15 @@ describe('docker-compose.yml', () => {
     return found;
   };
 
+  it('passes the name of the person to the operator, for the audit trail, and to nobody else', () => {
+    for (const [name, { environment = {} }] of Object.entries(services))
+      expect([name, environment['OPERATOR_NAME']]).toEqual([
+        name,
+        name === 'operator' ? '${OPERATOR_NAME:-}' : undefined,
+      ]);
+    expect(service('operator').environment).toMatchObject(service('token').environment ?? {});
+  });
+
   it('publishes only the ingress, and only on this machine', () => {
     for (const [name, { ports }] of Object.entries(services)) {
       if (name !== 'ingress') expect([name, ports]).toEqual([name, undefined]);
