@@ -83,6 +83,8 @@ export async function tokenCases(
       name: '`par`',
       url,
       status: 201,
+      // Within the limit of a client (par.service.ts).
+      most: () => 30_000,
       next: () =>
         post('/api/auth/oauth/par', { response_type: 'code', state: 'bench', ...redirect, ...client }),
     },

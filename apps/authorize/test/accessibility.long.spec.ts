@@ -1,3 +1,20 @@
-import { describeAccessibility } from './scenes/accessibility.js';
+import { describeAccessibility, EVERY_RULE, findings, openTabWithAxe } from './scenes/accessibility.js';
+import type { Scene } from './scenes/scene.js';
+import { SCENES } from './scenes/scenes.js';
 
+describeAccessibility('en');
+// From right to left.
 describeAccessibility('ar');
+
+it('axe is loaded and reports defects', async () => {
+  const tab = await openTabWithAxe('en');
+  const page = await tab.play(SCENES[0] as Scene);
+  await page
+    .locator('label')
+    .first()
+    .evaluate((label) => label.remove());
+  await page.locator('h1').evaluate((heading) => (heading.style.color = '#eee'));
+  const found = await findings(page, EVERY_RULE);
+  expect(new Set(found.map((text) => text.split(':', 1)[0]))).toEqual(new Set(['color-contrast', 'label']));
+  await tab.close();
+});

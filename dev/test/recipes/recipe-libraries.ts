@@ -7,7 +7,7 @@ import { type Recipe, RECIPES_FOLDER } from './recipe.js';
 
 const MANIFESTS = resolve('dev/test/recipes');
 
-/** Each recipe with its library, or with the reason why there is none. */
+/** Finds the library of each recipe, or the reason why it is missing. */
 export async function findLibrariesOf<Kind extends Recipe>(
   recipes: readonly Kind[],
 ): Promise<{ recipe: Kind; library: FoundLibrary | MissingLibrary }[]> {
