@@ -27,7 +27,7 @@ export interface TokenRevocation {
   readonly grantId?: string;
 }
 
-/** Refusals after which the grant is revoked: whoever presented the code or token may have stolen it. */
+/** Refusals after which the grant is revoked, because the code or token may be stolen. */
 const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
 
 /** How many times one request restores a grant. */

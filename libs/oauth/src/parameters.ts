@@ -176,7 +176,7 @@ const SURROGATE = /\p{Cs}/u;
 
 /**
  * Parses an `application/x-www-form-urlencoded` body. A parameter without a value counts as absent (RFC 6749 3.2).
- * Repeated parameters are kept: whoever reads a parameter decides whether it may be repeated (RFC 8707 2).
+ * Repeated parameters are kept: the reader of a parameter decides whether it may be repeated (RFC 8707 2).
  *
  * @throws OAuthError invalid_request for text that cannot be decoded
  */

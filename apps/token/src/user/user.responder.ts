@@ -6,7 +6,7 @@ import type { UserRecord } from '#database/user/user-record.js';
 import { SUBJECTS, type UserDisableReply, type UserUpsertReply } from '#introspection/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
-/** The changes; a refused or repeated message is none. */
+/** The event of each outcome that changes a user. A refused or repeated message changes nothing. */
 const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
   created: 'user.created',
   updated: 'user.updated',

@@ -34,7 +34,7 @@ export const isBcrypt = (passwordHash: string): boolean => BCRYPT.test(passwordH
 /** Whether `hashPassword` makes such a hash. Others are replaced at the user's next login, so that every login costs the same. */
 export const isCurrent = (passwordHash: string): boolean => passwordHash.startsWith(OURS);
 
-/** Why a password hash is not accepted; null if it is. Whoever can write hashes must not be able to exhaust memory or CPU. */
+/** Says why a password hash is refused; null if it is accepted. A hash must not make a login exhaust memory or CPU. */
 export function passwordHashProblem(passwordHash: string): string | null {
   const bcrypt = BCRYPT.exec(passwordHash);
   if (bcrypt) {
