@@ -7,7 +7,8 @@ import type { Usage } from './usage.js';
 export interface Report {
   readonly figures: Readonly<Record<string, Figures>>;
   readonly storage: Storage;
-  readonly atRest: Usage['memory'];
+  /** Half a minute after the start; after the dearest request of the load; half a minute after the load. */
+  readonly memory: Readonly<Record<'atRest' | 'highest' | 'afterLoad', Usage['memory']>>;
   readonly sizes: readonly Size[];
   /** Load of the machine before the first request: what else it was doing. */
   readonly loadBefore: number;
@@ -25,9 +26,8 @@ const bytes = (value: number) =>
   value >= 1e9 ? `${(value / 1e9).toFixed(1)} GB` : `${number(Math.max(1, value / 1e6))} MB`;
 
 /** The figures as Markdown. */
-export function reportOf({ figures, storage, atRest, sizes, loadBefore }: Report): string {
+export function reportOf({ figures, storage, memory, sizes, loadBefore }: Report): string {
   const all = Object.values(figures);
-  const last = all.at(-1)?.memory ?? {};
   const cpu = (name: string, process: string) => figures[name]?.cpu[process] ?? NaN;
   const ratios = [
     [
@@ -64,9 +64,14 @@ ${table(
 )}
 
 ${table(
-  ['memory of a replica', 'at rest', 'after the load'],
-  ['authorize', 'token', 'resource'].map((app) => [app, bytes(atRest[app] ?? 0), bytes(last[app] ?? 0)]),
+  ['memory of a replica', 'at rest', 'highest under load', 'after the load'],
+  ['authorize', 'token', 'resource'].map((app) => [
+    app,
+    ...[memory.atRest, memory.highest, memory.afterLoad].map((of) => bytes(of[app] ?? 0)),
+  ]),
 )}
+
+_At rest_ is half a minute after the start, _after the load_ half a minute after the last request.
 
 ${table(
   ['stored', 'bytes'],

@@ -72,3 +72,11 @@ export function perRequest(
     Object.entries(after).map(([name, value]) => [name, Math.max(0, value - (before[name] ?? 0)) / requests]),
   );
 }
+
+/** The most that each app had in any of these. */
+export function highestMemory(usages: readonly Pick<Usage, 'memory'>[]): Usage['memory'] {
+  const highest: Record<string, number> = {};
+  for (const { memory } of usages)
+    for (const [app, bytes] of Object.entries(memory)) highest[app] = Math.max(highest[app] ?? 0, bytes);
+  return highest;
+}
