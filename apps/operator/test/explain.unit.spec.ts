@@ -29,6 +29,21 @@ describe('a difference', () => {
     expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
   });
 
+  it('of two texts that differ almost everywhere shows both whole, and is found at once', () => {
+    // The sender of a request chooses one text. A full comparison of these takes minutes.
+    const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
+      const path = Array.from({ length: 1_980 }, (_each, at) =>
+        ((at * at * 7 + seed * at * 13) % 36).toString(36),
+      );
+      return `https://a.example/${path.join('')}`;
+    });
+    expect(closestDifference(sent, registered)).toEqual({
+      sent,
+      expected: registered[0],
+      marked: `[-${registered[0]}-]{+${sent}+}`,
+    });
+  });
+
   it('is none where nothing is registered', () => {
     expect(closestDifference('https://a.example', [])).toBeNull();
   });
