@@ -9,6 +9,7 @@ import {
   type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream';
+import { isObject } from '#platform/nats/nats-message.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { AUDIT_STREAMS, type AuditEvent, auditSubject, type AuditType } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
@@ -198,14 +199,43 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Null also for an event of another type than its subject, which decides who may publish it. */
 function parseEvent(line: string, subject: string): AuditEvent | null {
   try {
-    const event = JSON.parse(line) as Partial<AuditEvent> | null;
-    const { id, time, type } = event ?? {};
-    const isEvent =
-      typeof id === 'string' && typeof time === 'string' && TIME.test(time) && typeof type === 'string';
-    return isEvent && isSubjectOf(type, subject) ? (event as AuditEvent) : null;
+    const event: unknown = JSON.parse(line);
+    return isEvent(event) && isSubjectOf(event.type, subject) ? event : null;
   } catch {
     return null;
   }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isOptionalText: Check = (value) => value === undefined || isText(value);
+const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
+
+/** An event with other fields than these would end the whole reading, and with it every search, for as long as NATS keeps it. */
+const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
+  version: (value) => typeof value === 'number',
+  id: isText,
+  // Also a time that exists: 2026-13-01 is none.
+  time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
+  type: isText,
+  service: isText,
+  reference: isOptionalText,
+  client_id: isOptionalText,
+  user_id: isOptionalNumber,
+  grant_id: isOptionalText,
+  operator: isOptionalText,
+  request: (value) =>
+    value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
+  status: isOptionalNumber,
+  error: isOptionalText,
+  check: isOptionalText,
+  description: isOptionalText,
+  detail: (value) => value === undefined || isObject(value),
+};
+
+function isEvent(value: unknown): value is AuditEvent {
+  return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
 }
 
 /** A later version may have types that this one does not know, in either stream. */

@@ -106,6 +106,34 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'among others' })).toEqual([event]);
   });
 
+  it('ignores an event whose fields have other types, which would end the reading of all others', async () => {
+    const malformed: object[] = [
+      { time: '2026-99-99T99:99:99.999Z' },
+      { id: 1 },
+      { service: null },
+      { client_id: {} },
+      { user_id: '7' },
+      { status: '400' },
+      { reference: 1 },
+      { check: ['a'] },
+      { request: {} },
+      { request: null },
+      { detail: null },
+      { detail: 'text' },
+    ];
+    for (const fields of malformed) {
+      const event = auditEvent('token', { type: 'token.issued', grant_id: 'malformed' });
+      nats.publish(auditSubject('token.issued'), JSON.stringify({ ...event, ...fields }));
+    }
+    // So many that they are sorted in parts.
+    const events = Array.from({ length: 2_000 }, () =>
+      auditEvent('token', { type: 'token.issued', grant_id: 'malformed' }),
+    );
+    for (const event of events) nats.publish(auditSubject('token.issued'), JSON.stringify(event));
+    await nats.flush();
+    expect(await read({ grantId: 'malformed' })).toEqual(events);
+  });
+
   it('ignores an event of another type than its subject, which not everybody may publish', async () => {
     const forged = auditEvent('operator', { type: 'operator.command', client_id: 'forged' });
     for (const subject of ['oauth.refusal.request.refused', 'oauth.refusal.operator.command'])
