@@ -103,6 +103,16 @@ describe('a client that the operator disables', () => {
     ]);
   });
 
+  it('has no active token when it is deleted, before its tokens have ended', async () => {
+    const token = await tokenOf(ours);
+    await set(ours, true);
+    // As a command that is killed then: it has revoked the grants in PostgreSQL, and in Redis they are active.
+    await app.registrations.delete(ours.client_id);
+    await announce(ours);
+    await app.settled();
+    expect(await introspect(token)).toEqual({ active: false });
+  });
+
   // @rfc 6749 5.2
   it('gets invalid_client at every endpoint, which says why only to who knows the secret', async () => {
     const code = await app.code(ours.client_id, userId);

@@ -48,11 +48,14 @@ export class ClientStore {
     return found.map(toClient);
   }
 
-  /** The identifiers of the clients that are disabled. */
+  /**
+   * The identifiers of the clients that are disabled. Also of those deleted since: between the deletion and the end of their
+   * tokens, which a command that was killed leaves to its repetition, no token may work again.
+   */
   async listDisabled(): Promise<string[]> {
     const found = await this.dataSource.manager.find(ClientEntity, {
       select: { clientId: true },
-      where: { disabledAt: Not(IsNull()), deletedAt: IsNull() },
+      where: { disabledAt: Not(IsNull()) },
     });
     return found.map(({ clientId }) => clientId);
   }

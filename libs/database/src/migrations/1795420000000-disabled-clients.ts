@@ -6,7 +6,7 @@ export class DisabledClients1795420000000 implements MigrationInterface {
     await runner.query('ALTER TABLE clients ADD COLUMN disabled_at timestamptz');
     // Every token app reads all of them every few seconds.
     await runner.query(`
-      CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL AND deleted_at IS NULL`);
+      CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL`);
   }
 
   /** Enables every client. */
