@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
 import type { OperatorCommand } from '../src/command-line/operator-command.js';
 import { program } from '../src/program.js';
 
@@ -64,6 +65,17 @@ describe('every command', () => {
   it.each(ACTIONS)('%s is in docs/operator.md', (path) => {
     expect(DOCUMENTED.filter((code) => `${code} `.startsWith(`${path} `))).not.toEqual([]);
   });
+});
+
+it('the commands of the error guide exist, and begin as they are typed', () => {
+  const groups = root.commands.map((command) => command.name()).join('|');
+  const commands = ERROR_GUIDE.flatMap(({ entries }) => entries)
+    .flatMap(({ remedies }) => remedies)
+    .flatMap(([, action]) => [...action.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
+    .filter((code) => new RegExp(`^(operator|${groups}) `).test(code));
+  expect(commands.length).toBeGreaterThan(10);
+  const known = new RegExp(`^operator (${ACTIONS.map(([path]) => path).join('|')})( |$)`);
+  expect(commands.filter((code) => !known.test(code))).toEqual([]);
 });
 
 it('the exit codes of the help are those of docs/operator.md', () => {

@@ -114,7 +114,9 @@ describe('an explanation', () => {
       grantId: 'g1',
       title: 'The access was revoked',
     });
-    expect(explanation.remedies.map(({ action }) => action).join()).toContain('`audit search --grant g1`');
+    expect(explanation.remedies.map(({ action }) => action).join()).toContain(
+      '`operator audit search --grant g1`',
+    );
   });
 
   it('names the owner of the grant where no event names the client', () => {
@@ -135,7 +137,7 @@ describe('an explanation', () => {
     const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
     const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: CLIENT, detail })]);
     expect(remedies.find(({ party }) => party === 'operator')?.action).toContain(
-      `\`client update ${CLIENT} --add-redirect-uri https://a.example/cb\``,
+      `\`operator client update ${CLIENT} --add-redirect-uri https://a.example/cb\``,
     );
   });
 
@@ -148,7 +150,7 @@ describe('an explanation', () => {
     const detail = { redirect_uri: uri, registered: [] };
     const { remedies } = explanationOf('r', [event({ check: 'redirect_uri', client_id: clientId, detail })]);
     const action = remedies.find(({ party }) => party === 'operator')?.action ?? '';
-    const [command = ''] = /(?<=`)client update.*(?=`)/.exec(action) ?? [];
+    const [command = ''] = /(?<=`operator )client update.*(?=`)/.exec(action) ?? [];
     expect(execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).trim()).toBe(
       ['client', 'update', clientId, '--add-redirect-uri', uri].join('\n'),
     );

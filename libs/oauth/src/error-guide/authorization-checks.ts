@@ -7,7 +7,7 @@ export const AUTHORIZATION_CHECKS = {
     meaning: 'The `client_id` of the authorization request is missing, misspelt, or of another installation.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Look for it with `client search`; create the client if there is none.'],
+      ['operator', 'Look for it with `operator client search`; create the client if there is none.'],
     ],
   },
   client_disabled: {
@@ -18,7 +18,7 @@ export const AUTHORIZATION_CHECKS = {
       ['user', 'Use the application again later, or ask its makers.'],
       [
         'operator',
-        '`client enable ID` when the reason is gone; `audit search --client ID` says who disabled it.',
+        '`operator client enable ID` when the reason is gone; `operator audit search --client ID` says who disabled it.',
       ],
     ],
   },
@@ -35,7 +35,10 @@ export const AUTHORIZATION_CHECKS = {
         'application',
         'For changing ports on your own machine register `http://127.0.0.1/…` with a public client.',
       ],
-      ['operator', 'If the address is the application’s, add it: `client update ID --add-redirect-uri URI`.'],
+      [
+        'operator',
+        'If the address is the application’s, add it: `operator client update ID --add-redirect-uri URI`.',
+      ],
     ],
   },
   pushed: {
@@ -46,7 +49,7 @@ export const AUTHORIZATION_CHECKS = {
         'application',
         'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
       ],
-      ['operator', 'If the application cannot do it: `client update ID --require-par false`.'],
+      ['operator', 'If the application cannot do it: `operator client update ID --require-par false`.'],
     ],
   },
   state: {
@@ -99,7 +102,7 @@ export const AUTHORIZATION_CHECKS = {
       ],
       [
         'operator',
-        '`scope list` shows the scopes; `client update ID --scope NAME …` changes those of a client.',
+        '`operator scope list` shows the scopes; `operator client update ID --scope NAME …` changes those of a client.',
       ],
     ],
   },

@@ -20,7 +20,7 @@ export const CLIENT_CHECKS = {
     meaning: 'The `client_id` is misspelt, of another installation, or of a deleted client.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Look for it with `client search`; create the client if there is none.'],
+      ['operator', 'Look for it with `operator client search`; create the client if there is none.'],
     ],
     publishedAs: 'client_credentials',
   },
@@ -31,7 +31,7 @@ export const CLIENT_CHECKS = {
       ['application', 'Compare the secret with what the operator gave you, and deploy the current one.'],
       [
         'operator',
-        '`client secret list ID` shows the live secrets and when each was last used; `client secret rotate ID` makes a new one.',
+        '`operator client secret list ID` shows the live secrets and when each was last used; `operator client secret rotate ID` makes a new one.',
       ],
     ],
     publishedAs: 'client_credentials',
@@ -47,7 +47,7 @@ export const CLIENT_CHECKS = {
       ],
       [
         'operator',
-        '`client enable ID` when the reason is gone; `audit search --client ID` says who disabled it.',
+        '`operator client enable ID` when the reason is gone; `operator audit search --client ID` says who disabled it.',
       ],
     ],
   },
@@ -104,7 +104,7 @@ export const CLIENT_CHECKS = {
     remedies: [
       [
         'operator',
-        '`resource-server list` shows those that exist; `resource-server create --name NAME` registers one.',
+        '`operator resource-server list` shows those that exist; `operator resource-server create --name NAME` registers one.',
       ],
     ],
     publishedAs: 'resource_server_credentials',
@@ -113,7 +113,10 @@ export const CLIENT_CHECKS = {
     title: 'The secret of the resource server is wrong',
     meaning: 'The resource server exists, but the secret is missing, wrong or revoked.',
     remedies: [
-      ['operator', 'Give the API a new account with `resource-server create`, and revoke the old one.'],
+      [
+        'operator',
+        'Give the API a new account with `operator resource-server create`, and revoke the old one.',
+      ],
     ],
     publishedAs: 'resource_server_credentials',
   },

@@ -43,7 +43,7 @@ export const GRANT_CHECKS = {
     meaning: 'It is genuine, but what it belongs to does not exist any more: it was deleted or has run out.',
     remedies: [
       ['application', ASK_AGAIN],
-      ['operator', '`grant show ID` says whether the grant is still recorded.'],
+      ['operator', '`operator grant show ID` says whether the grant is still recorded.'],
     ],
   },
   issued_before_failover: {
@@ -61,7 +61,10 @@ export const GRANT_CHECKS = {
       'The user, the operator or the application itself has ended it, or a code or refresh token was used twice.',
     remedies: [
       ['application', `${ASK_AGAIN} Until then treat the account as disconnected.`],
-      ['operator', '`grant show ID` says when; `audit search --grant ID` says by whom and why.'],
+      [
+        'operator',
+        '`operator grant show ID` says when; `operator audit search --grant ID` says by whom and why.',
+      ],
     ],
   },
   other_client: {
@@ -162,7 +165,7 @@ export const GRANT_CHECKS = {
       ],
       [
         'operator',
-        'If nobody can explain it, treat it as theft: `audit search --grant ID` shows when and where tokens were used.',
+        'If nobody can explain it, treat it as theft: `operator audit search --grant ID` shows when and where tokens were used.',
       ],
     ],
   },

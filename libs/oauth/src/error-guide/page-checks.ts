@@ -68,7 +68,7 @@ export const PAGE_CHECKS = {
       'The user name is misspelt, or the account does not exist. The user sees the same as for a wrong password.',
     remedies: [
       ['user', 'Check the user name.'],
-      ['operator', '`user list` shows whether the account exists.'],
+      ['operator', '`operator user list` shows whether the account exists.'],
     ],
     publishedAs: 'login',
   },
@@ -77,14 +77,14 @@ export const PAGE_CHECKS = {
     meaning: 'The account exists. The user sees the same as for an unknown user name.',
     remedies: [
       ['user', 'Enter the right password.'],
-      ['operator', '`user set-password` gives the account a new one.'],
+      ['operator', '`operator user set-password` gives the account a new one.'],
     ],
     publishedAs: 'login',
   },
   disabled: {
     title: 'The account is disabled',
     meaning: 'The password is right, but the operator has disabled the account.',
-    remedies: [['operator', '`user enable` if the account may be used again.']],
+    remedies: [['operator', '`operator user enable` if the account may be used again.']],
     publishedAs: 'login',
   },
   login_throttle: {
@@ -121,7 +121,7 @@ export const PAGE_CHECKS = {
   login_disabled: {
     title: 'The account is disabled',
     meaning: 'The product’s login knows the user, but the account is disabled here.',
-    remedies: [['operator', '`user enable` if the account may be used again.']],
+    remedies: [['operator', '`operator user enable` if the account may be used again.']],
   },
   login_unavailable: {
     title: 'The product’s login does not answer',
