@@ -105,7 +105,7 @@ describe('operator audit search', () => {
     expect(linesOf(user.stdout)).toEqual([first]);
     const table = await audit('search', '--client', 'searched', '--type', 'request.refused');
     expect(table.stdout).toMatch(
-      /^time +type +client_id .*\n.* request\.refused +searched .*expired \(token\)\n$/,
+      /^time +type +client_id .*\n.* request\.refused +searched .*failed check: expired \(token\)\n$/,
     );
     expect((await audit('search', '--client', 'nobody')).stdout).toBe('No events found.\n');
   });
@@ -148,7 +148,10 @@ describe('operator audit export', () => {
     expect(done.stdout).toBe(`Wrote 700 events to ${file}\n`);
     expect(linesOf(await readFile(file, 'utf8'))).toEqual(events);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expectRefused(await audit('export', '--output', file), /--output: .*EEXIST/);
+    expectRefused(
+      await audit('export', '--output', file),
+      /--output: .* exists, and is not overwritten: name a new file/,
+    );
     const piped = await audit('export', '--client', 'exported');
     expect(linesOf(piped.stdout)).toEqual(events);
   });

@@ -111,8 +111,8 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
   const stream = file ?? process.stdout;
   if (file)
-    await once(file, 'open').catch((error: Error) =>
-      Promise.reject(new InputError([`--output: ${error.message}`])),
+    await once(file, 'open').catch((error: NodeJS.ErrnoException) =>
+      Promise.reject(new InputError([`--output: ${problemOf(error, output ?? '')}`])),
     );
   const bar = progressBar('events read');
   let written = 0;
@@ -131,6 +131,11 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
   if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
 }
 
+/** Why a new file cannot be written. */
+function problemOf({ code, message }: NodeJS.ErrnoException, file: string): string {
+  return code === 'EEXIST' ? `${file} exists, and is not overwritten: name a new file` : message;
+}
+
 function lineOf(event: AuditEvent): string {
   const { time, type, client_id, user_id, reference } = event;
   const user = user_id === undefined ? '' : `user ${user_id}`;
@@ -144,7 +149,6 @@ function lineOf(event: AuditEvent): string {
 function summaryOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
   if (operator !== undefined)
     return [operator, detail['command']].filter((part) => typeof part === 'string').join(': ');
-  return [error, check, error === undefined ? detail['outcome'] : undefined, `(${service})`]
-    .filter((part) => typeof part === 'string')
-    .join(' ');
+  const failed = check === undefined ? error : [error, `failed check: ${check}`].filter(Boolean).join(', ');
+  return [failed ?? detail['outcome'], `(${service})`].filter((part) => typeof part === 'string').join(' ');
 }
