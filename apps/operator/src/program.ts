@@ -15,12 +15,9 @@ import { userCommand } from './user/user.command.js';
 
 const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
-  DATABASE_URL     all commands
-  DATABASE_SCHEMA  all commands, if the tables are in another schema than oauth
-  NATS_URL         client create, client update, client disable, client enable, client delete, client import,
-                   client secret rotate, client secret revoke, resource-server create, resource-server revoke,
-                   user create, user import, user update, user set-password, user disable, user enable, user delete,
-                   grant revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
+  DATABASE_URL     all commands but scope list
+  DATABASE_SCHEMA  the same, if the tables are in another schema than oauth
+  NATS_URL         client create, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, resource-server create, resource-server revoke, user create, user import, user update, user set-password, user disable, user enable, user delete, grant revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor

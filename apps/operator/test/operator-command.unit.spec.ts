@@ -1,3 +1,4 @@
+import { Argument } from 'commander';
 import { OperatorCommand } from '../src/command-line/operator-command.js';
 
 const ID = '-jlDsWFqr873P58sP6Q633t_q5ELKzOrCgrSoaVhVBw';
@@ -16,6 +17,19 @@ function parsed(...args: string[]): unknown[] {
   program.parse(['grant', 'revoke', ...args], { from: 'user' });
   return got;
 }
+
+describe('an argument outside its choices', () => {
+  it('is refused with its name and what is allowed', () => {
+    let error = '';
+    const program = new OperatorCommand('operator').configureOutput({ writeErr: (text) => (error += text) });
+    program
+      .command('completion')
+      .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+      .action(() => undefined);
+    expect(() => program.parse(['completion', 'fish'], { from: 'user' })).toThrow();
+    expect(error).toContain("error: 'fish' is invalid for 'shell'. Allowed choices are bash, zsh.");
+  });
+});
 
 describe('an id that begins with a hyphen', () => {
   it.each([[[ID, '--yes']], [['--yes', ID]], [['--yes', '--', ID]]])('is an argument in %j', (args) => {

@@ -65,12 +65,14 @@ describe('the settings of the commands', () => {
   it('are listed in the help', async () => {
     const { stdout } = await bench.run(['--help'], {});
     const rows = stdout.matchAll(/^ {2}(\w+_URL) +(.*(?:\n {19}.*)*)$/gm);
-    expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all commands'])]]));
+    expect(listed(rows)).toEqual(
+      new Map([...wanted, ['DATABASE_URL', new Set(['all commands but scope list'])]]),
+    );
   });
 
   it('are listed in docs/operator.md', async () => {
     const rows = (await readFile('docs/operator.md', 'utf8')).matchAll(/^\| `(\w+_URL)` \| (.*) \|$/gm);
-    expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all'])]]));
+    expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all but scope list'])]]));
   });
 });
 
@@ -79,6 +81,6 @@ const listed = (rows: Iterable<RegExpMatchArray>): Map<string, Set<string>> =>
   new Map(
     [...rows].map(([, name = '', commands = '']) => [
       name,
-      new Set(commands.replaceAll('`', '').split(/,\s+/)),
+      new Set(commands.replaceAll('`', '').replaceAll(/\s+/g, ' ').split(', ')),
     ]),
   );

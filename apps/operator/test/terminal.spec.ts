@@ -53,6 +53,16 @@ describe('a command at a terminal', () => {
     }
   });
 
+  it('wraps the help at its width, except lines to copy', async () => {
+    for (const args of ['--help', 'client create --help', 'keys next --help']) {
+      const lines = await atTerminal(args, 60, { NO_COLOR: '1' });
+      const wide = lines.filter((line) => line.length > 60);
+      expect(wide.filter((line) => !/^ {2}\$| {6}--/.test(line))).toEqual([]);
+    }
+    const settings = (await atTerminal('--help', 60, { NO_COLOR: '1' })).join('\n');
+    expect(settings).toMatch(/^ {2}NATS_URL {9}client create, .*client\n {19}disable,/m);
+  });
+
   it('prints JSON without colour', async () => {
     const lines = await atTerminal('client list --json', 40);
     expect(JSON.parse(lines.join('\n'))).toMatchObject([{ name: NAME }]);

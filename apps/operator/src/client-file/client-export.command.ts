@@ -15,7 +15,7 @@ export function clientExportCommand(): OperatorCommand {
     .jsonOption('print JSON, which can be imported as well; with --output, what was written')
     .notes(
       `\
-Sorted, and always the same text for the same applications. Keep it where only operators can read it: nobody can make a
+Sorted, and always the same text for the same applications. Keep it where only operators can read it: nobody can make a \
 secret of its hash, but a file that is changed before it is imported lets its author in.`,
     )
     .examples(

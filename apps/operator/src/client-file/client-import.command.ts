@@ -27,8 +27,8 @@ export function clientImportCommand(): OperatorCommand {
     .jsonOption()
     .notes(
       `\
-Safe to repeat: the same file changes nothing more. Lists every problem of the file with its line. Applications that the
-file does not have are named and left as they are. Secrets are the live ones: one that a list lacks is revoked; without
+Safe to repeat: the same file changes nothing more. Lists every problem of the file with its line. Applications that the \
+file does not have are named and left as they are. Secrets are the live ones: one that a list lacks is revoked; without \
 "secrets" they stay.`,
     )
     .examples('client import clients.yaml --dry-run', 'client export | client import - --dry-run')

@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { InputError } from '../command-line/input.js';
 import { invocation, OperatorCommand } from '../command-line/operator-command.js';
@@ -30,10 +31,11 @@ export function handoverCommand(): OperatorCommand {
   return new OperatorCommand('handover')
     .argument('<id>', 'its client_id')
     .description('print what the owner of an application needs, as Markdown; never the secret')
-    .option(
-      '--secret-delivery <text>',
-      'how the owner gets the secret (default: that you deliver it separately)',
-      'delivered to you separately, through a channel that you agree on with the operator',
+    .addOption(
+      new Option('--secret-delivery <text>', 'how the owner gets the secret').default(
+        'delivered to you separately, through a channel that you agree on with the operator',
+        'separately, as you agree',
+      ),
     )
     .option('--guide <url>', 'integration guide to link to')
     .jsonOption('print JSON: the text is its field markdown')

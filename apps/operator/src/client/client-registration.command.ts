@@ -37,8 +37,8 @@ export function registerCommand(): OperatorCommand {
     .jsonOption()
     .notes(
       `\
-A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback.
-It is compared character by character, except for the port of a public client's localhost, 127.0.0.1 or [::1]. The
+A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback. \
+It is compared character by character, except for the port of a public client's localhost, 127.0.0.1 or [::1]. The \
 secret is shown only once. The command "scope list" shows the scopes.`,
     )
     .examples(

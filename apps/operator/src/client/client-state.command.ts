@@ -13,7 +13,7 @@ export function disableCommand(): OperatorCommand {
     .jsonOption()
     .notes(
       `\
-Within a second none of its tokens works, it gets no new ones, and users who come from it see an error page. Nothing is
+Within a second none of its tokens works, it gets no new ones, and users who come from it see an error page. Nothing is \
 lost: what users allowed works again once the application is enabled. Safe to repeat.`,
     )
     .examples('client disable sc_abcdefghijklmnopqrstuvwx')

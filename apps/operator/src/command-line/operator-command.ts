@@ -1,7 +1,12 @@
-import { Command, type ErrorOptions, type Option, type ParseOptionsResult } from 'commander';
+import { Command, type ErrorOptions, type Help, type Option, type ParseOptionsResult } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
 import { printable, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
+
+/** Columns below which text of the help is not wrapped. */
+const NARROWEST = 20;
+/** Columns of the help where there is no terminal. */
+const WITHOUT_TERMINAL = 80;
 
 /** The id of a grant is base64url, which may begin with a hyphen. */
 const HYPHENATED_ID = /^-[\w-]{42}$/;
@@ -27,7 +32,7 @@ export class OperatorCommand extends Command {
   constructor(name?: string) {
     super(name);
     this.exitOverride().helpCommand(false);
-    this.configureHelp({ styleTitle: bold });
+    this.configureHelp({ styleTitle: bold, minWidthToWrap: NARROWEST });
     this.configureOutput({
       // With --json, reportFailure writes the error.
       writeErr: (text) => void (wantsJson() || process.stderr.write(text)),
@@ -63,8 +68,13 @@ export class OperatorCommand extends Command {
 
   override error(message: string, options?: ErrorOptions): never {
     this.showHelpAfterError(`See: ${this.commandLine()} --help`);
+    // Commander's text for an argument names neither what it is nor what was expected of it.
+    const clear = message.replace(
+      /command-argument value '(.*)' is invalid for argument '/s,
+      "'$1' is invalid for '",
+    );
     // Commander quotes what was typed: control characters of pasted text must not reach the terminal.
-    return super.error(message.split('\n').map(printable).join('\n'), options);
+    return super.error(clear.split('\n').map(printable).join('\n'), options);
   }
 
   refuseUnknownCommand(name: string): never {
@@ -79,18 +89,23 @@ export class OperatorCommand extends Command {
     return this.option('--json', description);
   }
 
-  /** Adds text below the options. */
+  /**
+   * Adds text below the options, which the help wraps at the width of the terminal.
+   *
+   * @param text paragraphs, items and lines to copy, as `wrapped` tells them apart
+   */
   notes(text: string): this {
-    return this.addHelpText('after', `\n${text}`);
+    const width = () => this.configureOutput().getOutHelpWidth?.() ?? WITHOUT_TERMINAL;
+    return this.addHelpText('after', () => `\n${wrapped(text, width(), this.createHelp())}`);
   }
 
   /** Adds examples below the options and notes. @param lines each without the name of the program */
   examples(...lines: readonly string[]): this {
     this.exampleLines.push(...lines);
     const heading = lines.length === 1 ? 'Example' : 'Examples';
-    return this.notes(
-      [bold(`${heading}:`), ...lines.map((line) => `  $ ${invocation()} ${line}`)].join('\n'),
-    );
+    // Never wrapped, so that they can be copied.
+    const copied = lines.map((line) => `  $ ${invocation()} ${line}`);
+    return this.addHelpText('after', `\n${[bold(`${heading}:`), ...copied].join('\n')}`);
   }
 
   /** This command as it is typed. */
@@ -98,6 +113,23 @@ export class OperatorCommand extends Command {
     if (!this.parent) return invocation();
     return `${(this.parent as OperatorCommand).commandLine()} ${this.name()}`;
   }
+}
+
+/** An item of a list: a term, and its description after two spaces or more. */
+const ITEM = /^( {2}\S+ {2,})(.*)$/;
+
+/** Wraps each line at `width`: an item under its description, a line to copy, which begins with a space, not at all. */
+function wrapped(text: string, width: number, help: Help): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const [, term = '', description = line] = ITEM.exec(line) ?? [];
+      if (line.startsWith(' ') && term === '') return line;
+      return (
+        term + help.boxWrap(description, width - term.length).replaceAll('\n', `\n${' '.repeat(term.length)}`)
+      );
+    })
+    .join('\n');
 }
 
 /** Value parser of an option that may be repeated. */

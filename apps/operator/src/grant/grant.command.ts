@@ -24,7 +24,7 @@ export function grantCommand(): OperatorCommand {
   grant
     .command('list')
     .description('list live grants, newest first, a page at a time')
-    .option('--user <login>', 'only of this user: the email address or user name')
+    .option('--user <login>', 'only of this user: email address, user name, external_id, or id: and the id')
     .option('--client <id>', 'only to this application: its client_id')
     .option('--ended', 'revoked and expired grants as well')
     .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
@@ -45,7 +45,10 @@ export function grantCommand(): OperatorCommand {
     .command('revoke')
     .argument('[id]', 'the id of one grant')
     .description('end access: one grant, those of a user, those to an application, or all')
-    .option('--user <login>', 'every grant of this user: the email address or user name')
+    .option(
+      '--user <login>',
+      'every grant of this user: email address, user name, external_id, or id: and the id',
+    )
     .option('--client <id>', 'every grant to this application: its client_id')
     .option('--all', 'every grant of every user')
     .option('--yes', 'yes, revoke them')

@@ -28,8 +28,8 @@ export function keyCommand(): OperatorCommand {
     .option('--begin', 'begin a rotation although live tokens still need a key of the last one')
     .jsonOption()
     .notes(
-      'A rotation has three steps: 1 add a new key, which every process can then verify; 2 sign with it; 3 remove the old key, when\n' +
-        'no live token needs it. Run this for each, set the value for authorize and token, and restart all their processes. It refuses a\n' +
+      'A rotation has three steps: 1 add a new key, which every process can then verify; 2 sign with it; 3 remove the old key, when ' +
+        'no live token needs it. Run this for each, set the value for authorize and token, and restart all their processes. It refuses a ' +
         'step that would log users out. The value goes to stdout, the explanation to stderr. It changes nothing by itself.',
     )
     .examples('keys next', 'keys next --stdin < present-keys > next-keys')

@@ -14,7 +14,7 @@ export function scopeCommand(): OperatorCommand {
     .description('check the file of the scopes (SCOPES_FILE) and list them')
     .jsonOption()
     .notes(
-      'The services read the same file when they start. Each reports the SHA-256 of what it read, in its log and in the\n' +
+      'The services read the same file when they start. Each reports the SHA-256 of what it read, in its log and in the ' +
         'metric oauth_configuration_file_info.',
     )
     .examples('scope list', 'scope list --json')

@@ -36,7 +36,7 @@ const PASSWORD_STDIN = [
 export function userCommand(): OperatorCommand {
   const user = new OperatorCommand('user')
     .description(
-      'users of the scheduling product: create, import, list, show, update, set-password, disable, enable, delete',
+      'users of the product: create, import, list, show, update, set-password, disable, enable, delete',
     )
     .examples('user create --help');
 
