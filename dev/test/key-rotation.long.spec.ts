@@ -204,4 +204,4 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
   expect(refused).toEqual([]);
   const listed = await runOperator(['keys', 'list', '--json'], env);
   expect(JSON.parse(listed.stdout)).toMatchObject({ keys: [{ missing_in: [] }], problems: [] });
-});
+}, 600_000);
