@@ -5,6 +5,7 @@ import { recordCommand } from '../audit/record-command.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { counted, printable, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
+import { shellWord } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
@@ -67,7 +68,9 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
   });
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
-      warn(`${after.clientId} has no secret: make one with client secret rotate ${after.clientId}`);
+      warn(
+        `${after.clientId} has no secret: make one with client secret rotate ${shellWord(after.clientId)}`,
+      );
   if (change === null || changes.length === 0) return;
   await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));
   await recordCommand(change.NATS_URL, ...changes.flatMap(importEvents));

@@ -36,24 +36,25 @@ export function handoverText(
     scope: scopes.join(' '),
   });
   const parameters = `${authorization}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256`;
+  const idField = idFieldOf(clientId);
   const start = requirePar
     ? `\
 REQUEST_URI=$(curl -sS ${BASE_URL}${ENDPOINTS.par} \\
   -d "${parameters}"${secretField} | node -p "JSON.parse(fs.readFileSync(0)).request_uri")
-echo "${AUTH_URL}${ENDPOINTS.authorize}?client_id=${clientId}&request_uri=$REQUEST_URI"`
+echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clientId })}&request_uri=$REQUEST_URI"`
     : `echo "${AUTH_URL}${ENDPOINTS.authorize}?${parameters}"`;
   return `\
 # ${markdown(name)}: access for your application
 
 | | |
 | --- | --- |
-| client id | \`${clientId}\` |
+| client id | ${code(clientId).replaceAll('|', String.raw`\|`)} |
 | client secret | ${isPublic ? 'none: your application proves itself by PKCE (RFC 7636)' : markdown(secretDelivery)} |
 | authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |
 | access-token request URL | ${tokenUrl} |
 | refresh-token request URL | ${refreshUrl} |
 
-Redirect URIs, compared character by character: ${redirectUris.map((uri) => `\`${uri}\``).join(', ')}
+Redirect URIs, compared character by character: ${redirectUris.map(code).join(', ')}
 
 Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}${
     optionalScopes.length > 0
@@ -84,7 +85,7 @@ ${start}
 curl -sS ${tokenUrl} \\
   -d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER" \\
   --data-urlencode ${shellQuoted(`redirect_uri=${redirectUri}`)} \\
-  -d client_id=${clientId}${secretField}
+  ${idField}${secretField}
 \`\`\`
 
 4. Verify that the access token works:
@@ -97,7 +98,7 @@ curl -sS ${API_URL}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
 
 \`\`\`sh
 curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN" \\
-  -d grant_type=refresh_token -d client_id=${clientId}${secretField}
+  -d grant_type=refresh_token ${idField}${secretField}
 \`\`\`
 
 ## Before you go live
@@ -109,6 +110,20 @@ curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN" \\
 - Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
 - When you report an error, include its \`error_reference\`.
 `;
+}
+
+/** The argument of curl. Identifiers that were imported may have every visible character. */
+function idFieldOf(clientId: string): string {
+  return /^[\w.~-]+$/.test(clientId)
+    ? `-d client_id=${clientId}`
+    : `--data-urlencode ${shellQuoted(`client_id=${clientId}`)}`;
+}
+
+/** A code span (CommonMark 6.1), between more backticks than the text has in a row. */
+function code(text: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? fence + text + fence : `${fence} ${text} ${fence}`;
 }
 
 /** Text that Markdown shows as it is. */
