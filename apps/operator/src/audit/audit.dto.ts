@@ -1,6 +1,6 @@
 import { AUDIT_TYPES } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
-import { Rule } from '../command-line/input.js';
+import { quoted, Rule } from '../command-line/input.js';
 import { MOMENT, momentOf } from '../command-line/moment.js';
 
 const MAX_LIMIT = 10_000;
@@ -10,10 +10,7 @@ export class AuditFilterDto {
   @Rule(({ type }: AuditFilterDto) =>
     type
       .filter((name) => typesNamed(name).length === 0)
-      .map(
-        (name) =>
-          `--type ${JSON.stringify(name.slice(0, 100))} is unknown: the types are ${AUDIT_TYPES.join(', ')}`,
-      ),
+      .map((name) => `--type ${quoted(name)} is unknown: the types are ${AUDIT_TYPES.join(', ')}`),
   )
   type: string[] = [];
 

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AuditRecord } from '#audit/event.js';
-import { warn } from '../command-line/output.js';
+import { jsonText, warn } from '../command-line/output.js';
 import { withNats } from '../connections/nats.connection.js';
 
 const RETRY_FOR_MS = 5_000;
@@ -38,7 +38,7 @@ export async function recordCommand(
     }
   }
   for (const event of events)
-    warn(`NATS (NATS_URL) did not store this event of the audit trail: ${JSON.stringify(event)}`);
+    warn(`NATS (NATS_URL) did not store this event of the audit trail: ${jsonText(event)}`);
 }
 
 /** The name of the person who runs this command, and the machine: OPERATOR_NAME, or by default the user of the operating system. */

@@ -2,14 +2,14 @@ import { CommanderError } from 'commander';
 import { EXIT } from './exit-code.js';
 import { FindingsError, IncompleteError, InputError } from './input.js';
 import { invocation } from './operator-command.js';
-import { jsonLine, wantsJson } from './output.js';
+import { jsonLine, printableLines, wantsJson } from './output.js';
 import { styled } from './style.js';
 
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
- * Writes to stderr why a command failed and what to do about it, without stack traces and credentials; with --json as one JSON
+ * Writes to stderr why a command failed and what to do about it, without stack traces, credentials and control characters; with --json as one JSON
  * object in a line.
  *
  * @returns the exit code
@@ -35,7 +35,7 @@ function writeErrors(problems: readonly string[], exitCode: number): void {
   if (wantsJson()) process.stderr.write(jsonLine({ error: problems.join('\n'), exit_code: exitCode }));
   else
     for (const problem of problems)
-      process.stderr.write(`${styled('red', 'error:', process.stderr)} ${problem}\n`);
+      process.stderr.write(`${styled('red', 'error:', process.stderr)} ${printableLines(problem)}\n`);
 }
 
 function explain(error: unknown): string {

@@ -1,4 +1,5 @@
 import { ValidateBy, validateSync } from 'class-validator';
+import { jsonText } from './output.js';
 
 /** The operator's input is wrong and nothing was written. Exit code 2. */
 export class InputError extends Error {
@@ -16,7 +17,7 @@ export class IncompleteError extends Error {}
 export class FindingsError extends Error {}
 
 /** What the operator wrote, as JSON: control characters of pasted text must not reach the terminal. */
-export const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));
+export const quoted = (text: string): string => jsonText(text.slice(0, 200));
 
 /** Makes a field of a DTO valid when `problemsOf` the DTO finds nothing. */
 export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {

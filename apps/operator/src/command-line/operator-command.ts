@@ -1,6 +1,6 @@
 import { Command, type ErrorOptions, type Help, type Option, type ParseOptionsResult } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
-import { printable, wantsJson } from './output.js';
+import { printableLines, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
 
 /** Columns below which text of the help is not wrapped. */
@@ -74,7 +74,7 @@ export class OperatorCommand extends Command {
       "'$1' is invalid for '",
     );
     // Commander quotes what was typed: control characters of pasted text must not reach the terminal.
-    return super.error(clear.split('\n').map(printable).join('\n'), options);
+    return super.error(printableLines(clear), options);
   }
 
   refuseUnknownCommand(name: string): never {

@@ -37,7 +37,12 @@ export function printJsonLine(value: unknown): void {
 
 /** One line of JSON, with the escapes of `printJson`. */
 export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value).replaceAll(/\p{C}/gu, escaped)}\n`;
+  return `${jsonText(value)}\n`;
+}
+
+/** JSON with the escapes of `printJson`, without a line break. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\p{C}/gu, escaped);
 }
 
 /** JSON escape sequence of a character: two code units for one beyond U+FFFF. */
@@ -75,12 +80,17 @@ export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\uFFFD');
 }
 
+/** As printable, for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 /** `1 grant`, `2 grants`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Writes a warning to stderr, so that stdout holds the result only. */
+/** Writes a warning to stderr, so that stdout holds the result only. Replaces control characters. */
 export function warn(text: string): void {
-  process.stderr.write(`${styled('yellow', 'warning:', process.stderr)} ${text}\n`);
+  process.stderr.write(`${styled('yellow', 'warning:', process.stderr)} ${printableLines(text)}\n`);
 }

@@ -1,6 +1,13 @@
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { type JsonOption, printLine, printResult, printTable, warn } from '../command-line/output.js';
+import {
+  type JsonOption,
+  printable,
+  printLine,
+  printResult,
+  printTable,
+  warn,
+} from '../command-line/output.js';
 import { readSecretLine } from '../command-line/secret-input.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, KeySettings } from '../settings/settings.js';
@@ -52,7 +59,7 @@ async function list(options: JsonOption): Promise<void> {
         minute(key.record?.neededUntil) ?? '-',
       ]),
     );
-    printLine(`\nProcesses that answered: ${countByService(report.processes) || 'none'}`);
+    printLine(`\nProcesses that answered: ${printable(countByService(report.processes) || 'none')}`);
     for (const { what, remedy } of report.problems) warn(`${what}; ${remedy}`);
   });
 }
