@@ -131,14 +131,18 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   private async sendBatch(prefix: string): Promise<number | null> {
     const batch = this.waiting.oldest(BATCH, prefix);
     // The client would keep what is published while it reconnects, without a bound.
-    if (batch.length === 0 || !this.nats || !this.disconnected) return 0;
-    const { stored, failure } = await storeBatch(this.nats, batch, {
+    if (batch.length === 0 || !this.nats || this.nats.isClosed() || !this.disconnected) return 0;
+    const { stored, tooLarge, failure } = await storeBatch(this.nats, batch, {
       inboxPrefix: this.inboxPrefix,
       disconnected: this.disconnected.signal,
     });
     this.stored.inc(this.waiting.remove(stored));
-    if (stored.size < batch.length) this.warn(`events wait: ${failure}`);
-    return stored.size === batch.length ? stored.size : null;
+    // To keep them would hold up all later events of the stream.
+    if (tooLarge.size > 0)
+      this.drop(this.waiting.remove(tooLarge), 'they are larger than the max_payload of NATS');
+    const done = stored.size + tooLarge.size;
+    if (done < batch.length) this.warn(`events wait: ${failure}`);
+    return done === batch.length ? done : null;
   }
 
   private async flush(): Promise<void> {

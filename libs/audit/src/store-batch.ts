@@ -13,15 +13,21 @@ let batches = 0;
  *
  * @param inboxPrefix under which this user of NATS may receive answers
  * @param disconnected ends the wait: no answer comes after a reconnect
- * @returns those that are confirmed, and why others are not; these may be stored all the same
+ * @returns those that are confirmed, those that this NATS never takes because they are too large, and why the others are not
+ *   confirmed; these may be stored all the same
  */
 export async function storeBatch(
   nats: NatsConnection,
   batch: readonly AuditMessage[],
   { inboxPrefix, disconnected }: { readonly inboxPrefix: string; readonly disconnected: AbortSignal },
-): Promise<{ stored: ReadonlySet<AuditMessage>; failure: string }> {
+): Promise<{
+  stored: ReadonlySet<AuditMessage>;
+  tooLarge: ReadonlySet<AuditMessage>;
+  failure: string;
+}> {
   const inbox = `${inboxPrefix}.audit-${process.pid}-${batches++}`;
   const stored = new Set<AuditMessage>();
+  const tooLarge = new Set<AuditMessage>();
   let failure = 'NATS does not answer';
   await new Promise<void>((resolve) => {
     let answers = 0;
@@ -35,25 +41,38 @@ export async function storeBatch(
         const sent = batch[Number(message.subject.slice(inbox.length + 1))];
         if (refusal !== null) failure = refusal;
         else if (sent) stored.add(sent);
-        if (++answers === batch.length) end();
+        answers += 1;
+        endIfAnswered();
       },
     });
     const timer = setTimeout(end, CONFIRM_MS);
     timer.unref();
     disconnected.addEventListener('abort', end);
+    function endIfAnswered(): void {
+      if (answers + tooLarge.size === batch.length) end();
+    }
     function end(): void {
       clearTimeout(timer);
       disconnected.removeEventListener('abort', end);
       subscription.unsubscribe();
       resolve();
     }
-    for (const [index, { id, subject, lines }] of batch.entries()) {
+    for (const [index, message] of batch.entries()) {
       const header = headers();
-      header.set(PubHeaders.MsgIdHdr, id);
-      nats.publish(subject, lines.join('\n'), { headers: header, reply: `${inbox}.${index}` });
+      header.set(PubHeaders.MsgIdHdr, message.id);
+      const options = { headers: header, reply: `${inbox}.${index}` };
+      try {
+        nats.publish(message.subject, message.lines.join('\n'), options);
+      } catch (error) {
+        // The client knows the limit of the server. Nobody would catch this: the process would end.
+        failure = error instanceof Error ? error.message : String(error);
+        if (nats.isClosed()) return end();
+        tooLarge.add(message);
+      }
     }
+    endIfAnswered();
   });
-  return { stored, failure };
+  return { stored, tooLarge, failure };
 }
 
 /** Null for a confirmation. */

@@ -116,6 +116,23 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  it('loses an event that is larger than NATS takes, and no other', async () => {
+    const nats = await RestartableNats.start('max_payload: 2000');
+    const { publisher, value } = publisherAt(nats.url);
+    publisher.onApplicationBootstrap();
+    publisher.record(issued(1));
+    await stored(publisher);
+    // Which the sender of a request can do, by characters of three bytes.
+    publisher.record({ type: 'token.refreshed', description: '\u20ac'.repeat(1_000) });
+    publisher.record(issued(2));
+    await stored(publisher);
+    publisher.record(issued(3));
+    await publisher.onApplicationShutdown();
+    expect((await read(nats.url)).map(({ user_id: id }) => id)).toEqual([1, 2, 3]);
+    expect(await value('oauth_audit_events_dropped_total')).toBe(1);
+    await nats.stop();
+  });
+
   it('takes as many bytes of NATS as docs/sizing.md says', async () => {
     const page = await readFile('docs/sizing.md', 'utf8');
     const documented = [...page.matchAll(/^\| (\d+) events? in a message \| (\d+) \|$/gm)];

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { freePort } from './backing/free-port.js';
 import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
 import { serverEnvironment } from './backing/server-environment.js';
 
+const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
 
 /** A private NATS server with JetStream that can be killed, restarted at the same address with its data, and stopped (SIGSTOP). */
@@ -23,7 +24,8 @@ export class RestartableNats {
     private readonly port: number,
   ) {}
 
-  static async start(): Promise<RestartableNats> {
+  /** @param configuration of the server, besides its address and folder */
+  static async start(configuration = ''): Promise<RestartableNats> {
     const kept = fileURLToPath(new URL('../../../.local/', import.meta.url));
     const [installed] = await findServers('nats-server', machineLookup(process.env));
     const server =
@@ -34,6 +36,7 @@ export class RestartableNats {
         progress: () => undefined,
       }));
     const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+    await writeFile(join(folder, CONFIGURATION), configuration);
     const nats = new RestartableNats(server.command, server.libraryPath, folder, await freePort());
     await nats.restart();
     return nats;
@@ -48,7 +51,7 @@ export class RestartableNats {
     this.process = startGuarded({
       name: 'NATS',
       command: this.command,
-      args: ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder],
+      args: ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder, '-c', CONFIGURATION],
       cwd: this.folder,
       env: serverEnvironment(this.libraryPath),
       logFile: join(this.folder, 'nats.log'),
