@@ -1,4 +1,4 @@
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { isUnavailable, type Attempt } from './requests.js';
 import type { FaultWindow, Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';

@@ -11,7 +11,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import type { GuardedProcess } from '#testing/backing/guarded-process.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { launchApp } from '#testing/launch-app.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
 import { type PrivateServer, startServers } from './servers.js';
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GuardedProcess } from '#testing/backing/guarded-process.js';
 import { type AppName, launchApp as launch } from '#testing/launch-app.js';
 
@@ -42,10 +41,4 @@ export async function launchApp(
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Polls until the check is true. */
-export async function until(what: string, check: () => Promise<boolean>, within = 60_000): Promise<void> {
-  for (const end = Date.now() + within; !(await check()); await sleep(50))
-    if (Date.now() > end) throw new Error(`not within ${within / 1000} s: ${what}`);
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { freePort } from '#testing/backing/free-port.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+import { until } from '#testing/until.js';
+import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
 
 const REQUIRED = {
   authorize: ['postgres', 'redis'],
@@ -53,7 +54,7 @@ export class DependentApps {
 
   /** Resolves when each app names exactly the dependencies that it requires and that are down. */
   async expectMissing(...down: readonly Dependency[]): Promise<void> {
-    await until(`missing: ${down.join(' and ') || 'nothing'}`, async () => {
+    await until(`missing: ${down.join(' and ') || 'nothing'}`, 60_000, async () => {
       const checks = [...this.apps].map(async ([name, app]) => {
         const expected = REQUIRED[name].filter((name) => down.includes(name));
         return JSON.stringify(await app.missing()) === JSON.stringify(expected);

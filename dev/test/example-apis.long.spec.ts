@@ -6,7 +6,7 @@ import { REDIRECT_URI } from '#testing/fixture.js';
 import { findLibraries } from '#testing/foreign-library.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type BuiltExample, buildExample, EXAMPLES, type RunningExample } from './examples/example-api.js';
 import { IntrospectionProxy } from './examples/introspection-proxy.js';
 

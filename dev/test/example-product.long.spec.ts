@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as oauth from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '#testing/browser.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { OutsideProject, packIntrospection } from '../../libs/introspection/test/package/project.js';
 import { type ExampleProduct, startExampleProduct } from './examples/example-product.js';
 

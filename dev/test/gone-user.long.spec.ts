@@ -5,9 +5,10 @@ import { resolve } from 'node:path';
 import { withDatabase } from '#testing/admin-client.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
+import { until } from '#testing/until.js';
 import { runOperator } from '../../apps/operator/test/run-operator.js';
 import type { RunFile } from '../demo/run-file.js';
-import { type LaunchedApp, launchApp, until } from './app-processes.js';
+import { type LaunchedApp, launchApp } from './app-processes.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { Browser } from './topology/browser.js';
 import { ProductUser } from './use-product.js';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
   const port = await freePort();
   second = await launchApp('resource', port, product.env);
-  await until('the second replica is ready', async () => (await second.missing())?.length === 0);
+  await until('the second replica is ready', 60_000, async () => (await second.missing())?.length === 0);
   apis = [product.run.api_url, `http://127.0.0.1:${port}`];
 });
 
@@ -167,7 +168,7 @@ describe.each([
     };
     expect(await ended).toEqual([null, 'SIGKILL']);
     nats.close();
-    await until('every copy refuses the token', async () =>
+    await until('every copy refuses the token', 60_000, async () =>
       (await statusesOf(pair)).every((status) => status === 401),
     );
     await expectAccessEnded(person, [pair], null);

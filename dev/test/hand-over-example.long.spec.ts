@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
 import { freePort } from '#testing/backing/free-port.js';
 import { launchBrowser } from '#testing/browser.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
 const EXAMPLE = 'examples/hand-over-express/server.js';

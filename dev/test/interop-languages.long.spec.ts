@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { findLibraries, type WantedLibrary } from '#testing/foreign-library.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { allow } from './allow.js';
 import { Dialogue } from './interop/dialogue.js';
 import { createResourceServer, type RunningProduct, startProduct, withStores } from './running-product.js';

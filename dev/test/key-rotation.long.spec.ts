@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { runOperator } from '../../apps/operator/test/run-operator.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { Balancer } from './balancer.js';
 import { register } from './running-product.js';
 import { type Answer, ProductUser } from './use-product.js';

@@ -4,7 +4,8 @@ import { migrate } from '#database/connection/migrate.js';
 import { withDatabase } from '#testing/admin-client.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+import { until } from '#testing/until.js';
+import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
 
 const APPS = ['authorize', 'token'] as const;
 
@@ -32,7 +33,7 @@ describe('apps on a database', () => {
     });
   const start = async (): Promise<void> => void apps.push(...(await Promise.all(APPS.map(launch))));
   const miss = (...names: string[]): Promise<void> =>
-    until(`all miss ${names.join() || 'nothing'}`, async () => {
+    until(`all miss ${names.join() || 'nothing'}`, 60_000, async () => {
       const missing = await Promise.all(apps.map((app) => app.missing()));
       return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
     });
@@ -45,7 +46,7 @@ describe('apps on a database', () => {
     await start();
     await miss('migrations');
     const told = new RegExp(`the database is not at this version, run \\S+migrate\\S+: it lacks ${last}`);
-    await until('all logged it', async () => apps.every((app) => told.test(app.output())));
+    await until('all logged it', 60_000, async () => apps.every((app) => told.test(app.output())));
     await migrate(services.databaseUrl);
     await miss();
   });

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { until } from '#testing/until.js';
 import { allow } from './allow.js';
-import { until } from './app-processes.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 
@@ -59,7 +59,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     const reference = body['error_reference'] ?? '';
     session.set('t3ib0_DJFYhc', reference);
     // Events reach the trail about a second later.
-    await until('the event is in the audit trail', async () => {
+    await until('the event is in the audit trail', 60_000, async () => {
       const { code } = await session.shell(`operator explain ${reference}`);
       return code === 0;
     });

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '#testing/backing/free-port.js';
 import { isolate } from '#testing/isolate.js';
+import { until } from '#testing/until.js';
 import type { RunFile } from '../demo/run-file.js';
-import { type AppName, type LaunchedApp, launchApp, until } from './app-processes.js';
+import { type AppName, type LaunchedApp, launchApp } from './app-processes.js';
 import { register } from './running-product.js';
 
 export interface ProductProcesses {
@@ -40,7 +41,7 @@ export async function startProcesses(env: Readonly<Record<string, string>> = {})
   ]);
   const apps = { authorize, token, resource };
   const all = Object.values(apps);
-  await until('every app is ready', async () =>
+  await until('every app is ready', 60_000, async () =>
     (await Promise.all(all.map((app) => app.missing()))).every((missing) => missing?.length === 0),
   );
   let closed: Promise<void> | undefined;

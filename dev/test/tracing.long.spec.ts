@@ -1,5 +1,5 @@
 import { withDatabase } from '#testing/admin-client.js';
-import { until } from './app-processes.js';
+import { until } from '#testing/until.js';
 import { LoadedModules } from './loaded-modules.js';
 import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { attributesOf, type CollectedSpan, TraceCollector } from './trace-collector.js';
@@ -9,6 +9,8 @@ const ofOpenTelemetry = (modules: string[]) => modules.filter((path) => path.inc
 const CALLER = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_SPAN = 'b7ad6b7169203331';
 const COLLECTOR_KEY = 'key-of-the-collector';
+/** Against hangs, not for measuring. */
+const PATIENCE_MS = 60_000;
 
 describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let collector: TraceCollector;
@@ -34,10 +36,10 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const headers = { traceparent: `00-${CALLER}-${CALLER_SPAN}-01`, tracestate: 'vendor=free-text' };
     expect((await user.me(body['access_token'], headers)).status).toBe(200);
     await user.me(body['access_token']);
-    await until('the last request has arrived', async () => collector.spans.filter(isMe).length === 2);
+    await until('the last request has arrived', PATIENCE_MS, () => collector.spans.filter(isMe).length === 2);
     // Spans of three processes arrive independently; those of the token app arrive last.
-    await until('its answers have arrived', async () => processed(collector.spans).length === 2);
-    await until('the pages have arrived', async () => collector.spans.some(isLogin));
+    await until('its answers have arrived', PATIENCE_MS, () => processed(collector.spans).length === 2);
+    await until('the pages have arrived', PATIENCE_MS, () => collector.spans.some(isLogin));
     const first = collector.spans.find((span) => isMe(span) && span.links?.length === 1);
     spans = collector.spans.filter(({ traceId }) => traceId === first?.traceId);
   });
@@ -146,7 +148,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
         .filter((line) => line.includes('"context":"Tracing"'));
     collector.refuses = true;
     await user.me('no token');
-    await until('it is told of', async () => told().length > 0);
+    await until('it is told of', PATIENCE_MS, () => told().length > 0);
     collector.refuses = false;
     expect(told().join('\n')).toContain('401');
     expect(told().join('\n')).not.toMatch(/x-api-key|user-agent/i);

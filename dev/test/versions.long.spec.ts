@@ -5,7 +5,7 @@ import { DpopKey } from '#testing/dpop-key.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { startTokenProcess, type TokenProcess } from '#testing/token-process.js';
-import { until } from './app-processes.js';
+import { until } from '#testing/until.js';
 
 // A roll-out replaces APIs and token apps in any order, so that two versions communicate over NATS. The messages of 0.1.0 are
 // written out here and not imported: they stay the same when the contract grows. Every later version must work with
@@ -137,8 +137,8 @@ describe.each([
     // Before the cache entry expires after 30 s.
     await until(
       'the token is refused',
-      async () => (await me({ Authorization: 'Bearer bearer' })).status === 401,
       20_000,
+      async () => (await me({ Authorization: 'Bearer bearer' })).status === 401,
     );
   });
 });

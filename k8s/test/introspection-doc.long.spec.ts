@@ -14,7 +14,7 @@ import { findServers, machineLookup } from '#testing/backing/find-server.js';
 import type { BackingService } from '#testing/backing/started-service.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { ROOT } from './settings.js';
 
 /** What docs/introspection.md says of a service on Kubernetes and compose, beside what it refers to. */

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { appSettings } from '#testing/app-settings.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
+import { until } from '#testing/until.js';
 
 const GET = 'GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: base.example.com\r\n\r\n';
 const KEYS = randomBytes(32).toString('base64url');
@@ -48,22 +48,12 @@ describe('a process in its container environment', () => {
     return { child, ended, port, internal: `http://127.0.0.1:${internal}` };
   }
 
-  async function until(internal: string, path: string): Promise<void> {
-    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50))
-      if (
-        await fetch(internal + path).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      )
-        return;
-    throw new Error(`${path} was not answered`);
-  }
+  const answered = (url: string) => until(`${url} is answered`, 60_000, async () => (await fetch(url)).ok);
 
   // Token, which has more to close, is tested below.
   it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
     const { child, ended, internal } = await start(app);
-    await until(internal, '/readyz');
+    await answered(`${internal}/readyz`);
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   });
@@ -71,14 +61,14 @@ describe('a process in its container environment', () => {
   it('exits with 0 on SIGTERM while it still waits for its database', async () => {
     const DATABASE_URL = `postgres://nobody@127.0.0.1:${await freePort()}/nowhere`;
     const { child, ended, internal } = await start('token', { DATABASE_URL });
-    await until(internal, '/healthz');
+    await answered(`${internal}/healthz`);
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   });
 
   it('becomes unready on SIGTERM, and answers the request in progress before it exits', async () => {
     const { child, ended, internal, port } = await start('token');
-    await until(internal, '/readyz');
+    await answered(`${internal}/readyz`);
     const client = await fixture.client();
     const code = await fixture.code(client.client_id, await fixture.user());
     const body = new URLSearchParams({
@@ -118,7 +108,7 @@ describe('a process in its container environment', () => {
   /** Whether it answered every request during the shutdown, each with Connection: close. */
   async function keepsItsWord(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
-    await until(internal, '/readyz');
+    await answered(`${internal}/readyz`);
     const kept = await Promise.all(Array.from({ length: 10 }, () => open(port)));
     for (const connection of kept) {
       connection.write(GET);
@@ -140,7 +130,7 @@ describe('a process in its container environment', () => {
 
   it('is unready from SIGTERM on, and cuts off a request that does not arrive in time', async () => {
     const { child, ended, internal, port } = await start('token');
-    await until(internal, '/readyz');
+    await answered(`${internal}/readyz`);
     const stalled = await open(port);
     stalled.write(
       'POST /api/auth/oauth/token HTTP/1.1\r\nHost: base.example.com\r\nContent-Length: 5\r\n\r\na',

@@ -15,7 +15,7 @@ import { createService } from '#platform/bootstrap/service.js';
 import { checkingAnswers } from '#testing/openapi/check-answers.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { PATIENT, PATIENT_MS } from '#testing/patience.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { authorizeApp } from '../src/app.module.js';
 import { AuthorizeConfiguration } from '../src/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';

@@ -1,5 +1,5 @@
 import type { Client } from '#database/client/client.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { authorizeAddress, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from './browser.js';
 import { stateOf } from './connected-apps.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { handedBack, PASSWORD } from './authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from './use-pushed-requests.js';
 

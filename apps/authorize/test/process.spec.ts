@@ -5,8 +5,11 @@ import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { isolate, type Isolated } from '#testing/isolate.js';
 import { freePort } from '#testing/backing/free-port.js';
+import { until } from '#testing/until.js';
 
 const MAIN = resolve('dist/apps/authorize.cjs');
+/** Against hangs, not for measuring. */
+const PATIENCE_MS = 60_000;
 
 interface Run {
   readonly child: ChildProcess;
@@ -60,7 +63,7 @@ describe('the running process', () => {
       NATS_URL: 'nats://somebody:secret-word@127.0.0.1:1',
       TOKEN_KEYS: randomBytes(32).toString('base64url'),
     });
-    await until(async () => (await fetch(`${internal}/readyz`)).status === 200);
+    await until('it is ready', PATIENCE_MS, async () => (await fetch(`${internal}/readyz`)).status === 200);
   });
 
   afterAll(async () => {
@@ -80,7 +83,7 @@ describe('the running process', () => {
         // What stands behind the last line's end is not whole yet.
         .slice(0, -1)
         .filter((line) => line.includes(reference));
-    await until(async () => lines().length > 0);
+    await until('it logs the request', PATIENCE_MS, () => lines().length > 0);
     expect(lines()).toHaveLength(1);
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
       service: 'authorize',
@@ -104,7 +107,9 @@ describe('the running process', () => {
       `${token.slice(0, at)}%${token.charCodeAt(at).toString(16)}${token.slice(at + 1)}`;
     await fetch(`${url}/auth/encoded/${encoded(1)}`);
     await fetch(`${url}/auth/encoded/${encoded(40)}`);
-    await until(async () => /\/auth\/sat_[^]*encoded[^]*encoded/.test(process_.output()));
+    await until('it logs the path', PATIENCE_MS, () =>
+      /\/auth\/sat_[^]*encoded[^]*encoded/.test(process_.output()),
+    );
     expect(process_.output()).toContain('"client_id":"scs_…"');
     for (const part of ['s3cret', 't0ken', 'p'.repeat(300)]) expect(process_.output()).not.toContain(part);
   });
@@ -113,7 +118,7 @@ describe('the running process', () => {
     // As nobody's library sends it.
     await send(`GET /auth/login#state=in-the-fragment?state=in-the-query HTTP/1.1\r\nHost: localhost\r\n`);
     await send(`GET /auth/mark-of-the-end HTTP/1.1\r\nHost: localhost\r\n`);
-    await until(async () => process_.output().includes('mark-of-the-end'));
+    await until('it logs the last request', PATIENCE_MS, () => process_.output().includes('mark-of-the-end'));
     expect(process_.output()).toContain('"path":"/auth/login"');
     expect(process_.output()).not.toMatch(/in-the-(fragment|query)/);
   });
@@ -122,7 +127,7 @@ describe('the running process', () => {
     const host = `mark-of-the-host${'h'.repeat(12_000)}`;
     const head = `POST /auth/login HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n`;
     expect(await send(head)).toMatch(/^HTTP\/1\.1 403 /);
-    await until(async () => process_.output().includes('mark-of-the-host'));
+    await until('it logs the request', PATIENCE_MS, () => process_.output().includes('mark-of-the-host'));
     const line = process_
       .output()
       .split('\n')
@@ -141,7 +146,7 @@ describe('the running process', () => {
       body: new URLSearchParams({ csrf_token: token, username: 'typed-name', password: 'typed-password' }),
     });
     expect(answer.status).toBe(401);
-    await until(async () => process_.output().includes('"check":"user"'));
+    await until('it logs the failed check', PATIENCE_MS, () => process_.output().includes('"check":"user"'));
     for (const secret of ['typed-name', 'typed-password', token, cookie.split('=')[1] ?? ''])
       expect(process_.output()).not.toContain(secret);
   });
@@ -154,7 +159,7 @@ describe('the running process', () => {
     socket.write(`POST /auth/language HTTP/1.1\r\nHost: localhost\r\n${form}Expect: 100-continue\r\n\r\n`);
     await once(socket, 'data');
     socket.destroy();
-    await until(async () => process_.output().includes('not delivered'));
+    await until('it logs the request', PATIENCE_MS, () => process_.output().includes('not delivered'));
     const line = process_
       .output()
       .split('\n')
@@ -167,7 +172,9 @@ describe('the running process', () => {
   });
 
   it('is ready without NATS, logs the outage without its password, and exits cleanly', async () => {
-    await until(async () => process_.output().includes('revocations will not be broadcast'));
+    await until('it logs the outage', PATIENCE_MS, () =>
+      process_.output().includes('revocations will not be broadcast'),
+    );
     expect((await fetch(`${internal}/readyz`)).status).toBe(200);
     process_.child.kill('SIGTERM');
     await process_.ended;
@@ -185,11 +192,3 @@ describe('the running process', () => {
     return answer;
   }
 });
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await check().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('it did not happen in 60 s');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

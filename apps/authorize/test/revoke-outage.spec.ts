@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
 import { type Browser, statusOf } from './browser.js';
 import { allow, askFor, revoke, stateOf } from './connected-apps.js';

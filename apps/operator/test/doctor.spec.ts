@@ -17,7 +17,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { findTool } from '#testing/tool.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { AREAS } from '../src/doctor/finding.js';
 import { CommandHost } from './command-host.js';
 import { expectRefused } from './outcome.js';

@@ -10,7 +10,7 @@ import type { ServiceStatus } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { appSettings } from '#testing/app-settings.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { runningServices } from '../src/connections/status.connection.js';
 import { CommandHost } from './command-host.js';
 import { jsonOf } from './outcome.js';

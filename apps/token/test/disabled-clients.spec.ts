@@ -8,7 +8,7 @@ import { generateClientSecret } from '#oauth/client.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#testing/fixture.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { DisabledClients } from '../src/introspection/disabled-clients.service.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 import type { Pair } from './use-token-app.js';

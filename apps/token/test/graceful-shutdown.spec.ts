@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
 import { SUBJECTS } from '#introspection/contract.js';
@@ -10,7 +9,10 @@ import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
+import { until } from '#testing/until.js';
 
+/** Against hangs, not for measuring. */
+const PATIENCE_MS = 60_000;
 const KEYS = randomBytes(32).toString('base64url');
 
 let services: Isolated;
@@ -41,25 +43,20 @@ afterAll(async () => {
   await services?.close();
 });
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await holds()); await sleep(10))
-    if (Date.now() > end) throw new Error(`in vain waited until ${what}`);
-}
-
 it('the token app answers a NATS request in progress before it exits, and accepts no other', async () => {
   const userId = await fixture.user();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE users');
   const packet = JSON.stringify({ pattern: SUBJECTS.profile, data: { user_id: userId }, id: '1' });
   // More patient than the fixture: a busy machine takes its time until the lock is given back.
-  const asked = nats.request(SUBJECTS.profile, packet, { timeout: 60_000 });
+  const asked = nats.request(SUBJECTS.profile, packet, { timeout: PATIENCE_MS });
   asked.catch(() => undefined);
-  await until('it waits for PostgreSQL', async () => {
+  await until('it waits for PostgreSQL', PATIENCE_MS, async () => {
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     return (await fixture.sql(waiting)).length > 0;
   });
   process.kill(app.pid, 'SIGTERM');
-  await until('nobody answers any more', () =>
+  await until('nobody answers any more', PATIENCE_MS, () =>
     fixture.ask(SUBJECTS.introspect, { token: 'none' }).then(
       () => false,
       () => true,
@@ -67,7 +64,7 @@ it('the token app answers a NATS request in progress before it exits, and accept
   );
   await holder.query('COMMIT');
   expect((await asked).json()).toMatchObject({ response: { user: { id: userId } } });
-  await until('it has ended', async () => {
+  await until('it has ended', PATIENCE_MS, async () => {
     const socket = createConnection(Number(new URL(app.internalUrl).port), '127.0.0.1');
     return once(socket, 'connect').then(
       () => (socket.destroy(), false),

@@ -5,7 +5,7 @@ import { natsOptions } from '#platform/nats/nats.connection.js';
 import { appSettings } from '#testing/app-settings.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { isolate, type Isolated } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 /** Loaded before the app: it collects all garbage at a signal, one that Nest does not end by. */
 const COLLECTOR = `

@@ -1,7 +1,7 @@
 import { FIELD, STATUS } from '#grants/grant.scripts.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { monitorRedis } from '#testing/redis-monitor.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
 
 const HOUR = 3_600_000;

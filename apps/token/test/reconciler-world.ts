@@ -12,7 +12,7 @@ import { FaultProxy } from '#testing/fault-proxy.js';
 import { isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { storedGrant } from '#testing/stored-grant.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { RevocationReconciler } from '../src/revocation/revocation-reconciler.service.js';
 
 /** Against a hang, not to measure. */

@@ -1,7 +1,7 @@
 import { INVALIDATIONS, SUBJECTS } from '#introspection/contract.js';
 import { Introspector } from '#introspection/introspector.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type Pair, useTokenApp } from './use-token-app.js';
 
 const app = useTokenApp();

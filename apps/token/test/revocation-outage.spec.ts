@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { openReconcilerWorld, type ReconcilerWorld } from './reconciler-world.js';
 
 const MINUTE = 60_000;

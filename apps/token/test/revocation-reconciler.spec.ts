@@ -3,7 +3,7 @@ import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { REDIRECT_URI } from '#testing/fixture.js';
 import { storedGrant } from '#testing/stored-grant.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 
 let app: TokenApp;

@@ -5,7 +5,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import { runCommand } from '#testing/backing/run-command.js';
 import { startGuarded } from '#testing/backing/guarded-process.js';
 import type { FoundLibrary, WantedLibrary } from '#testing/foreign-library.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 /** A protected API in another language. */
 interface Example {

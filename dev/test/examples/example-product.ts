@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { freePort } from '#testing/backing/free-port.js';
 import { startGuarded } from '#testing/backing/guarded-process.js';
 import { runCommand } from '#testing/backing/run-command.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../started-product.js';
 
 const FOLDER = 'examples/product';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { FoundLibrary } from '#testing/foreign-library.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { startGuarded } from '#testing/backing/guarded-process.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { CookieJar } from '../../demo/cookie-jar.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';

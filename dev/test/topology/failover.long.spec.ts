@@ -1,7 +1,7 @@
 import { NatsCluster } from '#testing/topology/nats-cluster.js';
 import { PostgresPair } from '#testing/topology/postgres-pair.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type Application, pairOf } from './application.js';
 import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';

@@ -1,4 +1,4 @@
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { Application, type TokenPair, pairOf } from './application.js';
 import { Browser } from './browser.js';
 import type { ClusteredProduct } from './clustered-product.js';

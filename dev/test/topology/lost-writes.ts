@@ -2,7 +2,7 @@ import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#grants/key-ring.js';
 import type { RedisCluster } from '#testing/topology/redis-cluster.js';
 import type { RedisNode } from '#testing/topology/redis-node.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { type TokenPair, pairOf } from './application.js';
 import type { LoadedProduct } from './loaded-product.js';
 import type { ClusteredProduct } from './clustered-product.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '#testing/app-process.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 /** Polls /readyz of every app and records the missing dependencies. */
 export class ReadinessWatch {

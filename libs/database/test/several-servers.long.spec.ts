@@ -3,7 +3,7 @@ import { connect, databaseDataSource, requestLimits } from '#database/connection
 import { withDatabase } from '#testing/admin-client.js';
 import { PATIENT_MS } from '#testing/patience.js';
 import { PostgresPair } from '#testing/topology/postgres-pair.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 let servers: PostgresPair;
 

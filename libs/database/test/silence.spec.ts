@@ -2,7 +2,7 @@ import { databaseDataSource, requestLimits } from '#database/connection/data-sou
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
 import { PATIENT_MS } from '#testing/patience.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 describe('connections to PostgreSQL', () => {
   let services: Isolated;

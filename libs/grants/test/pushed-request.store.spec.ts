@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type NewPushedRequest, PushedRequestStore, type PushLimit } from '#grants/pushed-request.store.js';
 import { type RedisClient, redisClient } from '#platform/redis/redis-client.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 const LIFETIME = 600;
 const MINUTE = 60_000;

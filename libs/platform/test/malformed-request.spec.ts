@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { createBareService } from './bare-service.js';
 
 class NoRoutes {}

@@ -6,7 +6,7 @@ import { NatsConnection, natsOptions } from '#platform/nats/nats.connection.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 /** A broadcast's payload holds its tag. */
 const invalidations = {

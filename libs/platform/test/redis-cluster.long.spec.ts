@@ -8,7 +8,7 @@ import { Readiness } from '#platform/health/readiness.js';
 import { REDIS, RedisConnection } from '#platform/redis/redis.connection.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { RedisCluster } from '#testing/topology/redis-cluster.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 @Module({})
 class Root {}

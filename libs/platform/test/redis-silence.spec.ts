@@ -6,7 +6,7 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { FaultProxy } from '#testing/fault-proxy.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 @Module({})
 class Root {}

@@ -2,7 +2,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 
 interface Fetch {
   readonly key: string;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
-import { until } from './topology/until.js';
+import { until } from './until.js';
 
 /** The events of the audit trail that match, oldest first, once there are at least `count`: processes publish in the background. */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './backing/free-port.js';
 import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
 import { PATIENT } from './patience.js';
+import { until } from './until.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';
 
@@ -54,14 +54,10 @@ export async function launchApp({ name, port, env, logFile, onOutput }: Launch):
   return {
     internalUrl,
     process: guarded,
-    ready: () => Promise.race([failed, untilReady(`${internalUrl}/readyz`)]),
+    ready: () =>
+      Promise.race([
+        failed,
+        until(`${name} is ready`, READY_WITHIN_MS, async () => (await fetch(`${internalUrl}/readyz`)).ok),
+      ]),
   };
-}
-
-async function untilReady(url: string): Promise<void> {
-  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer?.ok) return;
-  }
-  throw new Error(`${url} was not ready within ${READY_WITHIN_MS / 1000} s`);
 }

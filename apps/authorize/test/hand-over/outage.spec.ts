@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { jest } from '@jest/globals';
 import { freePort } from '#testing/backing/free-port.js';
-import { until } from '#testing/topology/until.js';
+import { until } from '#testing/until.js';
 import { expectConsentPage } from '../use-requests.js';
 import { ProductKey } from './product.js';
 import { expectRefused, PROFILE, useHandOver } from './use-hand-over.js';

@@ -7,7 +7,7 @@ import { freePort } from '../backing/free-port.js';
 import { type GuardedProcess, startGuarded } from '../backing/guarded-process.js';
 import { serverEnvironment } from '../backing/server-environment.js';
 import { serverProgram } from './server-program.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 interface Node {
   readonly port: number;

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../backing/service-folder.js';
 import { unprivilegedUser } from '../backing/system-user.js';
 import { descendantsOf } from '../process-tree.js';
 import { serverProgram } from './server-program.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

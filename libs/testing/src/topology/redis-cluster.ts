@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { freePort } from '../backing/free-port.js';
 import { RedisNode } from './redis-node.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 const SLOTS = 16_384;
 const MASTERS = 3;

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { type GuardedProcess, startGuarded } from '../backing/guarded-process.js';
 import { serverEnvironment } from '../backing/server-environment.js';
 import { serverProgram } from './server-program.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 /** One Redis of several: a process that can be killed and restarted. */
 export class RedisNode {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../backing/free-port.js';
 import { RedisNode } from './redis-node.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 const MASTER = 'oauth';
 /** How long the master is silent until the Sentinels replace it; their default is 30 s. */
