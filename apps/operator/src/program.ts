@@ -72,7 +72,7 @@ function helpCommand(): OperatorCommand {
     .action((names: string[], _options: object, { parent }: OperatorCommand) => {
       let shown = parent as OperatorCommand;
       for (const name of names) {
-        const next = shown.commands.find((command) => command.name() === name) as OperatorCommand | undefined;
+        const next = shown.commands.find((command) => command.name() === name);
         shown = next ?? shown.refuseUnknownCommand(name);
       }
       shown.help();

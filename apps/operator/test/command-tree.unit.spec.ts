@@ -7,7 +7,7 @@ import { program } from '../src/program.js';
 type Named = readonly [path: string, command: OperatorCommand];
 
 const below = (command: OperatorCommand, path = ''): Named[] =>
-  (command.commands as OperatorCommand[]).flatMap((one) => {
+  command.commands.flatMap((one) => {
     const name = `${path} ${one.name()}`.trim();
     return [[name, one] as const, ...below(one, name)];
   });
@@ -77,6 +77,15 @@ it('the commands of the error guide exist, and begin as they are typed', () => {
   const known = new RegExp(`^operator (${ACTIONS.map(([path]) => path).join('|')})( |$)`);
   expect(commands.filter((code) => !known.test(code))).toEqual([]);
 });
+
+it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
+  'the list of commands names those of the group %s',
+  (_, group) => {
+    const line = (group.parent ?? group).helpInformation().replaceAll(/\s+/g, ' ');
+    const names = group.commands.map((command) => command.name()).join(', ');
+    expect(line).toContain(`${group.description()}: ${names}`);
+  },
+);
 
 it('the exit codes of the help are those of docs/operator.md', () => {
   let help = '';

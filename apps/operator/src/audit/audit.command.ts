@@ -23,9 +23,7 @@ import { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
 import { filterOf, searchEvents } from './audit.service.js';
 
 export function auditCommand(): OperatorCommand {
-  const audit = new OperatorCommand('audit')
-    .description('the audit trail: tail, search, export')
-    .examples('audit search --help');
+  const audit = new OperatorCommand('audit').description('the audit trail').examples('audit search --help');
 
   filters(audit.command('tail'))
     .description('print events as they happen, until Ctrl-C; with --since first those since then')

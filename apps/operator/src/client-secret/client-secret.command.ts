@@ -12,7 +12,7 @@ import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 
 export function clientSecretCommand(): OperatorCommand {
   const secret = new OperatorCommand('secret')
-    .description('secrets of an application: rotate, list, revoke')
+    .description('secrets of an application')
     .examples('client secret rotate --help');
 
   secret

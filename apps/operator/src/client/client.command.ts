@@ -8,9 +8,7 @@ import { deleteCommand, disableCommand, enableCommand } from './client-state.com
 
 export function clientCommand(): OperatorCommand {
   return new OperatorCommand('client')
-    .description(
-      'registered applications: create, list, search, show, handover, update, disable, enable, delete, export, import, secret',
-    )
+    .description('registered applications')
     .examples('client create --help')
     .addCommand(registerCommand())
     .addCommand(listCommand())

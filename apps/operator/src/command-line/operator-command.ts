@@ -26,13 +26,19 @@ export function invocation(env: NodeJS.ProcessEnv = process.env): string {
  * single values are refused; every refusal names the help; nothing ends the process except `main.ts`.
  */
 export class OperatorCommand extends Command {
+  declare parent: OperatorCommand | null;
+  declare readonly commands: readonly OperatorCommand[];
   /** Examples of the help, each without the name of the program. */
   readonly exampleLines: string[] = [];
 
   constructor(name?: string) {
     super(name);
     this.exitOverride().helpCommand(false);
-    this.configureHelp({ styleTitle: bold, minWidthToWrap: NARROWEST });
+    this.configureHelp({
+      styleTitle: bold,
+      minWidthToWrap: NARROWEST,
+      subcommandDescription: summaryOf,
+    });
     this.configureOutput({
       // With --json, reportFailure writes the error.
       writeErr: (text) => void (wantsJson() || process.stderr.write(text)),
@@ -111,7 +117,7 @@ export class OperatorCommand extends Command {
   /** This command as it is typed. */
   private commandLine(): string {
     if (!this.parent) return invocation();
-    return `${(this.parent as OperatorCommand).commandLine()} ${this.name()}`;
+    return `${this.parent.commandLine()} ${this.name()}`;
   }
 }
 
@@ -130,6 +136,12 @@ function wrapped(text: string, width: number, help: Help): string {
       );
     })
     .join('\n');
+}
+
+/** A line of the list of commands. A group names its own commands. */
+function summaryOf(command: Command): string {
+  const names = command.commands.map((one) => one.name()).join(', ');
+  return names === '' ? command.description() : `${command.description()}: ${names}`;
 }
 
 /** Value parser of an option that may be repeated. */

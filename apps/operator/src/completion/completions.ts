@@ -21,11 +21,15 @@ export interface Completions {
 
 /** The completions of a command and of every command below it. */
 export function completionsOf(command: Command, path = ''): Completions[] {
-  const options = command.createHelp().visibleOptions(command);
+  const help = command.createHelp();
+  const options = help.visibleOptions(command);
   const [argument] = command.registeredArguments;
   const own: Completions = {
     path,
-    subcommands: command.commands.map((one) => ({ name: one.name(), description: one.description() })),
+    subcommands: command.commands.map((one) => ({
+      name: one.name(),
+      description: help.subcommandDescription(one),
+    })),
     options: options.map((option) => ({
       name: option.long ?? option.flags,
       description: option.description,

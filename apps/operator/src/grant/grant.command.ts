@@ -18,7 +18,7 @@ import { findGrant, listGrants, revokeGrant, revokeGrants } from './grant.servic
 
 export function grantCommand(): OperatorCommand {
   const grant = new OperatorCommand('grant')
-    .description('what users have allowed to applications: list, show, revoke')
+    .description('what users have allowed to applications')
     .examples('grant list --help');
 
   grant

@@ -16,9 +16,7 @@ import { prepareStep, reportKeys } from './key.service.js';
 import { type RotationStep, STEPS } from './rotation.js';
 
 export function keyCommand(): OperatorCommand {
-  const keys = new OperatorCommand('keys')
-    .description('the keys that sign tokens: list, prepare the next step of a rotation')
-    .examples('keys list');
+  const keys = new OperatorCommand('keys').description('the keys that sign tokens').examples('keys list');
 
   keys
     .command('list')

@@ -19,7 +19,7 @@ class NewResourceServerDto {
 /** Accounts for introspection (RFC 7662 2.1: "the endpoint MUST also require some form of authorization"). */
 export function resourceServerCommand(): OperatorCommand {
   const server = new OperatorCommand('resource-server')
-    .description('APIs that may introspect tokens over HTTP: create, list, revoke')
+    .description('APIs that may introspect tokens over HTTP')
     .examples('resource-server create --help');
 
   server

@@ -6,7 +6,7 @@ import { readScopes } from './read-scopes.js';
 /** The scopes, which a file declares: nothing to create here. */
 export function scopeCommand(): OperatorCommand {
   const scope = new OperatorCommand('scope')
-    .description('what applications can request: list')
+    .description('what applications can request')
     .examples('scope list');
 
   scope

@@ -34,11 +34,7 @@ const PASSWORD_STDIN = [
 ] as const;
 
 export function userCommand(): OperatorCommand {
-  const user = new OperatorCommand('user')
-    .description(
-      'users of the product: create, import, list, show, update, set-password, disable, enable, delete',
-    )
-    .examples('user create --help');
+  const user = new OperatorCommand('user').description('users of the product').examples('user create --help');
 
   user
     .command('create')
