@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '#platform/status/service-status.js';
-import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { nameOf } from './process.checks.js';
 
 export const AUDIT_CHECKS = {
@@ -13,11 +13,7 @@ const MANY = 1_000;
 /** The buffers of events that wait for NATS. */
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
   const reporting = statuses.filter((status) => status.audit !== undefined);
-  if (reporting.length === 0)
-    return Object.keys(AUDIT_CHECKS).map((id) => ({
-      check: id,
-      reason: 'no process reports its audit buffer',
-    }));
+  if (reporting.length === 0) return noneChecked(AUDIT_CHECKS, 'no process reports its audit buffer');
   return reporting.flatMap((status): Finding[] => {
     const { waiting = 0, dropped = 0 } = status.audit ?? {};
     const subject = nameOf(status);

@@ -4,7 +4,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { type Certificate, CERTIFICATE_CHECKS, examineCertificate } from './certificate.checks.js';
-import type { Area, Finding, NotChecked } from './finding.js';
+import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 
 const TIMEOUT_MS = 5_000;
 /** SSLRequest, to which PostgreSQL answers S or N. */
@@ -33,8 +33,7 @@ async function examine(servers: readonly Server[]): Promise<(Finding | NotChecke
   const certificates = read.filter((certificate) => certificate !== null);
   const findings = certificates.flatMap((certificate) => examineCertificate(certificate, Date.now()));
   if (certificates.length > 0) return findings;
-  const reason = 'no address uses TLS, or none answers';
-  return Object.keys(CERTIFICATE_CHECKS).map((check) => ({ check, reason }));
+  return noneChecked(CERTIFICATE_CHECKS, 'no address uses TLS, or none answers');
 }
 
 function serversOf({ AUTH_URL, BASE_URL, API_URL, DATABASE_URL, NATS_URL }: DoctorSettings): Server[] {

@@ -2,6 +2,7 @@ import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
+import { shellQuoted } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {
@@ -128,7 +129,7 @@ export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectU
 
 function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  const replace = `register the right address: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)} --add-redirect-uri https://…`;
+  const replace = `register the right address: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)} --add-redirect-uri https://…`;
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
   if (url?.protocol === 'http:' && !LOOPBACK_HOSTS.has(host))
@@ -151,7 +152,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-unresolvable',
         subject,
         problem: `${quoted(uri)}: there is no host ${host} in DNS`,
-        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)}`,
+        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)}`,
       },
     ];
   if (url?.protocol !== 'http:') return [];
@@ -161,7 +162,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-loopback',
         subject,
         problem: `${quoted(uri)} is on the machine of whoever clicks Allow: it is for trying out`,
-        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${inShell(uri)}`,
+        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)}`,
       },
     ];
   if (host !== 'localhost') return [];
@@ -234,7 +235,7 @@ function scopes(client: ExaminedClient, known: readonly string[] | null): Findin
       check: 'client-scope-unknown',
       subject: subjectOf(client),
       problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
-      remedy: `${invocation()} client update ${client.clientId} --scope ${inShell(rest || '…')}`,
+      remedy: `${invocation()} client update ${client.clientId} --scope ${shellQuoted(rest || '…')}`,
     },
   ];
 }
@@ -264,8 +265,5 @@ function publicClient(client: ExaminedClient): Finding[] {
     },
   ];
 }
-
-/** A word of a command that can be pasted into a shell, whatever is in it. */
-const inShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const subjectOf = ({ clientId, name }: ExaminedClient): string => `${clientId} ${quoted(name)}`;

@@ -5,6 +5,7 @@ import {
   type Checks,
   type Finding,
   isFinding,
+  noneChecked,
   type NotChecked,
   SEVERITIES,
 } from './finding.js';
@@ -81,7 +82,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
     return {
       findings: [{ area, ...GENERAL_CHECKS['not-examined'], ...finding }],
       holding: [],
-      notChecked: ids.map((id) => ({ check: id, reason: `${area} could not be examined` })),
+      notChecked: noneChecked(checks, `${area} could not be examined`),
     };
   }
 }

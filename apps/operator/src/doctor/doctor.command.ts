@@ -10,7 +10,7 @@ import { certificateArea } from './certificate.area.js';
 import { clientArea } from './client.area.js';
 import { databaseArea } from './database.area.js';
 import { diagnose } from './diagnose.js';
-import { type Area, AREAS, type Severity } from './finding.js';
+import { type Area, AREAS, noneChecked, type Severity } from './finding.js';
 import { natsArea } from './nats.area.js';
 import { processAreas } from './process.area.js';
 import { asJson, printReport } from './report.js';
@@ -56,6 +56,5 @@ async function run({ failOn, skip, ...options }: Options): Promise<void> {
 }
 
 function skipped({ name, checks }: Area): Area {
-  const results = Object.keys(checks).map((check) => ({ check, reason: `--skip ${name}` }));
-  return { name, checks, examine: () => Promise.resolve(results) };
+  return { name, checks, examine: async () => noneChecked(checks, `--skip ${name}`) };
 }

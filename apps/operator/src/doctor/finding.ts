@@ -54,6 +54,11 @@ export interface Area {
   examine(): Promise<readonly (Finding | NotChecked)[]>;
 }
 
+/** All of these checks, for one reason. */
+export function noneChecked(checks: Checks, reason: string): NotChecked[] {
+  return Object.keys(checks).map((check) => ({ check, reason }));
+}
+
 export function isFinding(result: Finding | NotChecked): result is Finding {
   return 'problem' in result;
 }

@@ -2,7 +2,7 @@ import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/service-status.js';
 import { invocation } from '../command-line/operator-command.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
-import { check, type Checks, type Finding, type NotChecked } from './finding.js';
+import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 
 export const KEY_CHECKS = {
   'key-unknown': check('error', 'every process knows the keys that others sign with'),
@@ -37,8 +37,7 @@ export function examineKeys(
   now: Date,
 ): (Finding | NotChecked)[] {
   const { processes, keys, problems } = keyReport(statuses, records, now);
-  if (processes.length === 0)
-    return Object.keys(KEY_CHECKS).map((id) => ({ check: id, reason: 'no process reports its keys' }));
+  if (processes.length === 0) return noneChecked(KEY_CHECKS, 'no process reports its keys');
   const disagreements = problems.flatMap((problem): Finding[] => {
     const id = checkOf(problem);
     return id === null

@@ -3,7 +3,7 @@ import { type AnsweredStatus, askServices } from '../connections/status.connecti
 import { readScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
-import type { Area, Finding, NotChecked } from './finding.js';
+import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { examineKeys, KEY_CHECKS } from './key.checks.js';
 import {
   type ClockReading,
@@ -98,6 +98,5 @@ function redis(answers: readonly AnsweredStatus[]): (Finding | NotChecked)[] {
     observed.set(key, { status: status.redis, seenBy });
   }
   if (observed.size > 0) return examineRedis([...observed.values()]);
-  const reason = 'no process reports the state of Redis';
-  return Object.keys(REDIS_CHECKS).map((check) => ({ check, reason }));
+  return noneChecked(REDIS_CHECKS, 'no process reports the state of Redis');
 }

@@ -1,4 +1,5 @@
 import type { AuditReader, AuditStreamState } from '#audit/reader.js';
+import { unknownClient } from '../client/client.service.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { MOMENT, momentOf } from '../command-line/moment.js';
@@ -62,7 +63,7 @@ async function explainClient(clientId: string, text = '1h', options: JsonOption)
     const summary = await summarize(reader, owners, { clientId, since }, progress);
     end();
     if (summary.refused + summary.succeeded === 0 && !(await owners.knowsClient(clientId)))
-      throw new InputError([`there is no client ${quoted(clientId)}: see operator client list`]);
+      throw unknownClient(clientId);
     const result = { client_id: clientId, since: since.toISOString(), ...summary };
     printResult(options, result, () => printSummary(summary, { clientId, since }));
   });
