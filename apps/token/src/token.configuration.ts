@@ -56,7 +56,7 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Days for which NATS keeps the audit trail. */
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
-  /** How much of it NATS keeps at most, in MiB; refusals take a quarter of it in addition. */
+  /** MiB that NATS keeps of the activity of users and applications; the other two streams have a quarter of it each, in addition. */
   @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
   /** Copies of it, on as many servers of the NATS cluster. */
   @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;

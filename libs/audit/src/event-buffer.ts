@@ -1,5 +1,4 @@
-import type { AuditEvent } from './event.js';
-import { AUDIT_STREAMS, auditSubject } from './event.js';
+import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 
 /** Limits of the buffer. An event has about 400 characters. */
 const MAX_EVENTS = 20_000;

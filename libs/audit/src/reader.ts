@@ -238,7 +238,7 @@ function isEvent(value: unknown): value is AuditEvent {
   return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
 }
 
-/** A later version may have types that this one does not know, in either stream. */
+/** A later version may have types that this one does not know, in any of the streams. */
 function isSubjectOf(type: AuditType, subject: string): boolean {
   const known = auditSubject(type);
   if (known !== '') return subject === known;

@@ -60,8 +60,8 @@ export class ClientAuthenticator {
   }
 
   /**
-   * Authenticates the client of a request, which must not be disabled, and adds its client_id to the log context. A public client has nothing to prove
-   * (RFC 6749 2.1).
+   * Authenticates the client of a request, and adds its client_id to the log context. Refuses a disabled client. A public client has
+   * nothing to prove (RFC 6749 2.1).
    *
    * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret get the same answer
    */
