@@ -210,12 +210,15 @@ describe('operator client delete', () => {
 
   it('exits with 2 and deletes nothing without --yes or for an unknown client', async () => {
     const client: TestClient = await fixture.client();
+    const registered = await fixture.clients.find(client.client_id);
     const unsure = await remove(client.client_id);
     const unknown = await remove('sc_unknown', '--yes');
     expect(unsure).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('--yes is missing'),
+      stderr: expect.stringContaining(
+        `--yes is missing. Delete "${registered?.name}" (${client.client_id}) `,
+      ),
     });
     expect(unknown).toMatchObject({
       code: 2,

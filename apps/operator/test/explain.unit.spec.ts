@@ -140,6 +140,20 @@ describe('an explanation', () => {
     );
   });
 
+  it('has commands that begin as the operator started this one', () => {
+    const started = process.env.npm_lifecycle_event;
+    process.env.npm_lifecycle_event = 'operator';
+    try {
+      const { remedies } = explanationOf('r', [event({ check: 'client secret matches', client_id: CLIENT })]);
+      expect(remedies.find(({ party }) => party === 'operator')?.action).toContain(
+        `\`npm run -s operator -- client secret list ${CLIENT}\``,
+      );
+    } finally {
+      if (started === undefined) delete process.env.npm_lifecycle_event;
+      else process.env.npm_lifecycle_event = started;
+    }
+  });
+
   it.each([
     ['https://a.example/$(id)', CLIENT],
     ['https://a.example/;id', CLIENT],

@@ -4,7 +4,7 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import { counted, printLine, printResult, type JsonOption } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { deleteClient, disableClient, enableClient } from './client.service.js';
+import { deleteClient, disableClient, enableClient, nameOf } from './client.service.js';
 
 export function disableCommand(): OperatorCommand {
   return new OperatorCommand('disable')
@@ -62,9 +62,15 @@ async function enable(clientId: string, options: JsonOption): Promise<void> {
 }
 
 async function remove(clientId: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  const question = `Delete ${quoted(clientId)} and every access that users gave to it? This cannot be undone.`;
-  if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
-  const { first, revokedGrants } = await deleteClient(readSettings(ChangeSettings), clientId);
+  const settings = readSettings(ChangeSettings);
+  if (!yes) {
+    // By name too: ids look alike. A deleted client has none.
+    const name = await nameOf(settings, clientId);
+    const named = name === null ? quoted(clientId) : `${quoted(name)} (${clientId})`;
+    const question = `Delete ${named} and every access that users gave to it? This cannot be undone.`;
+    if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
+  }
+  const { first, revokedGrants } = await deleteClient(settings, clientId);
   const result = {
     client_id: clientId,
     deleted: true,

@@ -49,6 +49,11 @@ export async function findClient(settings: DatabaseSettings, clientId: string): 
   return client;
 }
 
+/** The name of a client; null if there is none, or it is deleted. */
+export async function nameOf(settings: DatabaseSettings, clientId: string): Promise<string | null> {
+  return withStores(settings, async ({ clients }) => (await clients.find(clientId))?.name ?? null);
+}
+
 /**
  * @param logo the new one; null removes it, undefined keeps it
  * @throws InputError if there is no such client, or it cannot be changed like this

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
+import { invocation } from '../command-line/operator-command.js';
 import { shellWord } from '../command-line/shell.js';
 import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
@@ -77,15 +78,19 @@ type Ids = Readonly<Record<'clientId' | 'grantId' | 'redirectUri', string | null
 const PLACEHOLDER =
   /(?<redirectUri>(?<=--add-redirect-uri )URI)|(?<grantId>(?<=grant show |--grant )ID)|(?<clientId>(?<=client [\w -]*|--client )ID)/g;
 
-/** Puts the ids of the request into the commands of a remedy, so that they can be copied. */
+/** Puts the ids of the request, and how this command line was started, into the commands of a remedy, so that they can be copied. */
 function withIds(action: string, ids: Ids): string {
   return action.replaceAll(/`[^`]+`/g, (command) =>
     // In one pass, so that nothing in a value is taken for a placeholder.
-    command.replaceAll(PLACEHOLDER, (placeholder: string, ...rest: unknown[]) => {
-      const names = rest.at(-1) as Readonly<Record<keyof Ids, string | undefined>>;
-      const name = (['redirectUri', 'grantId', 'clientId'] as const).find((one) => names[one] !== undefined);
-      const value = name && ids[name];
-      return value ? shellWord(value) : placeholder;
-    }),
+    command
+      .replace(/^`operator /, `\`${invocation()} `)
+      .replaceAll(PLACEHOLDER, (placeholder: string, ...rest: unknown[]) => {
+        const names = rest.at(-1) as Readonly<Record<keyof Ids, string | undefined>>;
+        const name = (['redirectUri', 'grantId', 'clientId'] as const).find(
+          (one) => names[one] !== undefined,
+        );
+        const value = name && ids[name];
+        return value ? shellWord(value) : placeholder;
+      }),
   );
 }
