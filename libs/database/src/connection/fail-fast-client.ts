@@ -8,6 +8,19 @@ const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oau
 
 const statements = new Statements();
 
+/** SQLSTATE in_failed_sql_transaction. */
+const FAILED_TRANSACTION = '25P02';
+
+/**
+ * The first error has ended the transaction, in which nothing can be repeated. It has changed nothing, and its caller may begin it
+ * again, as after a lost connection (SQLSTATE 08006).
+ */
+function connectionLost(cause: unknown): Error {
+  return Object.assign(new Error('the connection lost its prepared statements', { cause }), {
+    code: '08006',
+  });
+}
+
 type Query = (...parameters: unknown[]) => unknown;
 
 /**
@@ -47,7 +60,11 @@ export class FailFastClient extends Client {
       return await query(statement);
     } catch (error) {
       if (!statements.isRepeatable(error)) throw error;
-      return query(statement.text, statement.values);
+      try {
+        return await query(statement.text, statement.values);
+      } catch (repeated) {
+        throw (repeated as { code?: string }).code === FAILED_TRANSACTION ? connectionLost(error) : repeated;
+      }
     }
   }
 
