@@ -1,6 +1,7 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
+import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import {
   AddressVariable,
   ChoiceVariable,
@@ -11,15 +12,11 @@ import {
   LinkVariable,
   listOf,
   NameVariable,
-  NotWith,
   NumberVariable,
-  OnlyWith,
   OriginsVariable,
   OriginVariable,
   SchemaVariable,
-  TogetherWith,
   UrlsVariable,
-  WithOneOf,
 } from '#platform/configuration/variables.js';
 import { PublicKeysVariable } from './hand-over-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';

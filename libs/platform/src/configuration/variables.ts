@@ -34,7 +34,7 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
       validate: (value, argument) =>
         (optional && value === '') ||
         (typeof value === 'string' &&
-          isUrl(value, isInProduction(argument?.object) ? ['https'] : ['https', 'http']) &&
+          isUrl(value, webSchemes(argument?.object)) &&
           new URL(value).origin === value),
       defaultMessage: (argument) => {
         const scheme = isInProduction(argument?.object) ? 'https' : 'http(s)';
@@ -49,8 +49,6 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
 
 /** An OpenID provider's issuer; empty for none. OpenID Connect Core 2: https, without query and fragment. */
 export function IssuerVariable(): PropertyDecorator {
-  const schemes = (configuration: object | undefined) =>
-    isInProduction(configuration) ? ['https'] : ['https', 'http'];
   return ValidateBy({
     name: 'issuer',
     validator: {
@@ -58,7 +56,7 @@ export function IssuerVariable(): PropertyDecorator {
         value === '' ||
         (typeof value === 'string' &&
           value.length <= 255 &&
-          isUrl(value, schemes(argument?.object)) &&
+          isUrl(value, webSchemes(argument?.object)) &&
           !/[?#@\s]/.test(value)),
       defaultMessage: (argument) =>
         `${argument?.property} must be the issuer of an OpenID provider: an https URL of at most 255 characters without query and fragment, such as https://login.example.com`,
@@ -68,71 +66,19 @@ export function IssuerVariable(): PropertyDecorator {
 
 /** An address; with NODE_ENV=production https. Empty for none. */
 export function AddressVariable(): PropertyDecorator {
-  const schemes = (configuration: object | undefined) =>
-    isInProduction(configuration) ? ['https'] : ['https', 'http'];
   return ValidateBy({
     name: 'address',
     validator: {
       validate: (value, argument) =>
         value === '' ||
-        (typeof value === 'string' && isUrl(value, schemes(argument?.object)) && !/[#@\s]/.test(value)),
+        (typeof value === 'string' && isUrl(value, webSchemes(argument?.object)) && !/[#@\s]/.test(value)),
       defaultMessage: (argument) =>
         `${argument?.property} must be an https URL without fragment and password, such as https://app.example.com/login`,
     },
   });
 }
 
-const isSet = (configuration: object | undefined, variable: string): boolean => {
-  const value = (configuration as Readonly<Record<string, unknown>> | undefined)?.[variable];
-  return value !== undefined && value !== '';
-};
-
-/** If it is set, exactly one of the others must be set too. */
-export function WithOneOf(...others: readonly string[]): PropertyDecorator {
-  return ValidateBy({
-    name: 'withOneOf',
-    validator: {
-      validate: (value, argument) =>
-        value === '' || others.filter((other) => isSet(argument?.object, other)).length === 1,
-      defaultMessage: (argument) => `${argument?.property} needs exactly one of ${others.join(', ')}`,
-    },
-  });
-}
-
-/** It may be set only if the other one is. */
-export function OnlyWith(other: string): PropertyDecorator {
-  return ValidateBy({
-    name: 'onlyWith',
-    validator: {
-      validate: (value, argument) => value === '' || isSet(argument?.object, other),
-      defaultMessage: (argument) => `${argument?.property} may be set only together with ${other}`,
-    },
-  });
-}
-
-/** It may be set only if the other one is not. */
-export function NotWith(other: string): PropertyDecorator {
-  return ValidateBy({
-    name: 'notWith',
-    validator: {
-      validate: (value, argument) => value === '' || !isSet(argument?.object, other),
-      defaultMessage: (argument) => `${argument?.property} and ${other} exclude each other: set one of them`,
-    },
-  });
-}
-
-/** Set if another variable is set, and only then. */
-export function TogetherWith(other: string): PropertyDecorator {
-  return ValidateBy({
-    name: 'togetherWith',
-    validator: {
-      validate: (value, argument) => (value !== '') === isSet(argument?.object, other),
-      defaultMessage: (argument) => `${argument?.property} must be set together with ${other}`,
-    },
-  });
-}
-
-/** Any number of such origins, comma-separated; their hosts are plain enough to stand in a Content-Security-Policy. */
+/** Any number of origins, comma-separated; their hosts are plain enough to stand in a Content-Security-Policy. */
 export function OriginsVariable(): PropertyDecorator {
   const isOrigin = (value: string, schemes: readonly string[]) =>
     isUrl(value, schemes) && new URL(value).origin === value && /^[a-z]+:\/\/[a-z0-9.-]+(:\d+)?$/.test(value);
@@ -141,9 +87,7 @@ export function OriginsVariable(): PropertyDecorator {
     validator: {
       validate: (value, argument) =>
         typeof value === 'string' &&
-        listOf(value).every((origin) =>
-          isOrigin(origin, isInProduction(argument?.object) ? ['https'] : ['https', 'http']),
-        ),
+        listOf(value).every((origin) => isOrigin(origin, webSchemes(argument?.object))),
       defaultMessage: (argument) =>
         `${argument?.property} must be https origins with no path and no slash at their end, comma-separated, such as https://pictures.example.com`,
     },
@@ -156,9 +100,7 @@ export function LinkVariable(): PropertyDecorator {
     name: 'link',
     validator: {
       validate: (value, argument) =>
-        value === '' ||
-        (typeof value === 'string' &&
-          isUrl(value, isInProduction(argument?.object) ? ['https'] : ['https', 'http'])),
+        value === '' || (typeof value === 'string' && isUrl(value, webSchemes(argument?.object))),
       defaultMessage: (argument) =>
         `${argument?.property} must be an https URL, such as https://www.example.com/page`,
     },
@@ -183,6 +125,11 @@ export function listOf(value: string): string[] {
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '');
+}
+
+/** Of an address: http only outside production. */
+function webSchemes(configuration: object | undefined): string[] {
+  return isInProduction(configuration) ? ['https'] : ['https', 'http'];
 }
 
 function isInProduction(configuration: object | undefined): boolean {
