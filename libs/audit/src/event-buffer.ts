@@ -3,8 +3,12 @@ import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 /** Limits of the buffer. An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** Refusals may fill only this part of the buffer, because anybody can cause them. */
-const REFUSALS_PART = 0.5;
+/** How much of the buffer the events of each stream may fill: anybody can cause refusals, and every user activity. */
+const PARTS: readonly (readonly [prefix: string, part: number])[] = [
+  [AUDIT_STREAMS.refusals.prefix, 0.5],
+  [AUDIT_STREAMS.activity.prefix, 0.9],
+  [AUDIT_STREAMS.trail.prefix, 1],
+];
 /** In characters, of at most three bytes each. The NATS of our manifests permits 128 KB. */
 const MAX_MESSAGE = 32_000;
 
@@ -39,7 +43,7 @@ export class EventBuffer {
   /** @returns false if the buffer is full */
   add({ id, type }: AuditEvent, line: string): boolean {
     const subject = auditSubject(type);
-    const part = subject.startsWith(AUDIT_STREAMS.refusals.prefix) ? REFUSALS_PART : 1;
+    const [, part = 1] = PARTS.find(([prefix]) => subject.startsWith(prefix)) ?? [];
     if (this.count >= MAX_EVENTS * part || this.characters + line.length > MAX_CHARACTERS * part)
       return false;
     let message = this.open.get(subject);

@@ -196,14 +196,14 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
 
   private onConnected(nats: NatsConnection): void {
     this.disconnected = new AbortController();
-    void this.ensureStreams(nats).then(() => this.send());
+    void this.ensureStreams(nats, this.disconnected.signal).then(() => this.send());
   }
 
   /** Again after each reconnect: NATS may have lost its disk. */
-  private async ensureStreams(nats: NatsConnection): Promise<void> {
+  private async ensureStreams(nats: NatsConnection, disconnected: AbortSignal): Promise<void> {
     const { retention } = this.options;
     if (!retention) return;
-    for (; this.disconnected && !this.isClosed; await sleep(RETRY_MS * 10, undefined, { ref: false })) {
+    for (; !disconnected.aborted && !this.isClosed; await sleep(RETRY_MS * 10, undefined, { ref: false })) {
       try {
         return await ensureAuditStreams(nats, retention);
       } catch (error) {

@@ -168,13 +168,7 @@ async function* storedEvents(
   read: () => void,
 ): AsyncGenerator<AuditEvent> {
   for (let left = pending; left > 0;) {
-    const messages = [];
-    const fetched = await consumer.fetch({ max_messages: Math.min(BATCH, left), expires: TIMEOUT_MS });
-    // To the end before any of it is yielded: while a caller pauses, the client waits in vain for heartbeats, and fails.
-    for await (const message of fetched) {
-      messages.push(message);
-      if (message.info.pending === 0) break;
-    }
+    const messages = await fetch(consumer, Math.min(BATCH, left));
     for (const message of messages) {
       read();
       yield* eventsOf(message);
@@ -183,6 +177,32 @@ async function* storedEvents(
     if (messages.length === 0) return;
     left -= messages.length;
   }
+}
+
+/**
+ * At most so many messages; none if the stream has no more.
+ *
+ * @throws Error if NATS does not answer: the client itself waits until it has reconnected
+ */
+async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
+  const messages: JsMsg[] = [];
+  const fetched = await consumer.fetch({ max_messages: count, expires: TIMEOUT_MS });
+  let isOverdue = false;
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    void fetched.close();
+  }, 2 * TIMEOUT_MS);
+  // To the end before any of it is used: while a caller pauses, the client waits in vain for heartbeats, and fails.
+  try {
+    for await (const message of fetched) {
+      messages.push(message);
+      if (message.info.pending === 0) break;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isOverdue) throw new Error('NATS does not answer any more: not all events were read');
+  return messages;
 }
 
 /** The events of a message, one per line. Others may publish to the stream's subjects: what is no event is left out. */

@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { RestartableNats } from '#testing/restartable-nats.js';
 import { claimSlot, type Slot } from '#testing/slot.js';
 import { testServices } from '#testing/test-services.js';
 import { AUDIT_STREAMS, auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
@@ -188,4 +189,24 @@ describe('the audit trail in NATS', () => {
       { stream: 'OAUTH_REFUSALS', maxBytes: 1024 ** 2, ...limits },
     ]);
   });
+});
+
+it('a reading ends with an error when NATS dies meanwhile and stays away', async () => {
+  const server = await RestartableNats.start();
+  const nats = await connect({ servers: server.url });
+  await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
+  // More than NATS delivers at once.
+  for (let n = 0; n < 2_000; n++) await storeEvent(nats, auditEvent('token', { type: 'token.issued' }));
+  await nats.close();
+  const reader = await AuditReader.open(server.url, 'audit test reader');
+  let killed: Promise<void> | undefined;
+  const readAll = async () => {
+    for await (const _ of reader.read({}, () => (killed ??= server.kill())));
+  };
+  try {
+    await expect(readAll()).rejects.toThrow('NATS');
+  } finally {
+    await reader.close();
+    await server.stop();
+  }
 });

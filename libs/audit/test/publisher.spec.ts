@@ -212,14 +212,16 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('counts what does not fit into its buffer, of which refusals get half', async () => {
+  it('counts what does not fit into its buffer: refusals get half, and a tenth is for the trail', async () => {
     // Nothing listens there.
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'request.refused' });
     expect(publisher.state).toEqual({ waiting: MAX_EVENTS / 2, dropped: MAX_EVENTS / 2 });
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record(issued(n));
-    expect(publisher.state).toEqual({ waiting: MAX_EVENTS, dropped: MAX_EVENTS });
-    expect(await value('oauth_audit_events_dropped_total')).toBe(MAX_EVENTS);
+    expect(publisher.state).toEqual({ waiting: MAX_EVENTS * 0.9, dropped: MAX_EVENTS * 1.1 });
+    for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'token.reuse_detected' });
+    expect(publisher.state).toEqual({ waiting: MAX_EVENTS, dropped: MAX_EVENTS * 2 });
+    expect(await value('oauth_audit_events_dropped_total')).toBe(MAX_EVENTS * 2);
     expect(await value('oauth_audit_events_waiting')).toBe(MAX_EVENTS);
   });
 
