@@ -201,7 +201,7 @@ it('a reading ends with an error when NATS dies meanwhile and stays away', async
   const reader = await AuditReader.open(server.url, 'audit test reader');
   let killed: Promise<void> | undefined;
   const readAll = async () => {
-    for await (const _ of reader.read({}, () => (killed ??= server.kill())));
+    for await (const _ of reader.read({}, () => void (killed ??= server.kill())));
   };
   try {
     await expect(readAll()).rejects.toThrow('NATS');
