@@ -15,6 +15,8 @@ const BUDGET = { forged: 6.2, refresh: 8.8, known: 4.6 };
 
 /** Subjects alternate in blocks, and the cheapest block of each counts: other processes only add cost. */
 const BLOCKS = 8;
+/** On a busy machine it takes more blocks until none of a subject's was disturbed. */
+const MOST_BLOCKS = 32;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;
 
@@ -90,17 +92,15 @@ async function block({ port, request, status }: Subject): Promise<number> {
 
 it('a request costs a small multiple of the same request to a bare Fastify route', async () => {
   const cheapest = new Map<string, number>();
-  for (let n = 0; n < BLOCKS; n += 1)
+  const cost = (name: keyof typeof subjects) => cheapest.get(name) ?? Infinity;
+  const exceeded = () =>
+    Object.entries({
+      forged: cost('forged') / cost('form'),
+      refresh: cost('refresh') / cost('form'),
+      known: cost('known') / cost('get'),
+    }).filter(([name, ratio]) => !(ratio < BUDGET[name as keyof typeof BUDGET]));
+  for (let n = 0; n < BLOCKS || (n < MOST_BLOCKS && exceeded().length > 0); n += 1)
     for (const [name, subject] of Object.entries(subjects))
       cheapest.set(name, Math.min(cheapest.get(name) ?? Infinity, await block(subject)));
-  const cost = (name: keyof typeof subjects) => cheapest.get(name) ?? NaN;
-  const ratios = {
-    forged: cost('forged') / cost('form'),
-    refresh: cost('refresh') / cost('form'),
-    known: cost('known') / cost('get'),
-  };
-  const exceeded = Object.entries(ratios).filter(
-    ([name, ratio]) => !(ratio < BUDGET[name as keyof typeof BUDGET]),
-  );
-  expect(exceeded).toEqual([]);
+  expect(exceeded()).toEqual([]);
 });

@@ -67,11 +67,12 @@ async function set(client: TestClient, disabled: boolean): Promise<void> {
   await app.settled();
 }
 
-/** Resolves when a broadcast names the client. Listens when this returns. */
-function named({ client_id }: TestClient): Promise<void> {
+/** Resolves when so many broadcasts have named the client. Listens when this returns. */
+function named({ client_id }: TestClient, times = 1): Promise<void> {
+  let left = times;
   return new Promise((resolve) => {
     const stop = app.hear(SUBJECTS.clientChanged, (event) => {
-      if ((event as { client_id: string }).client_id !== client_id) return;
+      if ((event as { client_id: string }).client_id !== client_id || --left > 0) return;
       stop();
       resolve();
     });
@@ -169,7 +170,12 @@ describe('what a token app knows of disabled clients', () => {
   it('lasts while PostgreSQL is away, except for a client that a broadcast has named since', async () => {
     const [token, another, unsure] = [await tokenOf(ours), await tokenOf(other), await app.client()];
     const changed = await tokenOf(unsure);
+    // The operator's broadcast, and that of the token app when it finds the client disabled.
+    const told = named(ours, 2);
     await set(ours, true);
+    expect(await introspect(token)).toEqual({ active: false });
+    await told;
+    await app.settled();
     expect(await introspect(token)).toEqual({ active: false });
     postgres.down = true;
     postgres.cut();
@@ -188,12 +194,15 @@ describe('what a token app knows of disabled clients', () => {
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
-      // The operator's broadcast has come to the API, and not yet to the token app: the API asks, and caches the answer.
-      await app.registrations.setDisabled(ours.client_id, true);
+      // The operator's broadcast has come to the API, and not yet to the token app: the API asks, and caches the answer. The app's
+      // own reading, each 5 s, does not see the change before the COMMIT.
+      await app.sql('BEGIN');
+      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [ours.client_id]);
       expect(await introspector.introspect(token)).toMatchObject({ clientId: ours.client_id });
       expect(introspector.cached(token)).toBeDefined();
       const told = named(ours);
       await app.settled();
+      await app.sql('COMMIT');
       // Whatever makes the token app read: it finds ours.
       await announce(other);
       await told;
