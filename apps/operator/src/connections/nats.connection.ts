@@ -9,7 +9,7 @@ import {
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { warn } from '../command-line/output.js';
 
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 5_000;
 /** Long enough for a client that every user has allowed. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 

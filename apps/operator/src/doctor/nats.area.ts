@@ -6,7 +6,7 @@ import { isLoopback } from './address.checks.js';
 import type { Area } from './finding.js';
 import { examineNats, NATS_CHECKS, type NatsFacts } from './nats.checks.js';
 
-const TIMEOUT_MS = 3_000;
+const TIMEOUT_MS = 5_000;
 const LIMIT_MS = 10_000;
 
 /**
