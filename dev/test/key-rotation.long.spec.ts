@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { runOperator } from '../../apps/operator/test/run-operator.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
@@ -25,6 +27,7 @@ const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
 /** More than `fetch` keeps connections to one process, each of which may be cut. */
 const ATTEMPTS = 20;
+const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
 
 beforeAll(async () => {
@@ -113,6 +116,7 @@ async function delivered(send: () => Promise<Answer>): Promise<Answer> {
     } catch (error) {
       // What `fetch` throws when it gets no answer.
       if (!(error instanceof TypeError) || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
     }
   }
 }
@@ -164,7 +168,7 @@ it('two rotations under load refuse nobody, not even tokens from before the firs
 
   const actors = [keepExchanging(), keepRefreshing(), keepRefreshing(), keepRefreshing()];
   const failure = Promise.all(actors).then(() => undefined);
-  failure.catch((error: unknown) => refused.push(String(error)));
+  failure.catch((error: unknown) => refused.push(inspect(error)));
   await loadGoesOn(5);
 
   const steps: number[] = [];

@@ -4,13 +4,16 @@ import { ClientTransferStore } from '#database/client/client-transfer.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
+import { connect, databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { DatabaseInspection } from '#database/connection/database-inspection.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
 import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
+
+/** More than a request gets: nobody repeats a command that gave up, and its machine may be far from the servers. */
+const LIMITS = { ...requestLimits(5_000), poolSize: 2 };
 
 /** The stores of one command, which share a connection pool. */
 export type Stores = Awaited<ReturnType<typeof openStores>>;
@@ -20,7 +23,7 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
  * @throws DependencyUnavailableError
  */
 export async function openStores(databaseUrl: string, schema: string, retryForMs: number) {
-  const database = databaseDataSource(databaseUrl, { ...REQUEST_LIMITS, poolSize: 2 }, schema);
+  const database = databaseDataSource(databaseUrl, LIMITS, schema);
   await connect(database, databaseUrl, retryForMs);
   return {
     clients: new ClientStore(database),
