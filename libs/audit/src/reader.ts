@@ -236,7 +236,7 @@ const isOptionalNumber: Check = (value) => value === undefined || typeof value =
 const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
   version: (value) => typeof value === 'number',
   id: isText,
-  // Also a time that exists: 2026-13-01 is none.
+  // The pattern alone would accept the month 13.
   time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
   type: isText,
   service: isText,

@@ -3,7 +3,7 @@ import { runCommand } from './backing/run-command.js';
 
 /**
  * When a living process began, in the system's own notation: together with its number it never names another process.
- * Undefined when there is none, or when it is dead and only waits to be asked for its exit code.
+ * Undefined if no such process runs. A zombie, whose parent has not read its exit code yet, does not run.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);

@@ -41,7 +41,7 @@ export async function recordCommand(
     warn(`NATS (NATS_URL) did not store this event of the audit trail: ${jsonText(event)}`);
 }
 
-/** The name of the person who runs this command, and the machine: OPERATOR_NAME, or by default the user of the operating system. */
+/** `name@machine`. The name is OPERATOR_NAME, or by default that of the operating system's user. */
 function operatorName(): string {
   return `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }

@@ -49,7 +49,7 @@ export async function findClient(settings: DatabaseSettings, clientId: string): 
   return client;
 }
 
-/** The name of a client; null if there is none, or it is deleted. */
+/** Finds the name of a client; null if the client is unknown or deleted. */
 export async function nameOf(settings: DatabaseSettings, clientId: string): Promise<string | null> {
   return withStores(settings, async ({ clients }) => (await clients.find(clientId))?.name ?? null);
 }

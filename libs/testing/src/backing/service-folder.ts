@@ -33,7 +33,7 @@ export async function keptFolder(
   return ownFolder(fallback);
 }
 
-/** Named by the folder and by a number kept in it, so that whoever removes that folder begins anew. */
+/** Its name contains a hash of the folder and a number that the folder keeps, so that removing the folder starts afresh. */
 async function fallbackFolder(directory: string): Promise<string> {
   const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));

@@ -26,7 +26,7 @@ export async function clearStalePid(data: string): Promise<void> {
   }
 }
 
-/** The command line of a living process, its arguments separated by spaces; empty when there is none. */
+/** Returns the command line of a process, with spaces between the arguments; empty if no such process runs. */
 async function commandLine(pid: number): Promise<string> {
   const listed = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (listed !== undefined) return listed.replaceAll('\0', ' ').trim();

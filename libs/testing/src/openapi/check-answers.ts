@@ -44,7 +44,7 @@ export function checkingAnswers<Configuration>(
 
 function addHook(fastify: FastifyInstance, checker: AnswerChecker, report: AnswerReport): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    // A path of another configuration, or of nobody.
+    // No route has this path, or another configuration serves it.
     if (request.is404) {
       done(null, payload);
       return;
