@@ -119,7 +119,8 @@ describe('doctor: clients', () => {
   });
 
   it('names commands that are safe to paste, whatever was registered', () => {
-    const [finding] = found({ redirectUris: ["http://a.example.com/$(reboot)'"] });
+    const [finding] = found({ clientId: '$(reboot)', redirectUris: ["http://a.example.com/$(reboot)'"] });
+    expect(finding?.remedy).toContain(`client update '$(reboot)' --remove-redirect-uri`);
     expect(finding?.remedy).toContain(`--remove-redirect-uri 'http://a.example.com/$(reboot)'\\'''`);
   });
 

@@ -5,6 +5,7 @@ import { unknownClient } from '../client/client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { invocation, OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { shellWord } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -62,7 +63,7 @@ async function rotate(clientId: string, options: JsonOption): Promise<void> {
     printFields(created);
     if (oldest && oldest.id !== secretId)
       printLine(
-        `\nThe old one still works. When the application uses the new one:\n  ${invocation()} client secret revoke ${clientId} ${oldest.id}`,
+        `\nThe old one still works. When the application uses the new one:\n  ${invocation()} client secret revoke ${shellWord(clientId)} ${oldest.id}`,
       );
   });
   await publishClientChanged(settings.NATS_URL, clientId);
@@ -75,7 +76,9 @@ async function list(clientId: string, options: JsonOption): Promise<void> {
   const live = liveSecrets(outcome, clientId).map(describe);
   printResult(options, live, () => {
     if (live.length === 0)
-      return printLine(`No secret is live; make one: ${invocation()} client secret rotate ${clientId}`);
+      return printLine(
+        `No secret is live; make one: ${invocation()} client secret rotate ${shellWord(clientId)}`,
+      );
     printTable(
       ['id', 'created_at', 'last_used_on'],
       live.map(({ id, created_at, last_used_on }) => [id, created_at.slice(0, 10), last_used_on ?? 'never']),
@@ -124,17 +127,18 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
       throw new InputError([
         'two secrets are live, and there can be no third: revoke the one that is no longer in use',
         ...outcome.live.map(
-          (secret) => `${invocation()} client secret revoke ${clientId} ${secret.id}  # ${usageOf(secret)}`,
+          (secret) =>
+            `${invocation()} client secret revoke ${shellWord(clientId)} ${secret.id}  # ${usageOf(secret)}`,
         ),
       ]);
     case 'unknown_secret':
       throw new InputError([
-        `no live secret of the client is ${quoted(secretId)}: see ${invocation()} client secret list ${clientId}`,
+        `no live secret of the client is ${quoted(secretId)}: see ${invocation()} client secret list ${shellWord(clientId)}`,
       ]);
     default:
       throw new InputError([
         'it is the last live secret: the application could not authenticate any more; make another one first ' +
-          `(${invocation()} client secret rotate ${clientId}), or give --force`,
+          `(${invocation()} client secret rotate ${shellWord(clientId)}), or give --force`,
       ]);
   }
 }

@@ -2,7 +2,7 @@ import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
 import { invocation } from '../command-line/operator-command.js';
-import { shellQuoted } from '../command-line/shell.js';
+import { shellQuoted, shellWord } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {
@@ -129,7 +129,7 @@ export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectU
 
 function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  const replace = `register the right address: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)} --add-redirect-uri https://…`;
+  const replace = `register the right address: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)} --add-redirect-uri https://…`;
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
   if (url?.protocol === 'http:' && !LOOPBACK_HOSTS.has(host))
@@ -152,7 +152,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-unresolvable',
         subject,
         problem: `${quoted(uri)}: there is no host ${host} in DNS`,
-        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)}`,
+        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)}`,
       },
     ];
   if (url?.protocol !== 'http:') return [];
@@ -162,7 +162,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-loopback',
         subject,
         problem: `${quoted(uri)} is on the machine of whoever clicks Allow: it is for trying out`,
-        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${client.clientId} --remove-redirect-uri ${shellQuoted(uri)}`,
+        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)}`,
       },
     ];
   if (host !== 'localhost') return [];
@@ -180,7 +180,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   if (client.type === 'public') return [];
   const subject = subjectOf(client);
   const { clientId } = client;
-  const rotate = `${invocation()} client secret rotate ${clientId}`;
+  const rotate = `${invocation()} client secret rotate ${shellWord(clientId)}`;
   const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   if (live.length === 0)
     return [
@@ -188,14 +188,14 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
         check: 'client-without-secret',
         subject,
         problem: 'no secret of it is live: it cannot get tokens',
-        remedy: `if it is still in use: ${rotate}; otherwise: ${invocation()} client delete ${clientId}`,
+        remedy: `if it is still in use: ${rotate}; otherwise: ${invocation()} client delete ${shellWord(clientId)}`,
       },
     ];
   const findings: Finding[] = [];
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
-    const revoke = `${invocation()} client secret revoke ${clientId} ${secret.id}`;
+    const revoke = `${invocation()} client secret revoke ${shellWord(clientId)} ${secret.id}`;
     // Only one of the rules for each secret: the remedy is the same.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       findings.push({
@@ -209,7 +209,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
         check: 'secret-never-used',
         subject,
         problem: `secret ${secret.id} is ${age} days old, and was never used`,
-        remedy: `ask where it is; if nobody needs it: ${revoke}, or ${invocation()} client delete ${clientId}`,
+        remedy: `ask where it is; if nobody needs it: ${revoke}, or ${invocation()} client delete ${shellWord(clientId)}`,
       });
     else if (age > OLD_DAYS)
       findings.push({
@@ -235,7 +235,7 @@ function scopes(client: ExaminedClient, known: readonly string[] | null): Findin
       check: 'client-scope-unknown',
       subject: subjectOf(client),
       problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
-      remedy: `${invocation()} client update ${client.clientId} --scope ${shellQuoted(rest || '…')}`,
+      remedy: `${invocation()} client update ${shellWord(client.clientId)} --scope ${shellQuoted(rest || '…')}`,
     },
   ];
 }
