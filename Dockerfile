@@ -9,10 +9,10 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # .dockerignore excludes dev/, libs/testing and all tests.
 FROM dependencies AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json bundle.mjs ./
+COPY tsconfig.json tsconfig.build.json build.mjs ./
 COPY apps apps
 COPY libs libs
-RUN npm run -s build && rm -f dist/*.tsbuildinfo
+RUN npm run -s build && rm -rf dist/.build dist/*.tsbuildinfo
 
 FROM node:26.10.0-trixie-slim
 ENV NODE_ENV=production

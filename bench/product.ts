@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { migrate } from '#database/connection/migrate.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { createTrail } from '#testing/isolate.js';
 import { startBackingServices } from '#testing/backing/backing-services.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { progressOn } from '#testing/backing/progress.js';
@@ -36,6 +37,7 @@ export async function startProduct(): Promise<Product> {
     progress: progressOn(process.stderr),
   });
   await migrate(services.databaseUrl);
+  await createTrail(services.natsUrl);
   const keys = randomBytes(32).toString('base64url');
   const fixture = await openFixture({ ...services, close: () => services.stop() }, keys, {
     ...DEFAULT_LIFETIMES,

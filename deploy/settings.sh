@@ -48,12 +48,21 @@ for process in authorize token; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: a user per process, and one for your product; nats.conf has its permissions.
+# NATS: a user per process, one for your product, and with the same password one for the audit trail; nats.conf has their
+# permissions.
 : >nats/passwords.conf
-for process in authorize token resource operator product; do
+for process in authorize token resource operator product migrate; do
   secret=$(password)
   echo "${process}_password: \"$secret\"" >>nats/passwords.conf
-  echo "NATS_URL=nats://$process:$secret@nats:4222" >$process/nats.env
+  case $process in
+  migrate) ;;
+  *) echo "NATS_URL=nats://$process:$secret@nats:4222" ;;
+  esac >$process/nats.env
+  case $process in
+  authorize | token | resource | operator | migrate)
+    echo "AUDIT_NATS_URL=nats://audit-$process:$secret@nats:4222" >>$process/nats.env
+    ;;
+  esac
 done
 
 # 32 random bytes, base64url: one key, the same for authorize and token.

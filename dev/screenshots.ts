@@ -18,11 +18,17 @@ const FOLDER = 'screenshots';
 /** The pictures that the documents show; they are updated. */
 const SHOWN = path.join('docs', 'screenshots');
 
+/** Small enough for the documents. */
 const PAGE = { width: 560, height: 320 };
+const PHONE = { width: 375, height: 320 };
+const DESKTOP = { width: 1280, height: 720 };
 const VARIANTS = {
   light: { locale: 'en', viewport: PAGE },
   dark: { locale: 'en', viewport: PAGE, colorScheme: 'dark' },
-  phone: { locale: 'en', viewport: { width: 360, height: 320 } },
+  phone: { locale: 'en', viewport: PHONE },
+  'phone-dark': { locale: 'en', viewport: PHONE, colorScheme: 'dark' },
+  desktop: { locale: 'en', viewport: DESKTOP },
+  'desktop-dark': { locale: 'en', viewport: DESKTOP, colorScheme: 'dark' },
   arabic: { locale: 'ar', viewport: PAGE },
 } as const;
 

@@ -17,8 +17,8 @@ export class Failure extends Error {
 /** An authorization response that does not belong to a request of this browser. */
 export function unexpectedAnswer(): Failure {
   return new Failure(400, {
-    title: 'We did not expect this answer',
-    text: 'It was used already, or it belongs to another browser or another service. Please connect again.',
+    title: 'This response is not valid',
+    text: 'It was already used, or it belongs to another browser or service. Please connect again.',
   });
 }
 
@@ -31,12 +31,12 @@ export function describeFailure(error: unknown): {
   if (error instanceof Failure) return { status: error.status, message: error.page, log: error.log };
   const { statusCode = 500, code, name } = error as Partial<FastifyError>;
   if (statusCode < 500) {
-    const message = { title: 'This did not work', text: 'Your browser sent something we cannot read.' };
+    const message = { title: 'Bad request', text: 'We could not read the request that your browser sent.' };
     return { status: statusCode, message, log: { code } };
   }
   const message = {
     title: 'Something went wrong',
-    text: 'The mistake is ours. Your calendar is not affected; please try again in a moment.',
+    text: 'Your calendar is not affected. Please try again in a moment.',
   };
   return { status: 500, message, log: { code, name, stack: (error as Error).stack } };
 }

@@ -23,6 +23,8 @@ export interface TokenPair {
   readonly refresh: string;
   /** Whether they are bound to the actor's key (RFC 9449). */
   readonly bound: boolean;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
 }
 
 /** The kind of client and token that a request needs. */
@@ -35,6 +37,8 @@ const random = (size = 24) => randomBytes(size).toString('base64url');
 /** How many retired credentials are kept for reuse in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
+/** Access tokens expire after 30 minutes. */
+const SHARED_FOR_MS = 20 * 60_000;
 
 /**
  * An application with its users, for building valid requests. Each lane has its own actor, so that no lane invalidates the
@@ -42,7 +46,7 @@ const MAX_ATTEMPTS = 10;
  */
 export class Actor {
   /** Each pair has a grant of its own: no other request uses a credential of that grant. */
-  private readonly pairs: TokenPair[] = [];
+  private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
   private cookie: string | null = null;
 
@@ -74,7 +78,12 @@ export class Actor {
       secretHash: hash,
     });
     const nativeUris = ['http://127.0.0.1/callback', 'com.example.fuzz:/callback'];
-    const native = await clients.create({ ...client, type: 'public', redirectUris: nativeUris });
+    const native = await clients.create({
+      ...client,
+      type: 'public',
+      redirectUris: nativeUris,
+      requireState: false,
+    });
     const resourceServer = await resourceServers.create(`Fuzz ${name}`, api.hash);
     const password = random();
     const email = `${name}${random(6).toLowerCase()}@example.com`;
@@ -143,6 +152,8 @@ export class Actor {
   /** A valid token pair. `take` removes it from the pool, for requests that may invalidate it. */
   async pair(kind: GrantKind, use: 'share' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
+    const oldest = Date.now() - SHARED_FOR_MS;
+    this.pairs = this.pairs.filter(({ issuedAt }) => issuedAt > oldest);
     const at = this.pairs.findIndex(({ client, bound }) => client.id === id && bound === kind.bound);
     const pair = this.pairs[at] ?? (await this.exchange(kind));
     if (use === 'share' && at < 0) this.pairs.push(pair);
@@ -220,11 +231,11 @@ export class Actor {
     const { access_token: access, refresh_token: refresh } = pair;
     this.world.secrets.add('access token', access);
     this.world.secrets.add('refresh token', refresh);
-    return { client, access, refresh, bound: kind.bound };
+    return { client, access, refresh, bound: kind.bound, issuedAt: Date.now() };
   }
 
   private async logIn(): Promise<string> {
-    const before = `session=${this.newSecret('cookie')}`;
+    const before = `oauth_service_session=${this.newSecret('cookie')}`;
     const { email, password } = this.user;
     const form = { csrf_token: this.csrf(before, 'login'), username: email, password };
     const url = `${this.world.urls.authorize}/auth/login`;

@@ -1,4 +1,6 @@
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { AppName } from '#testing/launch-app.js';
+import { DESCRIPTIONS } from '#testing/openapi/descriptions.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
@@ -18,6 +20,8 @@ export interface SentRequest {
   readonly internal: boolean;
   readonly method: string;
   readonly target: string;
+  /** Present if the bytes were changed: any operation of the app may have answered. */
+  readonly isRaw?: true;
   /** The login form shows it again. */
   readonly username?: string;
   /** The allowed statuses of a valid request; absent for any other request. */
@@ -30,6 +34,7 @@ export interface OracleState {
   readonly secrets: Pick<KnownSecrets, 'in'>;
   /** The redirect URIs of every client, by its id. */
   readonly redirectUris: ReadonlyMap<string, readonly string[]>;
+  readonly urls: { readonly authorize: string };
 }
 
 /** A rate limit may refuse a valid request. */
@@ -127,12 +132,14 @@ function decoded(text: string): string {
 
 /** Redirects lead to our pages or to an exact redirect URI of the client, except for the port of a loopback URI (RFC 9700 2.1). */
 function redirectProblem(
-  { target }: SentRequest,
+  { app, target }: SentRequest,
   location: string,
-  { redirectUris }: OracleState,
+  { redirectUris, urls }: OracleState,
 ): string | null {
   if (!/^[\x21-\x7E]+$/.test(location)) return 'redirect to an invalid URI';
   if (/^\/(?![/\\])/.test(location)) return null;
+  // error_uri is a URL of the token app; the page is in the authorize app.
+  if (app === 'token' && location === urls.authorize + ENDPOINTS.errorGuide) return null;
   const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
   const isCertain = client !== undefined && another === undefined;
   const registered = isCertain ? (redirectUris.get(client) ?? []) : [...redirectUris.values()].flat();
@@ -145,21 +152,22 @@ function redirectProblem(
   return /[?&]iss=/.test(location) ? null : 'redirect without iss';
 }
 
-function cacheControlOf(target: string, isImage: boolean): RegExp {
-  // The address of an image of the brand changes with its content.
-  if (isImage) return /^no-store$|^public, max-age=\d+, immutable$/;
-  // The description of the endpoints is the same for everybody.
-  return /\/openapi\.json(?:\?|$)/.test(target) ? /^no-store$|^public, max-age=300$/ : /^no-store$/;
+/** The allowed values of Cache-Control. */
+function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
+  const description = DESCRIPTIONS[app];
+  if (isRaw) return ['no-store', ...description.cacheControls];
+  // The router decodes a path, ends it at a fragment and ignores the authority of a URI in absolute form (RFC 9112 3.2.2).
+  const path = decoded(target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '');
+  return [description.cacheControl({ method, path, status }) ?? 'no-store'];
 }
 
 /** Checks the headers of an app's answers and the format of its errors. */
-function formatProblems({ app, method, target }: SentRequest, answer: Answer, text: string): string[] {
+function formatProblems(sent: SentRequest, answer: Answer, text: string): string[] {
+  const { app, method } = sent;
   const { status } = answer;
   const isError = status >= 400;
   const type = app === 'authorize' ? /^text\/html; charset=utf-8$/ : /^application\/json; charset=utf-8$/;
-  const isImage = header(answer, 'content-type')?.startsWith('image/') ?? false;
   const rules: readonly (readonly [applies: boolean, name: string, rule: RegExp])[] = [
-    [true, 'cache-control', cacheControlOf(target, isImage)],
     [true, 'x-content-type-options', /^nosniff$/],
     [app === 'authorize', 'content-security-policy', /frame-ancestors 'none'|sandbox/],
     [isError, 'content-type', type],
@@ -170,6 +178,8 @@ function formatProblems({ app, method, target }: SentRequest, answer: Answer, te
   const wrong = rules
     .filter(([applies, name, rule]) => applies && !rule.test(header(answer, name) ?? ''))
     .map(([, name]) => `${name}: ${header(answer, name)}`);
+  const cacheControl = header(answer, 'cache-control') ?? '';
+  if (!cacheControlsOf(sent, status).includes(cacheControl)) wrong.push(`cache-control: ${cacheControl}`);
   const hasErrorFormat =
     app === 'authorize' || isOAuthError(text) || (app === 'resource' && isApiError(text));
   if (isError && method !== 'HEAD' && !hasErrorFormat) wrong.push(`body: ${text.slice(0, 300)}`);

@@ -9,8 +9,8 @@ Content-Type: application/json; charset=utf-8; charset=utf-7 | application/json\
 Content-Encoding: gzip | deflate | br | identity | x | gzip, gzip |
 Authorization: | Basic | Basic = | Basic Og== | Basic %%% | Basic Zm9v | Basic AAAAOgAA | Basic Zm9vOmJhcg==, Bearer x
 Authorization: Bearer | Bearer a b | Bearer \xFF | bearer x | DPoP | DPoP x | Digest username="a" | Negotiate
-Cookie: | ; | = | session | session= | session="x" | session=x; session=y | session=${'A'.repeat(43)} | a=\xFF
-Cookie: device=.... | device=${'x.'.repeat(150)} | language=xx | __proto__=1 | a=${'b'.repeat(9_000)}
+Cookie: | ; | = | oauth_service_session | oauth_service_session= | oauth_service_session="x" | oauth_service_session=x; oauth_service_session=y | oauth_service_session=${'A'.repeat(43)} | a=\xFF
+Cookie: oauth_service_device=.... | oauth_service_device=${'x.'.repeat(150)} | oauth_service_language=xx | __proto__=1 | a=${'b'.repeat(9_000)}
 Origin: null | | https://evil.example | http://localhost | x | \xFF
 Sec-Fetch-Site: same-origin | cross-site | none | | x
 Host: | evil.example | localhost | localhost:0 | a b | [::1] | \xFF | localhost:99999 | ${'x'.repeat(300)} | a/${MARKUP}

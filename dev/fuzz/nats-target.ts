@@ -152,8 +152,14 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     }),
     isExpected: ({ status }) => status === 'unknown',
   },
-  // Every payload gets the same answer, which is no Nest packet.
-  serviceStatus: { data: async () => ({}), isExpected: () => true },
+  userDelete: {
+    data: async (actor) => ({
+      issuer: 'https://product.example.com',
+      external_id: actor.newSecret('state'),
+      updated_at: new Date().toISOString(),
+    }),
+    isExpected: ({ status }) => status === 'unknown',
+  },
   grantRevoked: { data: async (actor) => ({ grant_id: actor.newSecret('state') }) },
   clientChanged: { data: async ({ confidential }) => ({ client_id: confidential.id }) },
   userChanged: { data: async ({ user }) => ({ user_id: user.id }) },

@@ -36,6 +36,7 @@ export async function openRaw(world: World, tally: Tally): Promise<Target<RawRec
           port,
           sent: {
             ...changed,
+            isRaw: true,
             where: `raw, ${Object.keys(how)[0] ?? ''}: ${sent.internal ? 'internal port' : sent.app}`,
             answers: { min: staysValid ? 1 : 0, max: requests },
             ...(staysValid && validStatuses && { validStatuses }),

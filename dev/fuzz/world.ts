@@ -9,6 +9,7 @@ import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture } from '#testing/fixture.js';
 import type { Isolated } from '#testing/isolate.js';
 import { type AppName, launchApp } from '#testing/launch-app.js';
+import { PATIENT_ENVIRONMENT } from '#testing/patience.js';
 import type { KnownSecrets } from './leaks.js';
 
 export const APPS = ['authorize', 'token', 'resource'] as const satisfies readonly AppName[];
@@ -65,6 +66,7 @@ export async function startWorld(
       name,
       port: ports[name],
       env: {
+        ...PATIENT_ENVIRONMENT,
         AUTH_URL: urls.authorize,
         BASE_URL: urls.token,
         API_URL: urls.resource,

@@ -1,8 +1,8 @@
-import type {
-  ContentDescription,
-  HeaderDescription,
-  OperationDescription,
-  ResponseDescription,
+import {
+  type ContentDescription,
+  fixedHeader,
+  type OperationDescription,
+  type ResponseDescription,
 } from '#openapi/operation.js';
 import type { SchemaSource } from '#openapi/schema.js';
 import type { Route } from './routes.js';
@@ -121,10 +121,7 @@ function requestBody({ dto }: Route, { form }: OperationDescription, schemas: Sc
 function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
   const fixed = headers.filter(({ name }) => !/^content-(type|security-policy)$/i.test(name));
   if (fixed.length === 0) return answer;
-  const described = fixed.map(({ name, value }): [string, HeaderDescription] => [
-    name,
-    { description: `Always \`${value}\`.`, required: true, schema: { type: 'string', enum: [value] } },
-  ]);
+  const described = fixed.map(({ name, value }) => [name, fixedHeader(value)] as const);
   return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(described) } };
 }
 

@@ -31,7 +31,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-session',
-    description: 'Session of a browser; without https its name is `session`.',
+    description: 'Session of a browser; without https its name is `oauth_service_session`.',
   },
 };
 

@@ -7,6 +7,7 @@ import { temporaryFolder } from '#testing/backing/service-folder.js';
 import type { BackingService } from '#testing/backing/started-service.js';
 import { unprivilegedUser } from '#testing/backing/system-user.js';
 import { descendantsOf } from '#testing/process-tree.js';
+import { createTrail } from '#testing/isolate.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { RedisNode } from '#testing/topology/redis-node.js';
 import { serverProgram } from '#testing/topology/server-program.js';
@@ -50,6 +51,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
 
 async function startNats(): Promise<PrivateServer> {
   const nats = await RestartableNats.start();
+  await createTrail(nats.url);
   return {
     url: nats.url,
     start: () => nats.restart(),

@@ -8,6 +8,7 @@ const SECRETS = new Set([
   'DATABASE_URL',
   'REDIS_URL',
   'NATS_URL',
+  'AUDIT_NATS_URL',
   'TOKEN_KEYS',
   'CLIENT_ID',
   'CLIENT_SECRET',
@@ -35,14 +36,14 @@ export function appCommands(
     HOST: '127.0.0.1',
     BASE_URL,
   };
-  const NATS_URL = services.natsUrl;
+  const nats = { NATS_URL: services.natsUrl, AUDIT_NATS_URL: env['AUDIT_NATS_URL'] };
   const stateful = {
     ...common,
     AUTH_URL,
     API_URL,
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
-    NATS_URL,
+    ...nats,
     TOKEN_KEYS: account.tokenKeys,
   };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
@@ -51,7 +52,7 @@ export function appCommands(
     // Its guard also deletes the run file if npm start is killed.
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: stateful, remove: [runFile] },
     { ...app('token'), port: ports.TOKEN_PORT, env: stateful },
-    { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, NATS_URL } },
+    { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },
     {
       name: 'demo-app',
       main: 'dev/demo-app/main',

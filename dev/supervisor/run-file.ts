@@ -13,11 +13,13 @@ export async function writeRunFile(
   account: Account,
   services: BackingServices,
   internal: InternalUrls,
+  auditUrl: string | undefined,
 ): Promise<void> {
   const content = {
     auth_url: settings.authUrl,
     base_url: settings.baseUrl,
     api_url: settings.apiUrl,
+    other_api_urls: settings.otherApiUrls,
     internal: Object.fromEntries(internal),
     client: {
       client_id: account.clientId,
@@ -32,6 +34,7 @@ export async function writeRunFile(
     database_schema: settings.schema,
     redis_url: services.redisUrl,
     nats_url: services.natsUrl,
+    audit_nats_url: auditUrl,
     token_keys: account.tokenKeys,
   };
   const draft = `${file}.${process.pid}`;

@@ -29,6 +29,8 @@ export interface Settings {
   authUrl: string;
   baseUrl: string;
   apiUrl: string;
+  /** OTHER_API_URLS; empty for none. */
+  otherApiUrls: string;
   demoUrl: string;
   redirectUri: string;
 }
@@ -77,6 +79,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     authUrl: at(ports.AUTHORIZE_PORT),
     baseUrl: at(ports.TOKEN_PORT),
     apiUrl: at(ports.RESOURCE_PORT),
+    otherApiUrls: env['OTHER_API_URLS'] ?? '',
     demoUrl: at(ports.DEMO_PORT),
     redirectUri: `${at(ports.DEMO_PORT)}/callback`,
   };

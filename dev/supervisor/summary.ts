@@ -32,7 +32,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
   // The demo logs in with a password.
   const commands = [
     ...(settings.loginAt ? [] : ['npm run demo', 'npm run demo:operator']),
-    'npm run -s operator -- --help',
+    'npx operator --help',
   ];
   return [
     '',

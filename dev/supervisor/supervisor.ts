@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databasePlace } from '#database/connection/errors.js';
 import { migrate } from '#database/connection/migrate.js';
+import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '#testing/backing/backing-services.js';
 import { localFolder } from '#testing/backing/local-folder.js';
 import type { Progress } from '#testing/backing/progress.js';
@@ -12,6 +13,8 @@ import { checkExternalServices } from './external-services.js';
 import { type InternalUrls, writeRunFile } from './run-file.js';
 import { seed, missingSetup } from './seed.js';
 import { readSettings, type Settings } from './settings.js';
+import { createStreams } from '../../apps/operator/src/audit/create-streams.js';
+import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
 import { lockFolder, type FolderLock } from './folder-lock.js';
 import { StartError } from './start.error.js';
 import { summary } from './summary.js';
@@ -65,6 +68,7 @@ export class Supervisor {
     this.services = services;
     const account = await demoAccount(settings);
     await this.prepareDatabase(services, account);
+    await this.prepareTrail(services);
 
     this.step('starting authorize, token, resource and the demo application');
     const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
@@ -76,7 +80,7 @@ export class Supervisor {
     await Promise.all(started);
     if (this.stopping) return;
     const internal = this.internalUrls();
-    await writeRunFile(this.runFile, settings, account, services, internal);
+    await writeRunFile(this.runFile, settings, account, services, internal, env['AUDIT_NATS_URL']);
     this.step('ready');
     this.show(summary(settings, account, internal));
   }
@@ -119,6 +123,18 @@ export class Supervisor {
     await migrate(databaseUrl, { schema: settings.schema });
     this.step('seeding it with the demo application and the demo user');
     await seed(databaseUrl, account, settings);
+  }
+
+  /** A NATS of NATS_URL may have no JetStream: the product works without the trail. */
+  private async prepareTrail({ databaseUrl, natsUrl }: BackingServices): Promise<void> {
+    const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
+    this.step('creating the streams of the audit trail');
+    try {
+      await createStreams(loadConfiguration(MigrateSettings, given));
+    } catch (error) {
+      if (!this.env['NATS_URL']) throw error;
+      this.step(`there is no audit trail: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   private internalUrls(): InternalUrls {

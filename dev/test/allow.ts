@@ -6,18 +6,16 @@ import type { RunFile } from '../demo/run-file.js';
  * Opens an authorization URL in a new browser, logs in, and clicks Allow if necessary.
  *
  * @param without the checkboxes of the consent page that stay empty
- * @param reach the address at which the test reaches a public one
  * @returns the address at the application to which the browser is sent
  */
 export async function allow(
   { user }: Pick<RunFile, 'user'>,
   authorizationUrl: string | URL,
   without: readonly string[] = [],
-  reach = (url: URL) => url,
 ): Promise<URL> {
   const cookies = new CookieJar();
   const visit = async (url: URL, form?: Record<string, string>): Promise<Response> => {
-    const answer = await fetch(reach(url), {
+    const answer = await fetch(url, {
       redirect: 'manual',
       headers: { Cookie: cookies.header(url) ?? '' },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),

@@ -73,6 +73,7 @@ it('the description has every parameter that an authorization request is checked
     type: 'confidential' as const,
     redirectUris: ['https://app.example.com/callback'],
     scopes: ['profile:read'],
+    requireState: true,
   };
   checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
   // The client is found, and a pushed request resolved, before these checks.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GuardedProcess } from '#testing/backing/guarded-process.js';
 import { type AppName, launchApp as launch } from '#testing/launch-app.js';
+import { PATIENT_ENVIRONMENT } from '#testing/patience.js';
 
 export type { AppName };
 
@@ -26,7 +27,8 @@ export async function launchApp(
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
   let output = '';
   const onOutput = (text: string) => (output += text);
-  const app = await launch({ name, port, env, logFile: join(folder, 'log'), onOutput });
+  const logFile = join(folder, 'log');
+  const app = await launch({ name, port, env: { ...PATIENT_ENVIRONMENT, ...env }, logFile, onOutput });
   return {
     internalUrl: app.internalUrl,
     process: app.process,

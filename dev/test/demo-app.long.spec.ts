@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { launchBrowser } from '#testing/browser.js';
+import { complaintsOf, launchBrowser } from '#testing/browser.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
 let product: RunningProduct;
@@ -35,10 +35,8 @@ async function visit(
 }> {
   const context = await browser.newContext({ locale: 'en', ...options });
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const complaints = complaintsOf(page);
   let code = '';
-  page.on('console', (message) => void complaints.push(message.text()));
-  page.on('pageerror', (error) => void complaints.push(error.message));
   page.on('request', (request) => {
     code = new URL(request.url()).searchParams.get('code') ?? code;
   });
@@ -88,7 +86,7 @@ describe.each([
 
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await heading(page, 'Your calendar is disconnected');
-    await page.getByRole('link', { name: 'Back to the start' }).click();
+    await page.getByRole('link', { name: 'Back to home' }).click();
     await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
@@ -98,7 +96,7 @@ describe.each([
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await logIn(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await heading(page, 'You did not connect your calendar');
+    await heading(page, 'Your calendar is not connected');
     expect(page.url()).toBe(`${product.demoUrl}/denied`);
 
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -191,8 +189,8 @@ it('the demo app reports a lost connection once the grant was revoked', async ()
   });
   expect(again.status).toBe(400);
   await page.getByRole('button', { name: 'Refresh tokens' }).click();
-  await heading(page, 'Your calendar is not connected any more');
-  await page.getByRole('link', { name: 'Back to the start' }).click();
+  await heading(page, 'Your calendar is no longer connected');
+  await page.getByRole('link', { name: 'Back to home' }).click();
   await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
   await context.close();
 });
@@ -250,7 +248,7 @@ describe('an authorization response at /callback', () => {
       iss: product.run.base_url,
     });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain('We did not expect this answer');
+    expect(await response.text()).toContain('This response is not valid');
   });
 
   it('is refused a second time', async () => {
@@ -264,7 +262,7 @@ describe('an authorization response at /callback', () => {
     const { cookie, state } = await begun();
     const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain('We did not expect this answer');
+    expect(await response.text()).toContain('This response is not valid');
   });
 
   it('with an invalid code leads to a page that explains what to do', async () => {
@@ -316,11 +314,11 @@ it('the demo app shows a page, and keeps the connection, while the services do n
   await connect(page);
   await product.stop('token');
   await page.getByRole('button', { name: 'Refresh tokens' }).click();
-  await heading(page, 'The calendar service does not answer');
+  await heading(page, 'Scheduling is not responding');
   await product.stop('resource');
   const response = await page.goto(product.demoUrl);
   expect(response?.status()).toBe(502);
-  await heading(page, 'The calendar service does not answer');
+  await heading(page, 'Scheduling is not responding');
   expect(await page.content()).not.toMatch(/ECONN|at \w+ \(|stack/);
   await context.close();
 });

@@ -206,6 +206,20 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await cost(valid)).toBe(0);
     });
 
+    it('empties its cache once per second at most, however many broadcasts are unreadable', async () => {
+      const valid = await accessToken();
+      await cached(valid);
+      const began = performance.now();
+      let questions = 0;
+      for (let n = 0; n < 100; n++) {
+        await token.announce('oauth.grant.revoked', { grant: 7 });
+        questions += await cost(valid);
+      }
+      expect(questions).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000);
+      await token.announce('oauth.grant.revoked', { grant: 7 });
+      await until('it asks anew', 30_000, async () => (await cost(valid)) === 1);
+    });
+
     it('does not use its cache while broadcasts cannot arrive, and starts it anew afterwards', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);

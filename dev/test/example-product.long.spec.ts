@@ -73,7 +73,7 @@ async function authorize(parameters: Record<string, string> = {}) {
 }
 
 async function logInAtProduct(password = ADA.password): Promise<void> {
-  await page.getByLabel('E-mail').fill(ADA.email);
+  await page.getByLabel('Email').fill(ADA.email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
 }
@@ -101,14 +101,14 @@ describe('the example product', () => {
     expect(new URL(page.url()).origin).toBe(product.siteUrl);
     await page.getByRole('heading', { name: 'Log in to continue to Travel Planner' }).waitFor();
     await logInAtProduct('wrong password');
-    expect(await page.getByRole('alert').textContent()).toBe('Wrong e-mail address or password.');
+    expect(await page.getByRole('alert').textContent()).toBe('Incorrect email or password.');
     await logInAtProduct();
 
     await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
     expect(new URL(page.url()).origin).toBe(product.run.auth_url);
     expect(await page.title()).toContain('Almanac');
     const consent = await page.locator('main').textContent();
-    for (const text of ['Ada Lovelace', 'Make bookings in your name', 'Read your notes'])
+    for (const text of ['Ada Lovelace', 'Create bookings on your behalf', 'View your notes'])
       expect(consent).toContain(text);
     const { access_token: token, refresh_token: refreshToken } = await allowed(checks);
 
@@ -129,8 +129,8 @@ describe('the example product', () => {
 
     await page.goto(product.siteUrl);
     await page.getByRole('link', { name: 'Connected applications' }).click();
-    await page.getByRole('link', { name: 'Revoke access: Travel Planner' }).click();
-    await page.getByRole('button', { name: 'Revoke access' }).click();
+    await page.getByRole('link', { name: 'Remove access: Travel Planner' }).click();
+    await page.getByRole('button', { name: 'Remove access' }).click();
     await until('both APIs refuse the token', 5_000, async () =>
       (await statuses(token)).every((status) => status === 401),
     );

@@ -9,7 +9,11 @@ const COOKIE = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA';
 const secrets = new KnownSecrets();
 secrets.add('access token', TOKEN);
 secrets.add('cookie', COOKIE);
-const known = { secrets, redirectUris: new Map([['app', ['https://app.example.com/callback?tenant=7']]]) };
+const known = {
+  secrets,
+  redirectUris: new Map([['app', ['https://app.example.com/callback?tenant=7']]]),
+  urls: { authorize: 'https://auth.example.com' },
+};
 
 const SENT: SentRequest = {
   where: 'POST /token',
@@ -19,6 +23,8 @@ const SENT: SentRequest = {
   target: '/token',
   answers: { min: 1, max: 1 },
 };
+const DESCRIPTION: SentRequest = { ...SENT, method: 'GET', target: '/api/auth/oauth/openapi.json' };
+const BRAND: SentRequest = { ...SENT, app: 'authorize', method: 'GET', target: '/auth/brand/logo-1.svg' };
 const PAGE: SentRequest = {
   ...SENT,
   where: 'GET /auth',
@@ -30,6 +36,8 @@ const PAGE: SentRequest = {
 const OURS = 'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n';
 const JSON_HEAD = `${OURS}Content-Type: application/json; charset=utf-8\r\n`;
 const HTML_HEAD = `${OURS}Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: frame-ancestors 'none'\r\n`;
+const PUBLIC_HEAD = JSON_HEAD.replace('no-store', 'public, max-age=300');
+const IMAGE_HEAD = HTML_HEAD.replace('no-store', 'public, max-age=31536000, immutable');
 const ERROR = '{"error":"invalid_request","error_description":"it is wrong"}';
 
 const http = (status: number, head: string, body = '') =>
@@ -44,9 +52,37 @@ it.each<[string, SentRequest, string]>([
   ['the error of an endpoint', SENT, http(400, JSON_HEAD, ERROR)],
   ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
   ['tokens for the client that requested them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
+  ['a description that may be cached', DESCRIPTION, http(200, PUBLIC_HEAD, '{}')],
+  [
+    'the same at another spelling of its path',
+    { ...DESCRIPTION, target: '/api/auth/oauth/openapi%2Ejson/?a=b#c' },
+    http(200, PUBLIC_HEAD, '{}'),
+  ],
+  [
+    'the same at its path in absolute form',
+    { ...DESCRIPTION, target: 'https://evil.example/api/auth/oauth/openapi.json' },
+    http(200, PUBLIC_HEAD, '{}'),
+  ],
+  [
+    'the same without its body',
+    { ...DESCRIPTION, method: 'HEAD' },
+    'HTTP/1.1 200 X\r\n' + PUBLIC_HEAD + '\r\n',
+  ],
+  ['the same of which the caller has a copy', DESCRIPTION, http(304, PUBLIC_HEAD)],
+  [
+    'the same after a request whose bytes were changed',
+    { ...SENT, isRaw: true },
+    http(200, PUBLIC_HEAD, '{}'),
+  ],
+  ['an image whose address changes with its content', BRAND, http(200, IMAGE_HEAD, 'x')],
   ['a page', PAGE, http(200, HTML_HEAD, '<p>&lt;fz&gt;</p>')],
   ['a cookie in its header', PAGE, http(200, `${HTML_HEAD}Set-Cookie: session=${COOKIE}\r\n`)],
   ['a redirect to a page', PAGE, http(303, `${HTML_HEAD}Location: /auth/\r\n`)],
+  [
+    'a redirect of the token app to the page of every error',
+    SENT,
+    http(302, `${JSON_HEAD}Location: https://auth.example.com/auth/errors\r\n`),
+  ],
   [
     'a redirect to the client',
     PAGE,
@@ -66,6 +102,30 @@ it.each<[string, SentRequest, string, string[]]>([
     SENT,
     http(400, JSON_HEAD.replace('no-store', 'public'), ERROR),
     ['a 400 has the wrong format'],
+  ],
+  [
+    'an answer of the token endpoint that may be cached',
+    SENT,
+    http(200, PUBLIC_HEAD, '{}'),
+    ['a 200 has the wrong format'],
+  ],
+  [
+    'an error that may be cached, where the endpoint itself may be',
+    DESCRIPTION,
+    http(400, PUBLIC_HEAD, ERROR),
+    ['a 400 has the wrong format'],
+  ],
+  [
+    'a path that no endpoint has and that may be cached',
+    { ...DESCRIPTION, target: '/x/openapi.json' },
+    http(200, PUBLIC_HEAD, '{}'),
+    ['a 200 has the wrong format'],
+  ],
+  [
+    'a description that may be cached for another time than it says',
+    DESCRIPTION,
+    http(200, PUBLIC_HEAD.replace('300', '301'), '{}'),
+    ['a 200 has the wrong format'],
   ],
   [
     'an error of another shape',
@@ -109,6 +169,12 @@ it.each<[string, SentRequest, string, string[]]>([
     'a redirect elsewhere',
     PAGE,
     http(303, `${HTML_HEAD}Location: https://app.example.com.evil.example/callback?tenant=7&iss=y\r\n`),
+    ['redirect to an address that is not registered'],
+  ],
+  [
+    'a redirect of the token app to another page',
+    SENT,
+    http(302, `${JSON_HEAD}Location: https://auth.example.com/auth/errors.evil\r\n`),
     ['redirect to an address that is not registered'],
   ],
   [

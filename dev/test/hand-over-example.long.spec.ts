@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
 import { freePort } from '#testing/backing/free-port.js';
-import { launchBrowser } from '#testing/browser.js';
+import { complaintsOf, launchBrowser } from '#testing/browser.js';
 import { until } from '#testing/until.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 
@@ -69,10 +69,9 @@ describe.each([
   }> {
     const context = await browser.newContext({ locale: 'en', javaScriptEnabled });
     const page = await context.newPage();
-    const [addresses, complaints]: [string[], string[]] = [[], []];
+    const addresses: string[] = [];
+    const complaints = complaintsOf(page);
     page.on('request', (request) => addresses.push(request.url()));
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(service.demoUrl);
     return { page, context, addresses, complaints };
   }
@@ -82,7 +81,7 @@ describe.each([
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
   async function logIn(page: Page, email: string, password: string): Promise<void> {
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();
   }
@@ -139,7 +138,7 @@ describe.each([
     const { page, context } = await visit();
     await connect(page);
     await page.getByRole('link', { name: 'Cancel' }).click();
-    await heading(page, 'You did not connect your calendar');
+    await heading(page, 'Your calendar is not connected');
     await context.close();
   });
 
@@ -155,6 +154,27 @@ describe.each([
     await context.close();
   });
 
+  it('ends the session here when the user logs out of the product, and no other session of the user', async () => {
+    const [one, other] = [await visit(), await visit()];
+    for (const { page } of [one, other]) {
+      await connect(page);
+      await logIn(page, 'ada@example.com', 'engine');
+      await page.getByRole('button', { name: 'Allow' }).waitFor();
+    }
+    const account = `${service.run.auth_url}/auth/`;
+    await one.page.goto(productUrl);
+    await one.page.getByRole('button', { name: 'Log out' }).click();
+    await one.page.getByRole('link', { name: 'Log in' }).waitFor();
+    await until('the session has ended', 30_000, async () => {
+      await one.page.goto(account);
+      return one.page.url().startsWith(`${productUrl}/oauth-login`);
+    });
+    await other.page.goto(account);
+    expect(other.page.url()).toBe(account);
+    await one.context.close();
+    await other.context.close();
+  });
+
   it('does not let a victim who follows an attacker’s link log the attacker in, nor be logged in as the attacker', async () => {
     const attacker = await visit();
     await connect(attacker.page);
@@ -167,7 +187,7 @@ describe.each([
     await victim.page.goto(link);
     await heading(victim.page, 'This login has expired');
     for (const { context } of [attacker, victim])
-      expect((await context.cookies()).map(({ name }) => name)).not.toContain('session');
+      expect((await context.cookies()).map(({ name }) => name)).not.toContain('oauth_service_session');
     await attacker.context.close();
     await victim.context.close();
   });

@@ -9,7 +9,7 @@ const bash = promisify(execFile);
 let product: RunningProduct;
 
 beforeAll(async () => {
-  product = await startProduct();
+  product = await startProduct({ CODE_LIFETIME: 47, RETRY_WINDOW: 11 });
 });
 
 afterAll(() => product.close());
@@ -17,8 +17,7 @@ afterAll(() => product.close());
 async function operator(...args: string[]): Promise<string> {
   const { auth_url, base_url, api_url } = product.run;
   const env = { AUTH_URL: auth_url, BASE_URL: base_url, API_URL: api_url };
-  // Without NATS the command only warns: no service has cached a client that did not exist before.
-  const all = { ...env, DATABASE_URL: product.databaseUrl, NATS_URL: 'nats://127.0.0.1:1' };
+  const all = { ...env, DATABASE_URL: product.databaseUrl, NATS_URL: product.natsUrl };
   const { code, stdout, stderr } = await runOperator(args, all);
   if (code !== 0) throw new Error(stderr);
   return stdout;
@@ -43,7 +42,7 @@ it.each([
     client_secret: string | null;
   };
   const text = await operator('client', 'handover', registered.client_id);
-  const [authorize = '', exchange = '', me = '', refresh = ''] = [
+  const [authorize = '', exchange = '', me = '', refresh = '', revoke = ''] = [
     ...text.matchAll(/^```sh\n(.*?)^```$/gms),
   ].map(([, commands = '']) => commands);
   const secret = { CLIENT_SECRET: registered.client_secret ?? '' };
@@ -63,6 +62,11 @@ it.each([
   const REFRESH_TOKEN = tokens['refresh_token'] ?? '';
   const refreshed = JSON.parse(await run(refresh, { ...secret, REFRESH_TOKEN })) as Record<string, string>;
   expect(refreshed['refresh_token']).toMatch(/^srt_/);
+
+  expect(callback.searchParams.get('iss')).toBe(product.run.base_url);
+  expect(text).toContain(`\`iss\` is\n\`${product.run.base_url}\``);
+  await run(revoke, { ...secret, REFRESH_TOKEN: refreshed['refresh_token'] ?? '' });
+  expect(await run(me, { ACCESS_TOKEN })).toContain('"status":"error"');
 });
 
 it('client handover has the five things and never a secret', async () => {
@@ -76,6 +80,9 @@ it('client handover has the five things and never a secret', async () => {
   expect(text).toContain(`| authorization URL | ${auth_url}/auth/oauth2/authorize |`);
   expect(text).toContain(`| access-token request URL | ${base_url}/api/auth/oauth/token |`);
   expect(text).toContain(`| refresh-token request URL | ${base_url}/api/auth/oauth/refreshToken |`);
+  // The times of the running services; the default of the authorize app is longer.
+  expect(text).toContain('Exchange the code within 47 seconds.');
+  expect(text).toContain('repeat the same request within 11 seconds.');
   expect(text).not.toContain(client_secret);
   expect(text).not.toContain('scs_');
 });

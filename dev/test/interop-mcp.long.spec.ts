@@ -52,7 +52,7 @@ beforeAll(async () => {
     stores.get(ClientStore).create({
       name: 'MCP page',
       type: 'public',
-      scopes: ['profile:read'],
+      scopes: ['profile:read', 'bookings:read'],
       redirectUris: [`${origin}/callback`],
     }),
   ));

@@ -151,7 +151,7 @@ it('authorize refuses with its page, which offers to try again', async () => {
   const app = appOf('authorize');
   const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.account}`));
   expect(refused.headers.get('content-type')).toContain('text/html');
-  expect(await refused.text()).toMatch(/<h1>We cannot answer just now[\s\S]*>Try again</);
+  expect(await refused.text()).toMatch(/<h1>Our service is temporarily unavailable[\s\S]*>Try again</);
 });
 
 // The app does not read the body, and the connection stays usable.

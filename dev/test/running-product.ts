@@ -36,12 +36,10 @@ export interface RunningProduct {
 /**
  * @param settings of the token app, in place of the defaults; `OTHER_API_URLS` also of the authorize app
  * @param authorizeSettings of the authorize app
- * @param originOf the public origin that leads to an app's port
  */
 export async function startProduct(
   settings: Partial<TokenConfiguration> = {},
   authorizeSettings: Partial<AuthorizeConfiguration> = {},
-  originOf: (port: number) => string | Promise<string> = (port) => `http://localhost:${port}`,
 ): Promise<RunningProduct> {
   const { OTHER_API_URLS = '' } = settings;
   const services = await isolate();
@@ -52,9 +50,9 @@ export async function startProduct(
   const shared = {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
-    AUTH_URL: await originOf(Number(authorizePort)),
-    BASE_URL: await originOf(Number(tokenPort)),
-    API_URL: await originOf(Number(resourcePort)),
+    AUTH_URL: `http://localhost:${authorizePort}`,
+    BASE_URL: `http://localhost:${tokenPort}`,
+    API_URL: `http://localhost:${resourcePort}`,
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
     NATS_URL: services.natsUrl,

@@ -19,7 +19,7 @@ const account: Account = {
 test('npm start prints the demo user and the demo', () => {
   const printed = summary(readSettings({}, []), account, []);
   expect(printed).toContain('demo-password');
-  expect(printed).toContain('npm run demo, npm run demo:operator, npm run');
+  expect(printed).toContain('npm run demo, npm run demo:operator, npx operator --help');
 });
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
   const folder = await mkdtemp(join(tmpdir(), 'run-file-'));
   try {
     const servers = { databaseUrl: '', redisUrl: '', natsUrl: '' } as BackingServices;
-    await writeRunFile(join(folder, 'run.json'), settings, account, servers, []);
+    await writeRunFile(join(folder, 'run.json'), settings, account, servers, [], undefined);
     const read = readRunFile({ LOCAL_DIR: folder });
     await expect(read).rejects.toThrow(NoPasswordError);
     await expect(read).rejects.toThrow(`Users log in at ${loginAt}, and the demo needs a password.`);

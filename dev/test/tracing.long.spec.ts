@@ -181,7 +181,7 @@ describe('without a configured collector', () => {
     await product.close();
     const loaded = await modules.end();
     expect(loaded.filter((path) => path.endsWith('.cjs') && path.includes('/dist/apps/')).length).toBe(3);
-    // The packages of tracing are not in the bundle (bundle.mjs).
+    // The packages of tracing are not in the bundle (build.mjs).
     expect(ofOpenTelemetry(loaded)).toEqual([]);
   });
 });

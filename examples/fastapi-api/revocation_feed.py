@@ -31,6 +31,7 @@ class RevocationFeed:
         self._cache = cache
         self._pinged_at = 0.0
         self._echoed_at = 0.0
+        self._unreadable = False
         cache.is_trusted = self._trusted
 
     def _trusted(self) -> bool:
@@ -84,9 +85,11 @@ class RevocationFeed:
         elif verb == "PING":
             writer.write(b"PONG\r\n")
         elif verb == "PONG":
-            if self._echoed_at == 0:
-                # What was cached before this connection subscribed may have been revoked unheard.
+            if self._echoed_at == 0 or self._unreadable:
+                # What was cached before this connection subscribed may have been revoked unheard. Unreadable
+                # broadcasts empty the cache once per echo, so that a flood of them cannot keep it empty.
                 self._cache.clear()
+            self._unreadable = False
             self._echoed_at = self._pinged_at
         elif verb == "-ERR":
             # A refused login, or a subscription that is not permitted: without it the cache must not be trusted.
@@ -98,4 +101,4 @@ class RevocationFeed:
             self._cache.evict(field, str(json.loads(payload)[source]))
         except (ValueError, KeyError, TypeError):
             # Anything may be stale.
-            self._cache.clear()
+            self._unreadable = True

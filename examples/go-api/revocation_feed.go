@@ -32,6 +32,7 @@ type RevocationFeed struct {
 	mutex      sync.Mutex
 	echoedAt   time.Time
 	reconnects uint64
+	unreadable bool
 	failed     bool
 }
 
@@ -82,18 +83,21 @@ func (f *RevocationFeed) trusted() bool {
 func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.echoedAt.IsZero() || reconnects != f.reconnects {
-		// What was cached before this connection subscribed may have been revoked unheard.
+	if f.echoedAt.IsZero() || reconnects != f.reconnects || f.unreadable {
+		// What was cached before this connection subscribed may have been revoked unheard. Unreadable broadcasts empty
+		// the cache once per echo, so that a flood of them cannot keep it empty.
 		f.cache.Clear()
 	}
-	f.echoedAt, f.reconnects = sentAt, reconnects
+	f.echoedAt, f.reconnects, f.unreadable = sentAt, reconnects, false
 }
 
 func (f *RevocationFeed) evict(message *nats.Msg) {
 	var what stale
 	if err := json.Unmarshal(message.Data, &what); err != nil || what == (stale{}) {
 		// Anything may be stale.
-		f.cache.Clear()
+		f.mutex.Lock()
+		f.unreadable = true
+		f.mutex.Unlock()
 		return
 	}
 	f.cache.Evict(func(t *Token) bool {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify, SignJWT } from 'jose';
 
 /**
@@ -13,16 +14,17 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
     const { challenge = '' } = req.query;
     const expected = { issuer: authUrl, audience: productUrl, typ: 'login-challenge+jwt' };
     const verified = await jwtVerify(String(challenge), challengeKeys, expected).catch(() => null);
-    if (!verified) return res.status(400).send('This login has expired. Start again at the application.');
+    if (!verified)
+      return res.status(400).send('This login has expired. Go back to the application and start again.');
     const { prompt, max_age: maxAge = Infinity, client_name, login_hint } = verified.payload;
 
     // An earlier login is enough, unless the challenge asks for a new one: then only a login for this challenge.
-    const { user, loggedInAt, loggedInFor } = req.session;
+    const { user, sid, loggedInAt, loggedInFor } = req.session;
     const cancel = `${callback}?${new URLSearchParams({ error: 'access_denied', challenge })}`;
     if (!user || (prompt && loggedInFor !== challenge) || loggedInAt < Date.now() / 1000 - maxAge)
       return showLogin(req, res, { client_name, login_hint, cancel });
 
-    const login = { iss: productUrl, aud: authUrl, sub: user.id, challenge, auth_time: loggedInAt };
+    const login = { iss: productUrl, aud: authUrl, sub: user.id, sid, challenge, auth_time: loggedInAt };
     const profile = { email: user.email, email_verified: true, name: user.name };
     const jwt = new SignJWT({ ...login, ...profile }).setProtectedHeader({ alg: 'EdDSA', typ: 'login+jwt' });
     const assertion = await jwt.setIssuedAt().sign(key);
@@ -32,4 +34,21 @@ export function handOver({ authUrl, productUrl, key, showLogin }) {
       <form method="post" action="${callback}"><input type="hidden" name="assertion" value="${assertion}">
       <button>Continue</button></form><script>document.forms[0].submit()</script></html>`);
   };
+}
+
+/**
+ * Ends the session at the authorization service that this session of the product began; without `sid` all of the user's.
+ * Throws if the service does not answer or refuses: call it again later.
+ *
+ * @param options authUrl, productUrl and key, as above
+ */
+export async function logOut({ authUrl, productUrl, key }, { sub, sid }) {
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  const claims = { iss: productUrl, aud: authUrl, sub, sid, jti: randomUUID(), events };
+  const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'logout+jwt' });
+  const body = new URLSearchParams({
+    logout_token: await jwt.setIssuedAt().setExpirationTime('2m').sign(key),
+  });
+  const answer = await fetch(`${authUrl}/auth/login/back-channel-logout`, { method: 'POST', body });
+  if (!answer.ok) throw new Error(`the log-out was answered ${answer.status}: ${await answer.text()}`);
 }

@@ -1,8 +1,8 @@
 // A product with a session cookie and a login page of its own. hand-over.js is what it adds for the login by hand-over.
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, randomUUID } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
-import { handOver } from './hand-over.js';
+import { handOver, logOut } from './hand-over.js';
 
 const { AUTH_URL, PRODUCT_URL, PRODUCT_KEY, SESSION_SECRET, PORT } = process.env;
 const secure = PRODUCT_URL.startsWith('https:');
@@ -33,34 +33,46 @@ function showLogin(req, res, { client_name: client, login_hint: hint, cancel, pr
     ${client ? `<p>to continue to ${escaped(client)}</p>` : ''}
     ${problem ? `<p role="alert">${problem}</p>` : ''}
     <form method="post">
-      <p><label>E-mail <input type="email" name="email" value="${escaped(hint)}" required></label></p>
+      <p><label>Email <input type="email" name="email" value="${escaped(hint)}" required></label></p>
       <p><label>Password <input type="password" name="password" required></label></p>
       <p><button>Log in</button></p>
     </form>
     ${cancel ? `<p><a href="${escaped(cancel)}">Cancel</a></p>` : ''}</html>`);
 }
 
-const key = createPrivateKey(PRODUCT_KEY);
-app.get('/oauth-login', handOver({ authUrl: AUTH_URL, productUrl: PRODUCT_URL, key, showLogin }));
+const options = { authUrl: AUTH_URL, productUrl: PRODUCT_URL, key: createPrivateKey(PRODUCT_KEY) };
+app.get('/oauth-login', handOver({ ...options, showLogin }));
 app.get('/login', (req, res) => showLogin(req, res));
 
 app.post(['/login', '/oauth-login'], express.urlencoded(), (req, res, next) => {
   const { email, password } = req.body;
   const user = users.find((one) => one.email === email && one.password === password);
-  if (!user)
-    return showLogin(req, res, { login_hint: email, problem: 'The e-mail or the password is wrong.' });
+  if (!user) return showLogin(req, res, { login_hint: email, problem: 'Incorrect email or password.' });
   // A new session id: nobody can have planted it before the login.
   return req.session.regenerate((error) => {
     if (error) return next(error);
     const loggedInFor = req.query.challenge;
-    Object.assign(req.session, { user, loggedInAt: Math.floor(Date.now() / 1000), loggedInFor });
+    // A public id of the session: the one in the cookie is a secret.
+    const sid = randomUUID();
+    Object.assign(req.session, { user, sid, loggedInAt: Math.floor(Date.now() / 1000), loggedInFor });
     return res.redirect(303, req.path === '/oauth-login' ? req.originalUrl : '/');
+  });
+});
+
+app.post('/logout', (req, res, next) => {
+  const { user, sid } = req.session;
+  req.session.destroy((error) => {
+    if (error) return next(error);
+    // In a product: from a queue that tries again until it succeeds.
+    if (user) logOut(options, { sub: user.id, sid }).catch((failure) => console.error(failure.message));
+    return res.redirect(303, '/');
   });
 });
 
 app.get('/', (req, res) => {
   const { user } = req.session;
-  res.send(user ? `<p>Hello ${escaped(user.name)}</p>` : '<p><a href="/login">Log in</a></p>');
+  const logOutForm = '<form method="post" action="/logout"><button>Log out</button></form>';
+  res.send(user ? `<p>Hello ${escaped(user.name)}</p>${logOutForm}` : '<p><a href="/login">Log in</a></p>');
 });
 
 app.listen(PORT, '127.0.0.1');

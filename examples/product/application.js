@@ -24,7 +24,7 @@ console.log(`Open this address in a browser:\n${authorization.href}`);
 
 const server = createServer().listen(Number(new URL(redirectUri).port), 'localhost');
 const [request, response] = await once(server, 'request');
-response.end('Back to the terminal.');
+response.end('You can close this page and return to the terminal.');
 server.close();
 const answer = new URL(request.url, redirectUri).searchParams;
 if (answer.get('state') !== state || !answer.has('code')) throw new Error(`refused: ${answer.get('error')}`);

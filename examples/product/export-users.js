@@ -2,4 +2,13 @@
 import { users } from './users.js';
 
 for (const { id, email, username, name, timeZone } of users)
-  console.log(JSON.stringify({ external_id: id, email, username, name, time_zone: timeZone }));
+  console.log(
+    JSON.stringify({
+      external_id: id,
+      email,
+      email_verified: true,
+      username,
+      name,
+      time_zone: timeZone,
+    }),
+  );

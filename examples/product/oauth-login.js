@@ -27,7 +27,9 @@ export async function oauthLogin({ authUrl, siteUrl }) {
     const expected = { issuer: authUrl, audience: siteUrl, typ: 'login-challenge+jwt' };
     const verified = await jwtVerify(String(req.query.challenge), serviceKeys, expected).catch(() => null);
     if (!verified)
-      return res.status(400).send(page('This link has expired', '<p>Start again at the application.</p>'));
+      return res
+        .status(400)
+        .send(page('This link has expired', '<p>Go back to the application and start again.</p>'));
     req.asked = verified.payload;
     return next();
   });

@@ -17,14 +17,14 @@ export const page = (title, body) => `<!doctype html>
 <header>☀ <b>Almanac</b></header><main><h1>${text(title)}</h1>${body}</main></html>`;
 
 export const loginForm = ({ email, error }) => `${error ? `<p role="alert">${text(error)}</p>` : ''}
-<form method="post"><label>E-mail <input name="email" type="email" value="${text(email)}" required autofocus></label>
+<form method="post"><label>Email <input name="email" type="email" value="${text(email)}" required autofocus></label>
 <label>Password <input name="password" type="password" required></label><button>Log in</button></form>`;
 
 /** Logs in who posted the login form. Resolves with null, or with what is wrong. */
 export async function logIn(req) {
   const { email, password } = req.body ?? {};
   const user = await checkPassword(email, password);
-  if (!user) return 'Wrong e-mail address or password.';
+  if (!user) return 'Incorrect email or password.';
   // A new session id, so that nobody can know it from before the login.
   await new Promise((resolve, reject) =>
     req.session.regenerate((error) => (error ? reject(error) : resolve())),

@@ -107,7 +107,7 @@ describe('docker-compose.yml', () => {
         .sort();
     expect(members('sql')).toEqual(['authorize', 'migrate', 'operator', 'postgres', 'token']);
     expect(members('state')).toEqual(['authorize', 'redis', 'token']);
-    expect(members('events')).toEqual(['authorize', 'nats', 'operator', 'resource', 'token']);
+    expect(members('events')).toEqual(['authorize', 'migrate', 'nats', 'operator', 'resource', 'token']);
     expect(members('front')).toEqual(['authorize', 'ingress', 'resource', 'token']);
   });
 
@@ -149,7 +149,7 @@ describe('docker-compose.yml', () => {
         .sort();
     for (const server of ['postgres', 'redis', 'nats'])
       expect(conditions(server)).toEqual(['setup service_completed_successfully']);
-    expect(conditions('migrate')).toEqual(['postgres service_healthy']);
+    expect(conditions('migrate')).toEqual(['nats service_healthy', 'postgres service_healthy']);
     const backing = [
       'migrate service_completed_successfully',
       'nats service_healthy',

@@ -9,6 +9,7 @@ import {
   DoctorSettings,
   HandoverSettings,
   IssuerSettings,
+  MigrateSettings,
   RegistrationSettings,
 } from '../../apps/operator/src/settings/settings.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
@@ -22,6 +23,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
   REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',
   NATS_URL: 'tls://token:secret@nats.example.com:4222',
+  AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',
   TOKEN_KEYS: 'A'.repeat(43),
 };
 
@@ -38,7 +40,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
     HandoverSettings,
     DoctorSettings,
   ],
-  migrate: [DatabaseSettings],
+  migrate: [MigrateSettings],
   migrated: [DatabaseSettings],
 };
 const READ_BY_ALL = ['NODE_ENV'];

@@ -19,21 +19,21 @@ import { ROOT } from './settings.js';
 
 /** What docs/introspection.md says of a service on Kubernetes and compose, beside what it refers to. */
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
-const USERS = ['authorize', 'token', 'resource', 'operator', 'product', 'bookings'];
+const USERS = ['authorize', 'token', 'resource', 'operator', 'product', 'migrate', 'bookings'];
 
 /** The NATS of a development installation, with the document's user. */
 async function startDocumented(): Promise<BackingService> {
   const [user = ''] =
     /^ {4}\{\n {6}user: bookings\n.*?^ {4}\}\n/ms.exec(await text('docs/introspection.md')) ?? [];
   const conf = await text('k8s/overlays/local/nats/nats.conf');
-  const users = conf.slice(conf.indexOf('authorization {')).replace('users: [\n', `users: [\n${user}`);
+  const users = conf.slice(conf.indexOf('accounts {')).replace('users: [\n', `users: [\n${user}`);
   return startConfigured(
     {
       name: 'NATS',
       program: 'nats-server',
       role: 'nats',
-      configuration: ({ port, password }) =>
-        `${USERS.map((name) => `${name}_password: "${password}"\n`).join('')}host: "127.0.0.1"\nport: ${port}\n${users}`,
+      configuration: ({ port, password, folder }) =>
+        `jetstream { store_dir: ${JSON.stringify(folder)} }\n${USERS.map((name) => `${name}_password: "${password}"\n`).join('')}host: "127.0.0.1"\nport: ${port}\n${users}`,
       arguments: (file) => ['-c', file],
       url: ({ port, password }) => `nats://bookings:${password}@127.0.0.1:${port}`,
       connect: async (url) => {
@@ -146,7 +146,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
     expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
     expect(doc).toContain('from the key `NATS_URL` of a Secret `nats-bookings`');
     expect(await text('k8s/overlays/local/settings.sh')).toMatch(
-      /^ +for process in authorize token resource operator product; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
+      /^ +for process in authorize token resource operator product migrate; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
     );
     expect(doc).toMatch(/added to the list of processes in its `settings\.sh`/);
     expect(await text('k8s/base/network/dns.yaml')).toMatch(/values: \[.*resource/);

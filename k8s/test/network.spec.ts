@@ -39,6 +39,7 @@ const ARROWS = [
   'ingress → authorize:app',
   'ingress → resource:app',
   'ingress → token:app',
+  'migrate → nats',
   'migrate → postgres',
   'monitoring → authorize:internal',
   'monitoring → resource:internal',

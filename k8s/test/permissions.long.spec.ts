@@ -1,17 +1,20 @@
 import { once, EventEmitter } from 'node:events';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
+import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#testing/audit-trail.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { STATUS_SERVICES, statusInbox, statusSubject } from '#platform/status/service-status.js';
 import { pendingMigrations } from '#database/connection/migrate.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#testing/fixture.js';
 import { runCommand } from '#testing/backing/run-command.js';
 import { becomesRefused, statusOfToken } from '#testing/refused-token.js';
+import { until } from '#testing/until.js';
 import { type Process, type Servers, startServers } from './servers.js';
 
 const ADDRESSES = {
@@ -48,9 +51,10 @@ describe('a development installation', () => {
   /** As the product connects; `refusals` tells what the server has refused by now. */
   async function connected(
     user: Process,
+    variable: 'NATS_URL' | 'AUDIT_NATS_URL' = 'NATS_URL',
   ): Promise<{ nats: NatsConnection; refusals: () => Promise<string[]> }> {
-    const { NATS_URL = '' } = await servers.environmentOf(user);
-    const nats = await connect(natsOptions(NATS_URL, user));
+    const { [variable]: url = '' } = await servers.environmentOf(user);
+    const nats = await connect(natsOptions(url, user));
     opened.push(nats);
     const refused: string[] = [];
     const heard = new EventEmitter();
@@ -128,55 +132,36 @@ describe('a development installation', () => {
   describe('has in NATS', () => {
     const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
       SUBJECTS;
-    const { userUpsert, userDisable, serviceStatus } = SUBJECTS;
-    const ELSEWHERE = [
+    const { userUpsert, userDisable, userDelete } = SUBJECTS;
+    const STATUS = STATUS_SERVICES.map(statusSubject);
+    const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
+    const [AUTHORIZE_INBOX = '', TOKEN_INBOX = '', RESOURCE_INBOX = ''] = STATUS_INBOXES;
+    const INBOXES = [
       '_INBOX.authorize.1',
       '_INBOX.token.1',
       '_INBOX.resource.1',
       '_INBOX.operator.1',
       '_INBOX.product.1',
       '_INBOX.1',
+    ];
+    const ELSEWHERE = [
       '$JS.API.INFO',
+      '$JS.API.STREAM.INFO.OAUTH_AUDIT_OPERATOR',
       '$SYS.REQ.SERVER.PING',
       'oauth.other',
-    ];
-    const EVENTS = AUDIT_TYPES.map(auditSubject);
-    const eventsOf = (...names: readonly string[]) => names.flatMap(typesNamed).map(auditSubject);
-    const streams = (verb: string, rest = '') =>
-      Object.values(AUDIT_STREAMS).map(({ name }) => `$JS.API.${verb}.${name}${rest}`);
-    const SET_UP = [...streams('STREAM.INFO'), ...streams('STREAM.CREATE')];
-    const UPDATE = streams('STREAM.UPDATE');
-    const READ = ['CONSUMER.CREATE', 'CONSUMER.MSG.NEXT', 'CONSUMER.DELETE'].flatMap((verb) =>
-      streams(verb, '.reader'),
-    );
-    // What would change or hide the trail, and other streams.
-    const NEVER = [
-      ...streams('STREAM.DELETE'),
-      ...streams('STREAM.PURGE'),
-      ...streams('STREAM.MSG.DELETE'),
-      '$JS.API.STREAM.CREATE.OTHER',
-      '$JS.API.STREAM.INFO.OTHER',
+      'oauth.service.status',
+      'oauth.refusal.resource.request.refused',
+      'oauth.audit.operator.client.created',
     ];
     const BROADCASTS = [grantRevoked, clientChanged, userChanged];
-    const MAY: Record<Exclude<Process, 'migrate'>, { publish: string[]; subscribe: string[] }> = {
+    type User = Exclude<Process, 'migrate'>;
+    const MAY: Record<User, { publish: string[]; subscribe: string[] }> = {
       authorize: {
-        publish: [
-          grantRevoked,
-          '_INBOX.operator.1',
-          ...eventsOf('login', 'consent', 'grant', 'token_key', 'request'),
-        ],
-        subscribe: [serviceStatus, '_INBOX.authorize.1'],
+        publish: [grantRevoked, AUTHORIZE_INBOX],
+        subscribe: [statusSubject('authorize'), '_INBOX.authorize.1'],
       },
       token: {
-        publish: [
-          grantRevoked,
-          clientChanged,
-          userChanged,
-          ...ELSEWHERE.filter((subject) => subject.startsWith('_INBOX.')),
-          ...eventsOf('token', 'user', 'grant', 'token_key', 'request'),
-          ...SET_UP,
-          ...UPDATE,
-        ],
+        publish: [grantRevoked, clientChanged, userChanged, TOKEN_INBOX, ...INBOXES],
         subscribe: [
           introspect,
           consumeProof,
@@ -184,39 +169,23 @@ describe('a development installation', () => {
           applyRevocations,
           userUpsert,
           userDisable,
-          serviceStatus,
+          userDelete,
+          statusSubject('token'),
           '_INBOX.token.1',
           ...BROADCASTS,
         ],
       },
       resource: {
-        publish: [introspect, consumeProof, profile, '_INBOX.operator.1', ...eventsOf('request')],
-        subscribe: [...BROADCASTS, serviceStatus, '_INBOX.resource.1'],
+        publish: [introspect, consumeProof, profile, RESOURCE_INBOX],
+        subscribe: [...BROADCASTS, statusSubject('resource'), '_INBOX.resource.1'],
       },
       operator: {
-        publish: [
-          clientChanged,
-          userChanged,
-          applyRevocations,
-          serviceStatus,
-          ...EVENTS.filter((subject) => subject.startsWith(AUDIT_STREAMS.trail.prefix)),
-          ...eventsOf('grant'),
-          ...SET_UP,
-          ...READ,
-        ],
-        subscribe: ['_INBOX.operator.1'],
+        publish: [clientChanged, userChanged, applyRevocations, ...STATUS],
+        subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES],
       },
-      product: { publish: [userUpsert, userDisable], subscribe: ['_INBOX.product.1'] },
+      product: { publish: [userUpsert, userDisable, userDelete], subscribe: ['_INBOX.product.1'] },
     };
-    const ALL = [
-      ...Object.values(SUBJECTS),
-      ...ELSEWHERE,
-      ...EVENTS,
-      ...SET_UP,
-      ...UPDATE,
-      ...READ,
-      ...NEVER,
-    ];
+    const ALL = [...Object.values(SUBJECTS), ...STATUS, ...STATUS_INBOXES, ...INBOXES, ...ELSEWHERE];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
       'a user for %s that may publish and subscribe only to its subjects',
@@ -248,6 +217,102 @@ describe('a development installation', () => {
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
       expect(await answerer.refusals()).toEqual(wanted.map((reply) => `publish ${reply}`));
+    });
+
+    const SERVICES = ['authorize', 'token', 'resource', 'operator'] as const;
+    const EVENTS = SERVICES.flatMap((service) => AUDIT_TYPES.map((type) => auditSubject({ service, type })));
+    const eventsOf = (service: (typeof SERVICES)[number], ...names: readonly string[]) =>
+      names.flatMap(typesNamed).map((type) => auditSubject({ service, type }));
+    const MANY = [...AUDIT_KINDS.activity.types, ...AUDIT_KINDS.refusals.types];
+    const RECORDS: Record<(typeof SERVICES)[number], string[]> = {
+      authorize: eventsOf('authorize', 'token_key', ...MANY),
+      token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
+      resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
+      operator: eventsOf('operator', ...AUDIT_KINDS.trail.types, 'grant.revoked'),
+    };
+
+    /** The number of messages by stream. */
+    async function stored(): Promise<Record<string, number>> {
+      const { nats } = await connected('migrate', 'AUDIT_NATS_URL');
+      const { streams } = await jetstreamManager(nats);
+      const infos = await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.info(name)));
+      return Object.fromEntries(infos.map(({ config, state }) => [config.name, state.messages]));
+    }
+
+    it.each(SERVICES)(
+      'a user of the audit trail for %s that records the events of its service only',
+      async (user) => {
+        const { nats } = await connected(user, 'AUDIT_NATS_URL');
+        const confirmed = await Promise.all(
+          EVENTS.map(async (subject) => {
+            const answer = await nats.request(subject, 'x', { timeout: 2_000 }).catch(() => null);
+            return answer?.string().startsWith('{"stream":') ? [subject] : [];
+          }),
+        );
+        expect(confirmed.flat().sort()).toEqual([...RECORDS[user]].sort());
+      },
+    );
+
+    it.each(['authorize', 'token', 'resource', 'operator'] as const)(
+      'a user of the audit trail for %s that cannot create, change, empty or delete a stream',
+      async (user) => {
+        const before = await stored();
+        const { nats } = await connected(user, 'AUDIT_NATS_URL');
+        const admin = await jetstreamManager((await connected('migrate', 'AUDIT_NATS_URL')).nats);
+        const { config } = await admin.streams.info('OAUTH_AUDIT_OPERATOR');
+        const requests: readonly (readonly [string, string])[] = [
+          ['$JS.API.STREAM.UPDATE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ ...config, max_msgs: 1 })],
+          ['$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ''],
+          ['$JS.API.STREAM.MSG.DELETE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ seq: 1 })],
+          ['$JS.API.STREAM.DELETE.OAUTH_AUDIT_OPERATOR', ''],
+          ['$JS.API.STREAM.CREATE.OTHER', JSON.stringify({ name: 'OTHER', subjects: ['other'] })],
+        ];
+        for (const [subject, body] of requests) {
+          // Of an account without JetStream, NATS says so; what is not permitted gets no answer.
+          const answer = await nats.request(subject, body, { timeout: 500 }).catch(() => null);
+          if (answer)
+            expect(answer.json()).toMatchObject({
+              error: { description: expect.stringMatching(/not enabled/) },
+            });
+        }
+        expect((await admin.streams.info('OAUTH_AUDIT_OPERATOR')).config).toEqual(config);
+        expect(await stored()).toEqual(before);
+      },
+    );
+
+    it('accounts that keep a confirmation with its publisher, whatever reply subject an event names', async () => {
+      const before = await stored();
+      const heard: string[] = [];
+      const targets = [...BROADCASTS, ...STATUS, introspect, '_INBOX.token.1', '_INBOX.operator.1'];
+      for (const user of ['token', 'operator', 'resource', 'authorize'] as const) {
+        const { nats } = await connected(user);
+        for (const subject of MAY[user].subscribe)
+          nats.subscribe(subject, {
+            callback: (error, message) => void (error ?? heard.push(message.subject)),
+          });
+        await nats.flush();
+      }
+      const sent = Object.fromEntries(AUDIT_STREAMS.map(({ name }): [string, number] => [name, 0]));
+      for (const user of ['authorize', 'token', 'resource'] as const) {
+        const { nats } = await connected(user, 'AUDIT_NATS_URL');
+        const subject = auditSubject({ service: user, type: 'request.refused' });
+        // To its own subjects it could publish anyway.
+        const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
+        const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
+        for (const reply of replies) nats.publish(subject, 'x', { reply });
+        // With the credential for the messages of the product as well.
+        const { nats: other } = await connected(user);
+        for (const reply of replies) other.publish(subject, 'x', { reply });
+        await other.flush();
+        // NATS stores in order: this is confirmed after all others.
+        await nats.request(subject, 'x', { timeout: 30_000 });
+        sent[`OAUTH_REFUSALS_${user.toUpperCase()}`] = replies.length + 1;
+      }
+      await Promise.all(opened.map((connection) => connection.flush()));
+      expect(heard).toEqual([]);
+      const after = await stored();
+      const added = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]);
+      expect(Object.fromEntries(added)).toEqual(sent);
     });
 
     it('a limit of 128 KB for messages', async () => {
@@ -340,12 +405,30 @@ describe('a development installation', () => {
       expect(deleted).toMatchObject({ code: 0, stderr: '' });
       await refused(second.access_token);
 
-      const { NATS_URL = '' } = await servers.environmentOf('operator');
-      const events = await auditEvents(NATS_URL, { clientId: client.client_id }, 4);
+      const { AUDIT_NATS_URL = '' } = await servers.environmentOf('operator');
+      const events = await auditEvents(AUDIT_NATS_URL, { clientId: client.client_id }, 4);
       const types = new Set(events.map(({ type }) => type));
       expect(types).toContain('token.issued');
       expect(types).toContain('token.refreshed');
       expect(types).toContain('grant.revoked');
+    });
+
+    it('and a token app that logs few errors, whatever reply subjects requests name', async () => {
+      const { introspect } = SUBJECTS;
+      const { nats } = await connected('resource');
+      const before = app.token.output().length;
+      const reply = `${statusInbox('_INBOX.operator', 'authorize')}.1`;
+      for (let n = 0; n < 2_000; n++) {
+        const [subject, named] = n % 2 ? [introspect, reply] : [introspect, 'oauth.grant.revoked'];
+        nats.publish(subject, JSON.stringify({ pattern: introspect, id: '1', data: { token: 'x' } }), {
+          reply: named,
+        });
+      }
+      // Every violation reaches the process before the second of these requests does.
+      for (let n = 0; n < 2; n++) await nats.request(introspect, '{}', { timeout: 30_000 });
+      const violations = () => app.token.output().slice(before).split('Permissions Violation').length - 1;
+      await until('a violation is logged', 30_000, () => violations() > 0);
+      expect(violations()).toBeLessThan(10);
     });
 
     it('to tell the operator the keys of every process', async () => {

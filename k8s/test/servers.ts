@@ -42,7 +42,12 @@ export async function startServers(): Promise<Servers> {
     await makeRoles(postgres.href, join(settings.folder, 'postgres/roles.sql'));
     const redis = keep(await startRedis(settings.folder));
     const nats = keep((await startNats(settings.folder)).service);
-    const at: Readonly<Record<string, URL>> = { DATABASE_URL: postgres, REDIS_URL: redis, NATS_URL: nats };
+    const at: Readonly<Record<string, URL>> = {
+      DATABASE_URL: postgres,
+      REDIS_URL: redis,
+      NATS_URL: nats,
+      AUDIT_NATS_URL: nats,
+    };
     const superuser = new URL(postgres.href);
     superuser.pathname = '/oauth';
     return {

@@ -1,3 +1,4 @@
+import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-request.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 /**
@@ -30,6 +31,25 @@ export function afterLogin(query: string): string {
   if (parameters.has('client_id')) return withQuery(ENDPOINTS.authorize, query);
   const page = new Map<string | null, string>(Object.entries(RETURN_PAGES)).get(parameters.get('to'));
   return page ?? ENDPOINTS.account;
+}
+
+/**
+ * The part of a query that is needed after the login: the parameters of a valid authorization request, or the page to return to.
+ * It is stored before anybody has logged in, so nothing else may be in it.
+ *
+ * @param request null if the query contains no valid authorization request
+ */
+export function continuedQuery(query: string, request: { readonly pushedId: string | null } | null): string {
+  const parameters = new URLSearchParams(query);
+  if (request === null) {
+    const page = parameters.get('to') ?? '';
+    return Object.hasOwn(RETURN_PAGES, page) ? `to=${page}` : '';
+  }
+  // RFC 9126 4: the other parameters of a pushed request are ignored.
+  const known =
+    request.pushedId === null ? Object.keys(AUTHORIZATION_PARAMETERS) : ['client_id', 'request_uri'];
+  const kept = [...parameters].filter(([name, value]) => value !== '' && known.includes(name));
+  return new URLSearchParams(kept).toString();
 }
 
 /** Asks to revoke one application. Its form posts to the same address, so that a way back leads to the question. */

@@ -8,6 +8,7 @@ import { AuthorizeModule } from './authorize/authorize.module.js';
 import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { CoreModule } from './core.module.js';
 import { ErrorFilter } from './error.filter.js';
+import { ErrorGuideModule } from './error-guide/error-guide.module.js';
 import { HandOverLoginModule } from './hand-over-login/hand-over-login.module.js';
 import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
@@ -33,6 +34,7 @@ export class AppModule {
         AccountModule,
         ConnectedAppsModule,
         LogoModule,
+        ErrorGuideModule,
       ],
       providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
     };

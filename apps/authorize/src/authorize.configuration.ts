@@ -4,10 +4,11 @@ import { ServiceConfiguration, settingsOf } from '#platform/configuration/servic
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import {
   AddressVariable,
+  AuditUrlVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
-  IssuerVariable,
   DEFAULT_SCHEMA,
+  IssuerVariable,
   KeysVariable,
   LinkVariable,
   listOf,
@@ -46,7 +47,9 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** The same for the dark scheme; made of ACCENT_COLOR if absent. */
   ACCENT_COLOR_DARK = '';
 
-  /** Pages of the product, linked on every page. */
+  /** Home page of the product, linked on every page, as are the pages below. */
+  @LinkVariable()
+  PRODUCT_URL = '';
   @LinkVariable()
   PRIVACY_URL = '';
   @LinkVariable()
@@ -86,6 +89,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** For broadcasting revocations. The app serves every request without NATS. */
   @UrlsVariable('nats', 'tls')
   NATS_URL: string;
+
+  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  @AuditUrlVariable()
+  AUDIT_NATS_URL = '';
 
   @KeysVariable()
   TOKEN_KEYS: string;
@@ -150,6 +157,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @ChoiceVariable('true', 'false')
   LOGIN_LINK_BY_EMAIL = 'false';
 
+  get auditUrl(): string {
+    return this.AUDIT_NATS_URL || this.NATS_URL;
+  }
+
   override get publicUrl(): string {
     return this.AUTH_URL;
   }
@@ -170,6 +181,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
       'CLOCK_SKEW',
       'LOGIN_ISSUER',
       'LOGIN_URL',
+      'LOGIN_LINK_BY_EMAIL',
     ]);
   }
 

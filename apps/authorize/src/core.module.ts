@@ -8,7 +8,7 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
@@ -29,10 +29,7 @@ export class CoreModule {
 
   static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
-    const { API_URL: apiUrl, apis } = configuration;
-    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
-      parseScopes(file, { apiUrl, apis }),
-    );
+    const scopes = readScopes(configuration);
     const stores = [
       DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
@@ -76,11 +73,24 @@ export class CoreModule {
       imports: [
         ...stores,
         grants,
-        AuditModule.forRoot({ service: 'authorize', natsUrl: configuration.NATS_URL }),
+        AuditModule.forRoot({
+          service: 'authorize',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
         ConfigurationFilesModule.forRoot([scopes]),
       ],
       providers,
       exports: [...stores, grants, ...providers],
     };
   }
+}
+
+/** @throws ConfigurationError that lists every problem of the file */
+export function readScopes({
+  SCOPES_FILE,
+  API_URL: apiUrl,
+  apis,
+}: AuthorizeConfiguration): ConfigurationFile<ScopeCatalogue> {
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, { apiUrl, apis }));
 }

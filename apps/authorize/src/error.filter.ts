@@ -7,6 +7,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './addresses.js';
 import { AuthorizationResponse } from './authorize/authorization-response.service.js';
+import { KnownClientError } from './authorize/known-client.error.js';
 import { ExternalLoginError } from './external-login/external-login.error.js';
 import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
 import { errorKind } from './ui/errors/error-kind.js';
@@ -56,11 +57,14 @@ export class ErrorFilter implements ExceptionFilter {
       kind,
       reference: referenceOf(request.raw),
       query,
-      next: login
-        ? withQuery(ENDPOINTS.login, query)
-        : error.status >= 500
-          ? this.retryAddress(request, query)
-          : null,
+      client: error instanceof KnownClientError ? error.client : null,
+      // Another attempt cannot enable an account.
+      next:
+        login && kind !== 'login_disabled'
+          ? withQuery(ENDPOINTS.login, query)
+          : error.status >= 500
+            ? this.retryAddress(request, query)
+            : null,
       ...diagnosis,
     });
     reply.headers(error.headers);

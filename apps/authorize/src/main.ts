@@ -2,7 +2,10 @@ import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from './app.module.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
+import { readScopes } from './core.module.js';
+import { readBrand } from './ui/brand/brand.js';
 
-main(async () =>
-  runService(authorizeApp(loadConfiguration(AuthorizeConfiguration, process.env)), ['postgres', 'redis']),
-);
+main(async () => {
+  const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [readBrand, readScopes]);
+  return runService(authorizeApp(configuration), ['postgres', 'redis']);
+});

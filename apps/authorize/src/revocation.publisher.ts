@@ -5,7 +5,7 @@ import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { type GrantRevoked, SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import { respond } from '#platform/nats/respond.js';
-import { STATUS_SUBJECT } from '#platform/status/service-status.js';
+import { statusSubject } from '#platform/status/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 
 const RETRY_MS = 1_000;
@@ -72,7 +72,7 @@ export class ConfirmingRevocationPublisher
 
   private use(nats: NatsConnection): void {
     this.nats = nats;
-    respond(nats, STATUS_SUBJECT, () => this.status.read());
+    respond(nats, statusSubject(this.status.service), () => this.status.read());
     void this.watch(nats);
   }
 

@@ -47,11 +47,11 @@ describe('the account page', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
-    expect(page.text).toContain('This logs you out first');
+    expect(page.text).toContain('You will be logged out first');
     const before = new Map(browser.cookies);
     const answer = await browser.submit(page, {}, '/auth/logout');
     expect(answer.headers['location']).toBe('/auth/login?done');
-    expect(statusOf(await browser.follow(answer))).toBe('You are logged out.');
+    expect(statusOf(await browser.follow(answer))).toBe('You have been logged out.');
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
     for (const [name, value] of before) browser.cookies.set(name, value);
     expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
@@ -69,7 +69,7 @@ describe('the language setting', () => {
     const page = await browser.follow(answer);
     expect(page.text).toContain('<html lang="de" dir="ltr">');
     expect(page.text).toMatch(/<option value="de" lang="de" selected\s*>/);
-    expect(statusOf(page)).toBe('Die Sprache ist gespeichert.');
+    expect(statusOf(page)).toBe('Sprache gespeichert.');
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
     // Whichever browser it is.
     expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
@@ -140,7 +140,7 @@ describe('log out everywhere', () => {
     expect(answer.headers['location']).toBe('/auth/login?done');
     const page = await browser.follow(answer);
     expect(page.text).toMatch(
-      /<p role="status" tabindex="-1" autofocus>You are logged out in every browser\.<\/p>/,
+      /<p role="status" tabindex="-1" autofocus>You have been logged out everywhere\.<\/p>/,
     );
     expect(page.text.match(/autofocus/g)).toHaveLength(1);
     expect(statusOf(await browser.follow(answer))).toBeUndefined();

@@ -21,7 +21,7 @@ describe('the list of connected applications', () => {
   it('says when it is empty', async () => {
     const page = await browser.get('/auth/apps');
     expect(page.status).toBe(200);
-    expect(page.text).toContain('No application is connected to your account.');
+    expect(page.text).toContain('No applications are connected to your account.');
     expect(page.text).not.toContain('revoke-all');
   });
 
@@ -38,13 +38,13 @@ describe('the list of connected applications', () => {
     const page = await browser.get('/auth/apps');
     expect(namesIn(page)).toEqual(['Calendar &lt;b&gt;Connect&lt;/b&gt;', 'Notes']);
     const text = page.text.replaceAll(/<\/?bdi>/g, '');
-    expect(text).toContain('See your bookings: when, with whom and what about');
-    expect(text).toContain('Allowed on February 1, 2026.');
+    expect(text).toContain('View your bookings: times, attendees and subjects');
+    expect(text).toContain('Access allowed on February 1, 2026.');
     expect(text).toContain('Last used on February 3, 2026.');
     expect(text).toContain('Not used yet.');
     const british = (await browser.get('/auth/apps', { 'Accept-Language': 'en-GB,en;q=0.8' })).text;
-    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Allowed on 1 February 2026.');
-    expect(text).toContain('aria-label="Revoke access: Notes"');
+    expect(british.replaceAll(/<\/?bdi>/g, '')).toContain('Access allowed on 1 February 2026.');
+    expect(text).toContain('aria-label="Remove access: Notes"');
   });
 
   it('shows the logo from this site, or the first letter of the name', async () => {
@@ -68,7 +68,7 @@ describe('the list of connected applications', () => {
     expect((await browser.get('/auth/apps')).text).not.toContain('Made by');
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [clientId]);
     const { text } = await browser.get('/auth/apps');
-    expect(text).toMatch(/Made by (<bdi>)?Scheduling/);
+    expect(text).toMatch(/Official (<bdi>)?Scheduling/);
     // Nobody was asked about those.
     expect(text).toContain('Connected since');
     expect(text).not.toMatch(/allowed/i);
@@ -85,12 +85,12 @@ describe('the list of connected applications', () => {
       (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
     await allow(app, browser, await app.client({ name: 'One' }));
     const one = await Promise.all(LOCALES.map(askIn));
-    expect(one[0]).toContain('<h1>Revoke access?</h1>');
-    expect(one[0]).toContain('If you revoke it, 1 application will');
-    expect(one[0]).toContain('It keeps what it has already read.');
+    expect(one[0]).toContain('<h1>Remove access?</h1>');
+    expect(one[0]).toContain('1 application will immediately lose access');
+    expect(one[0]).toContain('It may keep data that it has already received.');
     await allow(app, browser, await app.client({ name: 'Two' }));
     const two = await Promise.all(LOCALES.map(askIn));
-    expect(two[0]).toContain('They keep what they have already read.');
+    expect(two[0]).toContain('They may keep data that they have already received.');
     const headings = (pages: string[]) => pages.map((page) => /<h1>(.*?)<\/h1>/.exec(page)?.[1]);
     const others = headings(two);
     for (const [index, heading] of headings(one).entries()) expect(heading).not.toBe(others[index]);

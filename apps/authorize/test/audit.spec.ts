@@ -1,21 +1,11 @@
-import { connect } from '@nats-io/transport-node';
 import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
-import { DEFAULT_AUDIT_RETENTION, ensureAuditStreams } from '#audit/streams.js';
-import { natsOptions } from '#platform/nats/nats.connection.js';
 import { auditEvents, undocumentedDetails } from '#testing/audit-trail.js';
 import { PASSWORD } from './authorize-app.js';
 import { revoke } from './connected-apps.js';
 import { AUTHORIZE, useRequests } from './use-requests.js';
 
 const { app, now, address, consented } = useRequests();
-
-// The token app creates the streams, which does not run here.
-beforeAll(async () => {
-  const nats = await connect(natsOptions(app.services.natsUrl, 'test'));
-  await ensureAuditStreams(nats, DEFAULT_AUDIT_RETENTION);
-  await nats.close();
-});
 
 const eventsOf = (filter: AuditFilter, count: number) => auditEvents(app.services.natsUrl, filter, count);
 const typesOf = (events: readonly AuditEvent[]) => events.map(({ type }) => type);

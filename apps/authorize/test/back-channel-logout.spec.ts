@@ -35,9 +35,11 @@ const valid = (): JWTPayload => ({
   events: { [EVENT]: {} },
 });
 
-async function loggedIn(sub: string, sid: string): Promise<Browser> {
+async function loggedIn(sub: string, sid?: string): Promise<Browser> {
   const browser = app.browser();
-  await provider.logIn(browser, { claims: { sub, sid, email: `${sub}@example.com` } });
+  await provider.logIn(browser, {
+    claims: { sub, ...(sid !== undefined && { sid }), email: `${sub}@example.com` },
+  });
   expect(await isLoggedIn(browser)).toBe(true);
   return browser;
 }
@@ -72,6 +74,19 @@ it('a token with sub alone ends all sessions of the user', async () => {
   ]);
 });
 
+it('a token with sid and sub ends all sessions of a user whose ID tokens have no sid', async () => {
+  const [one, two, stranger] = [await loggedIn('joan'), await loggedIn('joan'), await loggedIn('mary')];
+  expect((await logOut({ sid: 'sid11', sub: 'joan' })).status).toBe(200);
+  expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(stranger)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(await isLoggedIn(await loggedIn('joan'))).toBe(true);
+  expect((await logOut({ sid: 'sid12' })).status).toBe(200);
+  expect(await isLoggedIn(stranger)).toBe(true);
+});
+
 it('a token for a user who never logged in here is accepted', async () => {
   expect((await logOut({ sub: 'nobody' })).status).toBe(200);
 });
@@ -98,6 +113,9 @@ describe('a token is refused', () => {
     ['of another event', { events: { 'https://example.com/event': {} } }],
     ['with a nonce, as an ID token has', { nonce: 'x' }],
     ['with neither sid nor sub', { sid: undefined }],
+    ['with a sub of 256 characters', { sub: 'a'.repeat(256) }],
+    ['with a sub that contains a NUL', { sub: 'edsger\0' }],
+    ['with a sid of 256 characters', { sid: 'a'.repeat(256), sub: 'edsger' }],
   ])('%s', async (_rule, claims) => {
     const browser = await loggedIn('edsger', 'sid7');
     const answer = await logOut({ sid: 'sid7', ...claims });

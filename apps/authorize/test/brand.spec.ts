@@ -5,7 +5,7 @@ import { EVERY_ANSWER } from './every-answer.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const { app } = useAuthorizeApp(SECOND_BRAND);
-const { PRODUCT_NAME, LOGO_FILE, PRIVACY_URL, TERMS_URL, HELP_URL } = SECOND_BRAND;
+const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = SECOND_BRAND;
 
 describe('a second brand, by configuration', () => {
   it.each(EVERY_ANSWER)(
@@ -15,7 +15,8 @@ describe('a second brand, by configuration', () => {
       if (!headers['content-type']?.startsWith('text/html')) return;
       expect(text).toMatch(new RegExp(`<title>[^<]+ · ${PRODUCT_NAME}</title>`));
       expect(text).toContain(`alt="${PRODUCT_NAME}"`);
-      for (const url of [PRIVACY_URL, TERMS_URL, HELP_URL]) expect(text).toContain(`href="${url}"`);
+      for (const url of [PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL])
+        expect(text).toContain(`href="${url}"`);
       expect(text).toContain('--accent: #7a1f5c;');
       expect(text).not.toMatch(/Scheduling|#1d4ed8/);
       const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? '';

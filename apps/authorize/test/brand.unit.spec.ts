@@ -8,6 +8,7 @@ import {
   accentProblem,
   contrast,
   DEFAULT_ACCENTS,
+  darkAccentOf,
   nearestAccent,
   SCHEMES,
 } from '../src/ui/brand/accent.js';
@@ -20,6 +21,7 @@ const SETTINGS: BrandSettings = {
   LOGO_DARK_FILE: '',
   ACCENT_COLOR: '',
   ACCENT_COLOR_DARK: '',
+  PRODUCT_URL: '',
   PRIVACY_URL: '',
   TERMS_URL: '',
   HELP_URL: '',
@@ -167,9 +169,13 @@ describe('a brand', () => {
     }
   });
 
-  it('without a dark accent has the light one, made as light as it must be', () => {
+  it('without a dark accent has the light one with a contrast of 7:1 (WCAG 2.2, 1.4.6)', () => {
     const { style } = readBrand({ ...SETTINGS, ACCENT_COLOR: '#7a1f5c' });
     expect(style.text).toContain('--accent: #7a1f5c;');
-    expect(style.text).toContain(`--accent: ${nearestAccent('#7a1f5c', SCHEMES.dark)};`);
+    const dark = darkAccentOf('#7a1f5c');
+    expect(style.text).toContain(`--accent: ${dark};`);
+    const { page, card } = SCHEMES.dark;
+    for (const other of [page, card, accentColours(dark, SCHEMES.dark).onAccent])
+      expect(contrast(dark, other)).toBeGreaterThanOrEqual(7);
   });
 });

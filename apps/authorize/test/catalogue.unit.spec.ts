@@ -17,7 +17,8 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'error.${kind}.what': Object.keys(ERROR_KINDS),
   'error.party.${party}': remedies.map(({ party }) => party),
   'error.advice.${advice}': remedies.map(({ advice }) => advice),
-  'brand.${name}': ['privacy', 'terms', 'help'],
+  'brand.${name}': ['product', 'privacy', 'terms', 'help'],
+  'scope.${access}': ['read', 'write'],
   'consent.goes_to.${kind}': ['site', 'device'],
 };
 

@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { RunOptions } from 'axe-core';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
-import { launchBrowser } from '#testing/browser.js';
+import { complaintsOf, launchBrowser } from '#testing/browser.js';
 import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from './authorize-app.js';
 
 let app: AuthorizeApp;
@@ -15,7 +15,7 @@ let axe: string;
 let user: User;
 
 const open: Page[] = [];
-const complaints: string[] = [];
+const complaints: string[][] = [];
 
 beforeAll(async () => {
   const port = await freePort();
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const page of open.splice(0)) await page.context().close();
-  expect(complaints.splice(0)).toEqual([]);
+  expect(complaints.splice(0).flat()).toEqual([]);
 });
 
 afterAll(async () => {
@@ -48,7 +48,7 @@ async function browse(options: BrowserContextOptions = {}): Promise<Page> {
     ...options,
   });
   const page = await context.newPage();
-  page.on('console', (message) => complaints.push(message.text()));
+  complaints.push(complaintsOf(page));
   open.push(page);
   return page;
 }
@@ -81,13 +81,13 @@ describe.each([
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
     await logIn(page, '/auth/apps');
-    await page.getByRole('link', { name: 'Revoke access: Calendar' }).click();
+    await page.getByRole('link', { name: 'Remove access: Calendar' }).click();
     // Playwright reads a blank after an isolated name.
-    await page.getByRole('heading', { name: /^Revoke the access of Calendar\s?\?$/ }).waitFor();
-    await page.getByRole('button', { name: 'Revoke access' }).click();
+    await page.getByRole('heading', { name: /^Remove access for Calendar\s?\?$/ }).waitFor();
+    await page.getByRole('button', { name: 'Remove access' }).click();
     await focusedStatus(page).waitFor();
     await page.waitForLoadState();
-    expect(await focusedStatus(page).textContent()).toBe('Calendar can no longer use your account.');
+    expect(await focusedStatus(page).textContent()).toBe('Calendar can no longer access your account.');
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Notes']);
     await page.reload();
     expect(await page.getByRole('status').count()).toBe(0);
@@ -97,10 +97,10 @@ describe.each([
     await connect('Calendar');
     const page = await browse({ javaScriptEnabled });
     await logIn(page, '/auth/apps');
-    await page.getByRole('link', { name: 'Revoke all access' }).click();
+    await page.getByRole('link', { name: 'Remove all access' }).click();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.waitForURL(`${app.url}/auth/apps`);
-    await page.getByRole('link', { name: 'Revoke access: Calendar' }).click();
+    await page.getByRole('link', { name: 'Remove access: Calendar' }).click();
     await page.goBack();
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Calendar']);
   });
@@ -118,13 +118,13 @@ describe.each([
       }
       throw new Error(`the keyboard does not reach ${name}`);
     };
-    await tabTo('Revoke all access');
+    await tabTo('Remove all access');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/revoke-all');
-    await tabTo('Revoke all access');
+    await tabTo('Remove all access');
     await page.keyboard.press('Enter');
     await focusedStatus(page).waitFor();
-    expect(await focusedStatus(page).textContent()).toBe('No application can use your account any more.');
+    expect(await focusedStatus(page).textContent()).toBe('No application can access your account any more.');
   });
 
   it('log out everywhere ends the session in this tab, another tab and another browser', async () => {
@@ -136,7 +136,7 @@ describe.each([
     await logIn(elsewhere);
     await page.getByRole('button', { name: 'Log out everywhere' }).click();
     await focusedStatus(page).waitFor();
-    expect(await focusedStatus(page).textContent()).toBe('You are logged out in every browser.');
+    expect(await focusedStatus(page).textContent()).toBe('You have been logged out everywhere.');
     for (const other of [tab, elsewhere]) {
       await other.reload();
       expect(new URL(other.url()).pathname).toBe('/auth/login');

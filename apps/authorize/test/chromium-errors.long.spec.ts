@@ -48,7 +48,7 @@ const logInButton = (page: Page) => page.getByRole('button', { name: 'Log in' })
 const allowButton = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true });
 
 async function logIn(page: Page, password = PASSWORD): Promise<void> {
-  await page.getByLabel('E-mail or user name').fill(user.email);
+  await page.getByLabel('Email or username').fill(user.email);
   await page.locator('input[type=password]').fill(password);
   await logInButton(page).click();
 }
@@ -113,7 +113,7 @@ describe.each([
     await consentShown(page);
     await context.clearCookies();
     await allowButton(page).click();
-    expect(await heading(page)).toBe('This page was opened at another address');
+    expect(await heading(page)).toBe('This page was opened at a different address');
     const message = await page.getByRole('alert').textContent();
     expect(message).toContain(`http://127.0.0.1:${port}`);
     expect(message).toContain(`http://localhost:${port}`);
@@ -129,7 +129,7 @@ describe.each([
     await logIn(one);
     await allowButton(one).waitFor();
     await logIn(two);
-    expect(await heading(two)).toBe('This browser is logged in already');
+    expect(await heading(two)).toBe('This browser is already logged in');
     expect(await two.getByRole('alert').textContent()).toContain(user.name);
     await two.getByRole('link', { name: 'Continue' }).click();
     await allow(two, 'two');
@@ -142,7 +142,7 @@ describe.each([
     await consentShown(one);
     await logOut(await context.newPage());
     await allowButton(one).click();
-    expect(await heading(one)).toBe('This page was out of date');
+    expect(await heading(one)).toBe('This page is out of date');
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
     await one.getByRole('link', { name: 'Start again' }).click();
     await logIn(one);
@@ -167,7 +167,7 @@ describe.each([
     await page.getByRole('alert').waitFor();
     // Sends the form again.
     await page.reload();
-    expect(await page.getByRole('alert').textContent()).toContain('is wrong');
+    expect(await page.getByRole('alert').textContent()).toContain('Incorrect');
     await logIn(page);
     await allowButton(page).waitFor();
     await page.reload();
@@ -190,8 +190,8 @@ describe.each([
 
   it('the developer details open with the keyboard alone', async () => {
     const page = await open(address().replace(clientId, 'sc_nobody'));
-    expect(await heading(page)).toBe('We do not know this application');
-    expect(await page.getByText('names an application that is not registered here').count()).toBe(1);
+    expect(await heading(page)).toBe('Application not found');
+    expect(await page.getByText('is for an application that is not registered here').count()).toBe(1);
     const description = page.getByText('no application is registered under this client_id');
     expect(await description.isVisible()).toBe(false);
     await page.keyboard.press('Tab');
@@ -218,7 +218,7 @@ it('the error page names http behind a proxy that should use https, and links to
     const page = await context.newPage();
     await page.goto('http://auth.example.com/auth/login');
     await logIn(page);
-    expect(await heading(page)).toBe('This page was not opened by https');
+    expect(await heading(page)).toBe('This page was not opened over https');
     const link = page.getByRole('link', { name: 'Start again' });
     expect(await link.getAttribute('href')).toBe('https://auth.example.com/auth/login');
     await page.getByText('For developers').click();
@@ -246,7 +246,7 @@ it('another site cannot submit our forms', async () => {
   try {
     await page.goto(`http://127.0.0.1:${portOf(evil)}/`);
     await page.getByRole('button').click();
-    expect(await heading(page)).toBe('Another site tried to act for you');
+    expect(await heading(page)).toBe('This form came from another site');
     expect(await page.getByRole('link').count()).toBe(0);
     await page.goto(`http://localhost:${port}/auth/`);
     expect(await page.getByRole('button', { name: 'Log out', exact: true }).count()).toBe(1);

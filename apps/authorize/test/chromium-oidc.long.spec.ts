@@ -181,7 +181,7 @@ describe('login', () => {
     const [user] = await users();
     await app.accounts.disable(user?.id ?? 0);
     await page.goto(`${app.url}/auth/`);
-    await page.getByRole('heading', { name: 'This account is disabled' }).waitFor();
+    await page.getByRole('heading', { name: 'Your account is disabled' }).waitFor();
   });
 });
 
@@ -198,7 +198,7 @@ describe('log-out', () => {
     page.on('request', (request) => seen.push(request.url()));
     await button('Log out').click();
     await page.getByRole('button', { name: 'Yes, sign me out' }).click();
-    await page.getByText('You are logged out.').waitFor();
+    await page.getByText('You have been logged out.').waitFor();
     expect(page.url()).toMatch(/\/auth\/logout$/);
     const hint = seen
       .map((url) => new URL(url).searchParams.get('id_token_hint'))
@@ -211,7 +211,7 @@ describe('log-out', () => {
   it('everywhere says so', async () => {
     await button('Log out everywhere').click();
     await page.getByRole('button', { name: 'Yes, sign me out' }).click();
-    await page.getByText('You are logged out in every browser.').waitFor();
+    await page.getByText('You have been logged out everywhere.').waitFor();
   });
 
   it('for another account lets the user choose it at the provider', async () => {
@@ -240,7 +240,7 @@ it('while the provider is down, a logged-in user goes on, and others get a page'
     const answer = await stranger.goto(address());
     clock.mockRestore();
     expect(answer?.status()).toBe(503);
-    await stranger.getByRole('heading', { name: 'You cannot log in just now' }).waitFor();
+    await stranger.getByRole('heading', { name: 'Login is temporarily unavailable' }).waitFor();
     await page.goto(address());
     await allow();
     expect(await arrival()).toMatchObject({ code: expect.any(String) });

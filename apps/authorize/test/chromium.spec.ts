@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#testing/backing/free-port.js';
-import { launchBrowser } from '#testing/browser.js';
+import { complaintsOf, launchBrowser } from '#testing/browser.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
@@ -72,14 +72,13 @@ async function open(
   const viewport = { width: 320, height: 568 };
   const context = await chromium.newContext({ viewport, javaScriptEnabled, locale: 'en' });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
+  const complaints = complaintsOf(page);
   await page.goto(address(more));
   return { page, complaints };
 }
 
 async function logIn(page: Page): Promise<void> {
-  await page.getByLabel('E-mail or user name').fill(user.email);
+  await page.getByLabel('Email or username').fill(user.email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Log in' }).click();
   await scripted(page);
@@ -132,7 +131,7 @@ describe.each([
     await arrival(page);
     // With prompt=login as well: the password is asked for though the session is good.
     await page.goto(address({ prompt: 'login' }));
-    expect(await page.getByLabel('E-mail or user name').inputValue()).toBe(user.email);
+    expect(await page.getByLabel('Email or username').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
@@ -251,14 +250,14 @@ it('a double click on Allow sends one answer', async () => {
 
 it('a wrong password returns the focus to the password field, which the message describes', async () => {
   const { page } = await open();
-  await page.getByLabel('E-mail or user name').fill(user.email);
+  await page.getByLabel('Email or username').fill(user.email);
   await page.getByLabel('Password').fill('wrong');
   await page.keyboard.press('Enter');
   const password = page.locator('input[type=password]:focus');
   await password.waitFor();
   expect(await password.getAttribute('aria-describedby')).toBe('problem');
-  expect(await page.getByRole('alert').textContent()).toContain('is wrong');
-  expect(await page.getByLabel('E-mail or user name').inputValue()).toBe(user.email);
+  expect(await page.getByRole('alert').textContent()).toContain('Incorrect');
+  expect(await page.getByLabel('Email or username').inputValue()).toBe(user.email);
   await page.context().close();
 });
 

@@ -38,17 +38,17 @@ describe('the consent page', () => {
     await app.sql("UPDATE users SET time_zone = 'Asia/Tokyo' WHERE id = $1", [user.id]);
     const page = await (await app.loggedIn(user)).get(address());
     expect(page.status).toBe(200);
-    expect(page.text).toContain('<title>Allow Calendar Connect? · Scheduling</title>');
+    expect(page.text).toContain('<title>Allow Calendar Connect to access your account? · Scheduling</title>');
     const words = wordsOf(page);
-    expect(words).toContain('Allow Calendar Connect to use your account?');
-    expect(words).toContain('Not made by Scheduling');
+    expect(words).toContain('Calendar Connect wants to access your Scheduling account');
+    expect(words).toContain('Third-party application');
     // In the user's time zone it was the day after.
-    expect(words).toContain('Registered here on March 2, 2026');
-    expect(words).toContain('See your profile');
+    expect(words).toContain('Registered on March 2, 2026');
+    expect(words).toContain('View your profile');
     expect(words).toContain(user.name);
     expect(words).toContain(user.email);
-    expect(words).toContain('Afterwards you will be sent to app.example.com');
-    expect(words).toContain('You can undo this at any time, under Connected applications.');
+    expect(words).toContain('You will be redirected to app.example.com');
+    expect(words).toContain('You can remove access at any time in Connected applications.');
     expect(page.text).toContain('<a href="/auth/apps">');
     expect(page.text).toMatch(/name="decision" value="allow" data-waits>\s*Allow/);
     expect(page.text).toMatch(/name="decision" value="deny">\s*Cancel/);
@@ -57,7 +57,7 @@ describe('the consent page', () => {
   it('marks a first-party application', async () => {
     const own = await app.client({ firstParty: true });
     const page = await (await app.loggedIn(user)).get(address({ client_id: own.clientId }));
-    expect(wordsOf(page)).toContain('Made by Scheduling');
+    expect(wordsOf(page)).toContain('Official Scheduling application');
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('the consent page', () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address({ ui_locales: 'fr' }));
     expect(page.text).toContain('<html lang="fr" dir="ltr">');
-    expect(wordsOf(page)).toContain('Autoriser Calendar Connect à utiliser votre compte ?');
+    expect(wordsOf(page)).toContain('Calendar Connect souhaite accéder à votre compte Scheduling');
   });
 
   it.each(LOCALES)('is smaller than 30 KB with its logo and all resources: %s', async (ui_locales) => {

@@ -159,7 +159,7 @@ describe('a form with an outdated cookie', () => {
   it('gets the name of a user who logged in in another tab, and continues without a password', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
-    browser.cookies.set('session', other.cookies.get('session') ?? '');
+    browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
     const answer = await browser.post(form.action, form.fields);
     expectKind(answer, 'logged_in_elsewhere');
     expect(answer.text).toContain('<bdi>Ada &lt;b&gt;</bdi>');
@@ -183,7 +183,7 @@ describe('a form with an outdated cookie', () => {
   it('gets no user name when that session is over', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
-    browser.cookies.set('session', other.cookies.get('session') ?? '');
+    browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
     expectKind(await browser.post(form.action, form.fields), 'form_outdated');
   });

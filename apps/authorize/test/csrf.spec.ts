@@ -75,7 +75,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     expect(answer.status).toBe(403);
     expect(answer.headers['location']).toBeUndefined();
     expect(answer.text).toMatch(
-      /<h1>(This page was out of date|Another site tried|Your browser did not send|This browser is)/,
+      /<h1>(This page is out of date|This form came from another site|Your browser did not send|This browser is)/,
     );
   };
 
@@ -94,7 +94,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   // @rfc 6749 10.12
   it('is refused with the token of another form', async () => {
     const { browser, form } = again();
-    const cookie = browser.cookies.get('session') ?? '';
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const others = PURPOSES.filter((purpose) => csrfToken(cookie, purpose) !== form.fields['csrf_token']);
     expect(others).toHaveLength(PURPOSES.length - 1);
     for (const purpose of others) {
@@ -105,7 +105,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
 
   it('is refused with the token of another cookie', async () => {
     const { browser, form } = again();
-    browser.cookies.set('session', 'y'.repeat(43));
+    browser.cookies.set('oauth_service_session', 'y'.repeat(43));
     expectRefused(await browser.post(form.action, { ...form.fields, ...fields() }));
   });
 
@@ -128,7 +128,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     const sent = { ...form.fields, ...fields() };
     const answer = await browser.post(form.action, sent, { Host: 'localhost:3001' });
     expectRefused(answer);
-    expect(answer.text).toMatch(/role="alert">Cookies are needed/);
+    expect(answer.text).toMatch(/role="alert">Cookies are required/);
   });
 
   it('is accepted after all these refusals', async () => {

@@ -40,7 +40,7 @@ describe('an authorization request of an application that the operator has disab
     const page = await browser.get(address(more));
     expect(page.status).toBe(403);
     expect(page.headers['location']).toBeUndefined();
-    expect(page.text).toContain('This application is switched off');
+    expect(page.text).toContain('This application is disabled');
     expect(page.text).toContain('href="/auth/apps"');
     expect(page.text).not.toContain('app.example.com');
   });
@@ -87,8 +87,8 @@ describe('the list of connected applications', () => {
     const page = await browser.get('/auth/apps');
     expect(namesIn(page)).toEqual(['Calendar', 'Notes']);
     const [calendar = '', notes = ''] = page.text.split('<bdi>Notes</bdi>');
-    expect(calendar).not.toContain('switched off');
-    expect(notes).toContain('We have switched off this application: it cannot use your account now.');
+    expect(calendar).not.toContain('has been disabled');
+    expect(notes).toContain('This application has been disabled and cannot access your account.');
     expect((await revoke(browser, client)).status).toBe(303);
     const rows = await app.sql('SELECT revoked_at IS NOT NULL AS revoked FROM grants WHERE id = $1', [id]);
     expect(rows).toEqual([{ revoked: true }]);

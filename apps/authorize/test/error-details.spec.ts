@@ -45,7 +45,7 @@ describe('the developer details', () => {
 it('the page for an unregistered redirect URI shows developers the usual causes, and operators the commands', async () => {
   const page = await authorize(app, client, { redirect_uri: `${REDIRECT_URI}/` });
   const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
-  expect(details).toMatch(/<h2>Usual causes<\/h2>\s*<ul>[\s\S]*ends with a slash[\s\S]*<\/ul>/);
+  expect(details).toMatch(/<h2>Common causes<\/h2>\s*<ul>[\s\S]*ends with a slash[\s\S]*<\/ul>/);
   for (const command of ['client show', 'client update --add-redirect-uri'])
     expect(details.replaceAll(/<\/?span>/g, '')).toContain(`<code>${command}</code>`);
   const commands = readFileSync(

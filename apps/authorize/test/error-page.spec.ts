@@ -159,11 +159,11 @@ it('a page that failed offers to try its own address again', async () => {
   expect(page.text).toContain(`<a class="button" href="${address.replaceAll('&', '&amp;')}">Try again</a>`);
 });
 
-it('errors that only the application’s makers can fix do not advise to try again', () => {
+it('errors that only the developer of the application can fix do not advise to try again', () => {
   const hopeless = ['client_missing', 'client_unknown', 'redirect_missing', 'redirect_mismatch'] as const;
   for (const kind of [...hopeless, 'request_malformed'] as const)
-    expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'tell_makers' });
-  expect(text('error.advice.tell_makers')).toContain('Trying again does not help.');
+    expect(ERROR_KINDS[kind]).toEqual({ party: 'application', advice: 'contact_developer' });
+  expect(text('error.advice.contact_developer')).toContain('Trying again will not help.');
 });
 
 it('the error for overload advises to wait, and names nobody to fix it', () => {

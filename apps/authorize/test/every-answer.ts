@@ -106,6 +106,7 @@ export const EVERY_ANSWER: readonly [name: string, route: string | null, policy:
     "the product's logo or icon",
     async (app) => app.browser().get(imageAddress(app.brand.icon)),
   ],
+  ['the page of every error', '/auth/errors', 'a page', async (app) => app.browser().get('/auth/errors')],
   ['the script', SCRIPT_PATH, 'a redirect or the script', async (app) => app.browser().get(SCRIPT_PATH)],
   [
     'a redirect to the login',

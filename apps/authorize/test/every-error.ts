@@ -69,7 +69,7 @@ export function everyError({
   /** What the app cannot expect to find in Redis. */
   async function brokenSession(): Promise<Response> {
     const browser = await app.loggedIn(user);
-    const cookie = browser.cookies.get('session') ?? '';
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
     await app.redis.set(`session:${createHash('sha256').update(cookie).digest('base64url')}`, '{');
     return browser.get('/auth/');
   }
@@ -149,7 +149,7 @@ export function everyError({
       'a form of an earlier cookie',
       'csrf_token',
       'form_outdated',
-      () => login({}, (cookies) => cookies.set('session', 'y'.repeat(43))),
+      () => login({}, (cookies) => cookies.set('oauth_service_session', 'y'.repeat(43))),
     ],
     ['a form of another origin', 'origin', 'form_foreign', () => login({ Origin: 'https://evil.example' })],
     [

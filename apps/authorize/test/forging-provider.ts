@@ -22,7 +22,12 @@ export interface Forgery {
 export async function startForgingProvider(port: number) {
   const issuer = `http://localhost:${port}`;
   const keys = [await newKey('first')];
-  const state = { forgery: {} as Forgery, exchanges: 0, metadata: {} as Record<string, unknown> };
+  const state = {
+    forgery: {} as Forgery,
+    exchanges: 0,
+    metadata: {} as Record<string, unknown>,
+    isDown: false,
+  };
   /** By code: what the authorization request said. */
   const requests = new Map<string, URLSearchParams>();
 
@@ -66,6 +71,7 @@ export async function startForgingProvider(port: number) {
   }
 
   const server = createServer((request, response) => {
+    if (state.isDown) return void response.destroy();
     const { pathname } = new URL(request.url ?? '', issuer);
     if (pathname === '/token') return void token(request, response);
     if (pathname === '/jwks') return json(response, 200, { keys: keys.map(({ jwk }) => jwk) });

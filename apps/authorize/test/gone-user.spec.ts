@@ -39,12 +39,12 @@ describe('the login of a disabled user', () => {
       const browser = app.browser();
       const page = await browser.get(`/auth/login?ui_locales=${locale}`, { 'Accept-Language': locale });
       const fields = { username: user.username, password: PASSWORD };
-      const before = browser.cookies.get('session');
+      const before = browser.cookies.get('oauth_service_session');
       const answer = await browser.submit(page, fields);
       expect(answer.status).toBe(403);
       expect(answer.text).toContain(`<p role="alert" id="problem">${DISABLED[locale]}</p>`);
       expect(answer.headers['set-cookie']).toBeUndefined();
-      expect(browser.cookies.get('session')).toBe(before);
+      expect(browser.cookies.get('oauth_service_session')).toBe(before);
       expect(whereTo(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
     }
     await app.accounts.enable(user.id);
@@ -159,7 +159,7 @@ describe('Allow', () => {
     ['deleted', 'DELETE FROM users WHERE id = $1'],
     [
       'disabled',
-      'UPDATE users SET disabled_at = now(), session_generation = session_generation + 1 WHERE id = $1',
+      'UPDATE users SET operator_disabled_at = now(), session_generation = session_generation + 1 WHERE id = $1',
     ],
   ])('gives no code while the user is being %s, and redirects to the login', async (_way, statement) => {
     const browser = await app.loggedIn(user);

@@ -30,7 +30,7 @@ describe('with the keyboard alone and no JavaScript', () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/oauth2/authorize?**');
-    await tabTo(page, 'Make, move and cancel bookings in your name');
+    await tabTo(page, 'Create, reschedule and cancel bookings on your behalf Write access');
     await page.keyboard.press('Space');
     await tabTo(page, 'Allow');
     const arrival = page.waitForRequest('https://app.room-planner.example/**');
@@ -51,15 +51,15 @@ describe('with the keyboard alone and no JavaScript', () => {
     await tabTo(page, 'Connected applications');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/apps');
-    await tabTo(page, 'Revoke access: Room Planner');
+    await tabTo(page, 'Remove access: Room Planner');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/apps/revoke?**');
-    await tabTo(page, 'Revoke access');
+    await tabTo(page, 'Remove access');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/auth/apps?done');
     const focused = page.locator(':focus');
     expect(await focused.getAttribute('role')).toBe('status');
-    expect(await focused.textContent()).toBe('Room Planner can no longer use your account.');
+    expect(await focused.textContent()).toBe('Room Planner can no longer access your account.');
     await context.close();
     await world.connect();
   });

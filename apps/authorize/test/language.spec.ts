@@ -109,7 +109,7 @@ describe('the language cookie', () => {
     await save('ja');
     expect(await errorOf(browser)).toBe('ja');
     await save('browser');
-    expect(browser.cookies.has('language')).toBe(false);
+    expect(browser.cookies.has('oauth_service_language')).toBe(false);
     expect(await errorOf(browser)).toBe('fr');
   });
 
@@ -120,7 +120,7 @@ describe('the language cookie', () => {
     const page = await browser.follow(out);
     await browser.submit(page, { username: next.email, password: PASSWORD });
     expect(await errorOf(browser)).toBe('fr');
-    browser.cookies.set('language', 'de');
+    browser.cookies.set('oauth_service_language', 'de');
     expect(languageOf(await browser.get('/auth/', accept))).toBe('fr');
   });
 
@@ -128,7 +128,7 @@ describe('the language cookie', () => {
     'is ignored when it is not a language: %j',
     async (value) => {
       const browser = app.browser();
-      browser.cookies.set('language', value);
+      browser.cookies.set('oauth_service_language', value);
       expect(await errorOf(browser)).toBe('fr');
     },
   );
@@ -136,7 +136,9 @@ describe('the language cookie', () => {
   it('is read only under its own name, with the prefix __Host- where cookies are secure', () => {
     const secure = new LanguageCookie(true);
     expect(secure.read('x=1; __Host-language=de; y=2')).toBe('de');
-    expect(secure.read('language=de; xlanguage=de; x__Host-language=de')).toBeNull();
+    expect(
+      secure.read('language=de; oauth_service_language=de; xlanguage=de; x__Host-language=de'),
+    ).toBeNull();
   });
 });
 

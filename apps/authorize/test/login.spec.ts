@@ -4,7 +4,7 @@ import { useAuthorizeApp } from './use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();
 
-const WRONG = 'The user name or password is wrong.';
+const WRONG = 'Incorrect username or password.';
 
 describe('the login page', () => {
   it('has labelled fields that password managers know', async () => {

@@ -43,18 +43,18 @@ const h1Of = ({ text }: Response) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 const usersNamed = (sub: string) =>
   app.sql<{ id: number; email: string }>('SELECT id, email FROM users WHERE external_id = $1', [sub]);
 const expectNobodyLoggedIn = (answer: Response) =>
-  expect(answer.headers['set-cookie'] ?? '').not.toContain('session=');
+  expect(answer.headers['set-cookie'] ?? '').not.toContain('oauth_service_session=');
 
 it('logs in with a valid ID token, under a new session cookie', async () => {
   const browser = app.browser();
   const first = await provider.logIn(browser, { claims: { sub: 'valid', name: 'Ada' } });
   expect([first.status, first.headers['location']]).toEqual([303, '/auth/']);
-  const before = browser.cookies.get('session');
+  const before = browser.cookies.get('oauth_service_session');
   // prompt=login logs in again although somebody is logged in.
   await provider.logIn(browser, { claims: { sub: 'valid' } }, `/auth/login${request({ prompt: 'login' })}`);
-  expect(browser.cookies.get('session')).not.toBe(before);
+  expect(browser.cookies.get('oauth_service_session')).not.toBe(before);
   const old = app.browser();
-  old.cookies.set('session', before ?? '');
+  old.cookies.set('oauth_service_session', before ?? '');
   expect((await old.get('/auth/')).headers['location']).toBe('/auth/login');
 });
 
@@ -69,6 +69,9 @@ const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['with another nonce', () => ({ claims: { nonce: 'another' } })],
   ['that has expired', () => ({ claims: { iat: now() - 100, exp: now() - 50 } })],
   ['without a subject', () => ({ claims: { sub: undefined } as never })],
+  ['with a subject of 256 characters', () => ({ claims: { sub: 'a'.repeat(256) } })],
+  ['with a subject that contains a NUL', () => ({ claims: { sub: 'a\0' } })],
+  ['with a subject beyond ASCII', () => ({ claims: { sub: 'é' } })],
   ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
   ['with a changed claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
   ['signed with the client secret', async () => signedWithSecret()],
@@ -106,7 +109,7 @@ describe('an ID token', () => {
   // OpenID Connect Core 3.1.3.7
   it.each(FORGERIES)('%s logs nobody in', async (_rule, forgery) => {
     const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
-    expect([answer.status, h1Of(answer)]).toEqual([403, 'The login did not work']);
+    expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
     expectNobodyLoggedIn(answer);
     expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
     expect(await usersNamed('victim')).toEqual([]);
@@ -120,7 +123,7 @@ describe('an ID token', () => {
       { claims },
       `/auth/login${request({ max_age: '60' })}`,
     );
-    expect(h1Of(answer)).toBe('The login did not work');
+    expect(h1Of(answer)).toBe('Login failed');
     expectNobodyLoggedIn(answer);
   });
 
@@ -131,7 +134,7 @@ describe('an ID token', () => {
       { claims },
       `/auth/login${request({ prompt: 'login' })}`,
     );
-    expect(h1Of(answer)).toBe('The login did not work');
+    expect(h1Of(answer)).toBe('Login failed');
     expectNobodyLoggedIn(answer);
   });
 
@@ -160,8 +163,8 @@ describe('the answer to the browser', () => {
   // OpenID Connect Core 3.1.2.6
   it.each([
     ['access_denied', 403, 'You are not logged in'],
-    ['interaction_required', 403, 'The login did not work'],
-    ['temporarily_unavailable', 503, 'You cannot log in just now'],
+    ['interaction_required', 403, 'Login failed'],
+    ['temporarily_unavailable', 503, 'Login is temporarily unavailable'],
   ])('with the error %s shows a page', async (error, status, title) => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
@@ -193,9 +196,9 @@ describe('the answer to the browser', () => {
     const before = provider.state.exchanges;
     const answers = await Promise.all([browser.get(address), browser.get(address), browser.get(address)]);
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
-    expect(answers.filter(({ headers }) => String(headers['set-cookie']).includes('session='))).toHaveLength(
-      1,
-    );
+    expect(
+      answers.filter(({ headers }) => String(headers['set-cookie']).includes('oauth_service_session=')),
+    ).toHaveLength(1);
     expect(provider.state.exchanges).toBe(before + 1);
   });
 
@@ -232,10 +235,26 @@ describe('a provider', () => {
     ['does not answer', () => undefined],
   ])('that %s gets 503 for the user, and a way to try again', async (_how, token) => {
     const answer = await provider.logIn(app.browser(), token ? { token } : {}, `/auth/login${request()}`);
-    expect([answer.status, h1Of(answer)]).toEqual([503, 'You cannot log in just now']);
+    expect([answer.status, h1Of(answer)]).toEqual([503, 'Login is temporarily unavailable']);
     expect(answer.headers['retry-after']).toBe('5');
     expect(answer.text).toContain(`/auth/login?client_id=${clientId}`);
     expectNobodyLoggedIn(answer);
+  });
+
+  it('that is down does not keep the session open at a log-out', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
+    const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
+    const session = browser.cookies.get('session') ?? '';
+    const real = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
+    provider.state.isDown = true;
+    const out = await browser.submit(consent, {}, '/auth/logout');
+    provider.state.isDown = false;
+    expect([out.status, h1Of(out)]).toEqual([503, 'Login is temporarily unavailable']);
+    expect(browser.cookies.has('session')).toBe(false);
+    browser.cookies.set('session', session);
+    expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
   });
 
   // OpenID Connect Discovery 4.3
@@ -245,7 +264,7 @@ describe('a provider', () => {
     provider.state.metadata = { issuer: `${provider.issuer}/` };
     const answer = await app.browser().get('/auth/login');
     provider.state.metadata = {};
-    expect([answer.status, h1Of(answer)]).toEqual([403, 'The login did not work']);
+    expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
   });
 });
 
@@ -307,10 +326,10 @@ it('stores no login state, cookie or ID token in Redis that continues a login', 
       );
     return found.join('\n');
   };
-  const secrets = [location.searchParams.get('state'), browser.cookies.get('login')];
+  const secrets = [location.searchParams.get('state'), browser.cookies.get('oauth_service_login')];
   for (const secret of secrets) expect(await inRedis()).not.toContain(secret);
   await browser.get(provider.answer(location.href));
   expect(idToken).not.toBe('');
-  for (const secret of [idToken, browser.cookies.get('session')])
+  for (const secret of [idToken, browser.cookies.get('oauth_service_session')])
     expect(await inRedis()).not.toContain(secret);
 });

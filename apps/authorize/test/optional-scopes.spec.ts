@@ -41,7 +41,7 @@ describe('optional scopes', () => {
     ).get(asking('profile:read bookings:read bookings:write'));
     expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
     expect(wordsOf(page)).toMatch(
-      /It would be able to: See your profile.*You choose whether it may also: See your bookings.*Make, move/,
+      /This will allow Calendar Connect to: View your profile.*You can also allow Calendar Connect to: View your bookings.*Create, reschedule/,
     );
   });
 
@@ -125,9 +125,11 @@ describe('optional scopes', () => {
     const [now = '', before = ''] = more.text.split('<details>');
     expect(boxesOf({ text: now })).toEqual({ 'bookings:write': false });
     expect(boxesOf({ text: before })).toEqual({ 'bookings:read': true });
-    expect(wordsOf({ text: `<main>${now}` })).toMatch(/It now also needs to: See your schedules/);
-    expect(now).not.toContain('See your profile');
-    expect(before).toContain('See your profile');
+    expect(wordsOf({ text: `<main>${now}` })).toMatch(
+      /This will also allow Calendar Connect to: View your schedules/,
+    );
+    expect(now).not.toContain('View your profile');
+    expect(before).toContain('View your profile');
     await allow(browser, more, { 'allow:bookings:read': 'yes' });
     expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
   });
@@ -136,11 +138,13 @@ describe('optional scopes', () => {
     const browser = await app.loggedIn(somebody);
     const page = await browser.get(asking('bookings:read bookings:write'));
     // Nothing stands before it that it could be beside.
-    expect(wordsOf(page)).toContain('You choose whether it may: See your bookings');
+    expect(wordsOf(page)).toContain('Choose what Calendar Connect can do: View your bookings');
     const answer = await allow(browser, page);
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('<title>Error: Allow Calendar Connect? · Scheduling</title>');
-    expect(answer.text).toMatch(/role="alert" id="problem">Nothing is chosen/);
+    expect(answer.text).toContain(
+      '<title>Error: Allow Calendar Connect to access your account? · Scheduling</title>',
+    );
+    expect(answer.text).toMatch(/role="alert" id="problem">Select at least one/);
     expect(answer.text).toMatch(/aria-describedby="problem"[\s\S]*autofocus/);
     expect(await granted()).toEqual([]);
     expect((await allow(browser, answer, { 'allow:bookings:read': 'yes' })).status).toBe(303);

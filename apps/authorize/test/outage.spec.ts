@@ -28,7 +28,7 @@ describe.each([
   }) => {
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('1');
-    expect(text).toContain('We cannot answer just now');
+    expect(text).toContain('Our service is temporarily unavailable');
     expect(text).toMatch(/Reference: <code>/);
     expect(text).not.toMatch(/ECONN|redis|postgres|Connection/i);
   };

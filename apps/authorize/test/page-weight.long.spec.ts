@@ -37,8 +37,10 @@ async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   };
 }
 
-/** Those whose bytes come from the app and not from the test. */
-const SERVED = SCENES.filter(({ name }) => name !== 'revoke-unfinished' && name !== 'error-with-details');
+/** Without pages that come from the test, and the guide, which has every error for developers to search in. */
+const SERVED = SCENES.filter(
+  ({ name }) => !['revoke-unfinished', 'error-with-details', 'error-guide'].includes(name),
+);
 
 const ERRORS: readonly Scene[] = [
   ['error-client', '/auth/oauth2/authorize?client_id=sc_unknown'],

@@ -55,11 +55,11 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request()), request());
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
     expect(login.status).toBe(200);
-    expect(login.text).toContain('To continue, confirm that it is you, <bdi>Ada Lovelace</bdi>.');
+    expect(login.text).toContain('Log in again as <bdi>Ada Lovelace</bdi>.');
     expect(login.text).toContain(`value="${now.user.email}"`);
-    const before = browser.cookies.get('session');
+    const before = browser.cookies.get('oauth_service_session');
     const answer = await logIn(browser, login);
-    expect(browser.cookies.get('session')).not.toBe(before);
+    expect(browser.cookies.get('oauth_service_session')).not.toBe(before);
     expectCode(await browser.follow(answer));
   });
 
@@ -127,7 +127,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     const page = await browser.follow(
       await logIn(browser, await browser.follow(await browser.get(request()))),
     );
-    const cookie = browser.cookies.get('session') ?? '';
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const key = `session:${createHash('sha256').update(cookie).digest('base64url')}`;
     const session = JSON.parse((await app.redis.get(key)) ?? '') as { authTime: number };
     await app.redis.set(key, JSON.stringify({ ...session, authTime: session.authTime - 10 * 60_000 }));
@@ -172,7 +172,7 @@ describe('the login page of an authorization request', () => {
 
   it('names the application to continue to, and fills in the user of the login_hint', async () => {
     const page = await login({ login_hint: 'ada"><b>@example.com', ui_locales: 'de' });
-    expect(page.text).toContain('um mit <bdi>Calendar Connect</bdi> fortzufahren');
+    expect(page.text).toContain('Weiter zu <bdi>Calendar Connect</bdi>');
     expect(page.text).toContain('value="ada&quot;&gt;&lt;b&gt;@example.com"');
   });
 

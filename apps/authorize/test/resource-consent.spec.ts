@@ -49,7 +49,7 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
 
   it('are named by the consent page, as each request names its own', async () => {
     const browser = await app.loggedIn(now.user);
-    const named = 'The access is only for';
+    const named = 'Access is limited to';
     const page = await browser.get(requestFor([`${BOOKINGS}/x`]));
     expect(page.text).toContain(named);
     expect(page.text).toContain('bookings.example.com:8443');

@@ -25,8 +25,9 @@ describe('while NATS does not answer', () => {
     await nats.stop();
   });
 
-  const SOON = 'The access of <bdi>Calendar</bdi> is revoked. In some places this may take up to 30 seconds.';
-  const AT_ONCE = '<bdi>Calendar</bdi> can no longer use your account.';
+  const SOON =
+    'Access for <bdi>Calendar</bdi> has been removed. It may take up to 30 seconds to take effect everywhere.';
+  const AT_ONCE = '<bdi>Calendar</bdi> can no longer access your account.';
 
   /** What the page says after a revocation, which holds in any case. */
   async function said(): Promise<string | undefined> {
@@ -131,8 +132,8 @@ describe('while Redis does not answer', () => {
       const page = await browser.submit(form, {}, '/auth/apps/revoke');
       expect(page.status).toBe(503);
       expect(page.headers['retry-after']).toBe('1');
-      expect(page.text).toContain('<title>Error: not revoked everywhere yet · Scheduling</title>');
-      expect(page.text).toContain('Your decision is recorded');
+      expect(page.text).toContain('<title>Error: access not removed everywhere yet · Scheduling</title>');
+      expect(page.text).toContain('Your decision has been saved');
       expect(page.text).toMatch(/Reference: <code>[\w-]+<\/code>/);
       cables.postgres.watchStatements = () => undefined;
       cables.redis.mend();
@@ -143,7 +144,7 @@ describe('while Redis does not answer', () => {
       while (answer.status !== 303 && Date.now() < deadline);
       expect(answer.status).toBe(303);
       expect(await stateOf(app, id)).toEqual([true, 'revoked']);
-      expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?use your account/);
+      expect(statusOf(await browser.follow(answer))).toMatch(/can (no longer )?access your account/);
     },
   );
 });

@@ -17,7 +17,7 @@ describe('revoking one application', () => {
     const id = await allow(app, browser, client);
     const page = await browser.get(askFor(client));
     expect(page.status).toBe(200);
-    expect(page.text).toContain('<h1>Revoke the access of <bdi>Calendar</bdi>?</h1>');
+    expect(page.text).toContain('<h1>Remove access for <bdi>Calendar</bdi>?</h1>');
     expect(await stateOf(app, id)).toEqual([false, 'pending']);
   });
 
@@ -36,7 +36,7 @@ describe('revoking one application', () => {
     const page = await browser.follow(answer);
     expect(namesIn(page)).toEqual(['Notes']);
     expect(page.text).toMatch(
-      /<p role="status" tabindex="-1" autofocus><bdi>Calendar<\/bdi> can no longer use your account\.<\/p>/,
+      /<p role="status" tabindex="-1" autofocus><bdi>Calendar<\/bdi> can no longer access your account\.<\/p>/,
     );
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
   });
@@ -53,12 +53,12 @@ describe('revoking one application', () => {
     'reports that the client_id "%s" has no access',
     async (clientId) => {
       const asked = await browser.get(`/auth/apps/revoke?client_id=${clientId}`);
-      expect(statusOf(await browser.follow(asked))).toBe('That application has no access to your account.');
+      expect(statusOf(await browser.follow(asked))).toBe('This application has no access to your account.');
       const client = await app.client();
       await allow(app, browser, client);
       const form = await browser.get(askFor(client));
       const sent = await browser.submit(form, { client_id: clientId }, '/auth/apps/revoke');
-      expect(statusOf(await browser.follow(sent))).toBe('That application has no access to your account.');
+      expect(statusOf(await browser.follow(sent))).toBe('This application has no access to your account.');
       expect(namesIn(await browser.get('/auth/apps'))).toEqual(['Calendar Connect']);
     },
   );
@@ -78,9 +78,7 @@ describe('revoking all applications', () => {
     const names = ['Calendar', 'Notes'];
     for (const name of names) await allow(app, browser, await app.client({ name }));
     const page = await browser.get('/auth/apps/revoke-all');
-    expect(page.text).toContain(
-      'If you revoke all access, 2 applications will no longer be able to use your account',
-    );
+    expect(page.text).toContain('2 applications will immediately lose access to your account');
     for (const name of names) expect(page.text).toContain(`<li><bdi>${name}</bdi></li>`);
   });
 
@@ -93,9 +91,11 @@ describe('revoking all applications', () => {
     const answer = await browser.submit(form, {}, '/auth/apps/revoke-all');
     for (const id of ids) expect(await stateOf(app, id)).toEqual([true, 'revoked']);
     const page = await browser.follow(answer);
-    expect(statusOf(page)).toBe('No application can use your account any more.');
-    expect(page.text).not.toContain('No application is connected to your account.');
-    expect((await browser.get('/auth/apps')).text).toContain('No application is connected to your account.');
+    expect(statusOf(page)).toBe('No application can access your account any more.');
+    expect(page.text).not.toContain('No applications are connected to your account.');
+    expect((await browser.get('/auth/apps')).text).toContain(
+      'No applications are connected to your account.',
+    );
   });
 
   it('redirects to the list when there is nothing to revoke', async () => {

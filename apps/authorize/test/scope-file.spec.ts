@@ -19,6 +19,7 @@ import {
 const NOTES = `
 scopes:
   - name: notes:read
+    access: read
     default: true
     text: { en: Read your notes, de: Ihre Notizen lesen }
   - name: notes:write
@@ -59,7 +60,7 @@ describe("a product's own file of scopes", () => {
     const page = await (
       await app.loggedIn(user)
     ).get(address({ scope: 'notes:read notes:write', ui_locales: 'de' }));
-    expect(page.text).toContain('<li>Ihre Notizen lesen</li>');
+    expect(page.text).toContain('Ihre Notizen lesen <small>Lesezugriff</small>');
     expect(page.text).toContain('<span lang="en" dir="ltr">Change your &lt;notes&gt;</span>');
   });
 
@@ -70,10 +71,19 @@ describe("a product's own file of scopes", () => {
     ]);
   });
 
+  it('marks what reads and what writes, by an icon and by words', async () => {
+    const both = await app.client({ scopes: ['notes:read', 'notes:write'] });
+    const { text } = await (await app.loggedIn(user)).get(address({ scope: 'notes:read notes:write' }, both));
+    expect(text).toMatch(/class="mark read"[^>]*aria-hidden="true">[^]*?Read your notes <small>Read access</);
+    expect(text).toMatch(
+      /class="mark write"[^>]*aria-hidden="true">[^]*?Change your [^ ]* <small>Write access</,
+    );
+  });
+
   // @rfc 6749 3.3
   it('says what a request without scope gets, of what the client is registered for', async () => {
     const page = await (await app.loggedIn(user)).get(address());
-    expect(page.text).toContain('<li>Read your notes</li>');
+    expect(page.text).toContain('Read your notes <small>');
     expect(page.text).not.toContain('Change your');
     const other = await app.client({ scopes: ['notes:write', 'profile:read'] });
     const more = await (await app.loggedIn(user)).get(address({}, other));

@@ -8,7 +8,7 @@ import { authorizeAddress, handedBack, REDIRECT_URI } from './authorize-app.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
-const textOf = (scope: string) => html`${new Translator('en', 'en', SCOPES).scope(scope)}`.text;
+const textOf = (scope: string) => html`${new Translator('en', 'en', SCOPES).scope(scope).text}`.text;
 
 const { app, user } = useAuthorizeApp();
 

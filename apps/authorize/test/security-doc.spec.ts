@@ -74,7 +74,9 @@ it('every cookie is set as docs/security.md describes it', async () => {
     });
     const documented = (cookies ?? []).map(([cookie, , , attributes]) => {
       const pair = [plain(cookie), plain(attributes)];
-      return app === https ? pair : [pair[0]?.replace('__Host-', ''), pair[1]?.replace('; Secure', '')];
+      return app === https
+        ? pair
+        : [pair[0]?.replace('__Host-', 'oauth_service_'), pair[1]?.replace('; Secure', '')];
     });
     expect(new Set(found.map(String))).toEqual(new Set(documented.map(String)));
   }

@@ -30,7 +30,9 @@ describe('the device cookie', () => {
   it('is set at each login, for 180 days, readable only by this site', async () => {
     const answer = await logIn(user.email);
     expect(answer.headers['set-cookie']).toContainEqual(
-      expect.stringMatching(/^device=[\w-]{88}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=15552000$/),
+      expect.stringMatching(
+        /^oauth_service_device=[\w-]{88}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=15552000$/,
+      ),
     );
     const again = await logIn(user.email, deviceIn(answer));
     expect(deviceIn(again)).toMatch(/^[\w-]{88}$/);
@@ -98,10 +100,12 @@ describe('the device cookie', () => {
 
   it('stays when its owner logs out', async () => {
     const browser = await app.loggedIn(user);
-    const { session, device } = Object.fromEntries(browser.cookies);
+    const { oauth_service_session: session, oauth_service_device: device } = Object.fromEntries(
+      browser.cookies,
+    );
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
-    expect(browser.cookies.get('session')).not.toBe(session);
-    expect(browser.cookies.get('device')).toBe(device);
+    expect(browser.cookies.get('oauth_service_session')).not.toBe(session);
+    expect(browser.cookies.get('oauth_service_device')).toBe(device);
   });
 
   it('remembers the three accounts that logged in last', async () => {

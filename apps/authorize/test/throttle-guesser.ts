@@ -22,8 +22,8 @@ export async function tryLogin(
 ): Promise<Response> {
   const browser = app.browser();
   const cookie = randomBytes(32).toString('base64url');
-  browser.cookies.set('session', cookie);
-  if (device !== undefined) browser.cookies.set('device', device);
+  browser.cookies.set('oauth_service_session', cookie);
+  if (device !== undefined) browser.cookies.set('oauth_service_device', device);
   const fields = { csrf_token: csrfToken(cookie, 'login'), username, password };
   const headers: Record<string, string> = from === undefined ? {} : { 'X-Forwarded-For': from };
   for (let tries = 1; ; tries += 1) {
@@ -46,7 +46,9 @@ export async function statusesOf(
 export function deviceIn({ headers }: Response): string {
   const cookies = (headers['set-cookie'] ?? []) as unknown as string[];
   return (
-    /^(?:__Host-)?device=([^;]*)/.exec(cookies.find((cookie) => cookie.includes('device=')) ?? '')?.[1] ?? ''
+    /^(?:__Host-|oauth_service_)device=([^;]*)/.exec(
+      cookies.find((cookie) => cookie.includes('device=')) ?? '',
+    )?.[1] ?? ''
   );
 }
 

@@ -109,7 +109,7 @@ describe('guessing from many addresses', () => {
     'leaves each unknown address one attempt, and lets the owner log in',
     async () => {
       const owner = await app.loggedIn(user);
-      const device = owner.cookies.get('device');
+      const device = owner.cookies.get('oauth_service_device');
       const attackers = await attack(user.email);
       const login = { username: user.email, password: PASSWORD };
 
@@ -175,7 +175,7 @@ describe('a throttled login', () => {
   it('gets the form again, with the time to wait and advice', async () => {
     const { status, headers, text } = await refusal(user.email);
     expect(status).toBe(429);
-    expect(text).toMatch(/role="alert" id="problem">[^<]*Wait 15 minutes, or use a browser in which/);
+    expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser in which/);
     expect(text).toContain(`value="${user.email}"`);
     expect(text).not.toContain('my secret word');
     expect(headers['set-cookie']).toBeUndefined();
@@ -196,7 +196,7 @@ describe('the counters of failed logins', () => {
     const from = freshAddress();
     const owner = await app.loggedIn(user);
     await statusesOf(2, () => tryLogin(app, { username: user.email, from }));
-    await tryLogin(app, { username: user.email, from, device: owner.cookies.get('device') });
+    await tryLogin(app, { username: user.email, from, device: owner.cookies.get('oauth_service_device') });
     const keys = await app.redis.keys('{throttle}:*');
     const kinds = new Set(keys.map((key) => key.split(':')[1]));
     expect(kinds).toEqual(new Set(['address', 'address-and-login', 'device', 'login']));

@@ -20,14 +20,14 @@ describe('values in another text direction, without markup', () => {
     new Translator(locale).text('consent.title', { client });
 
   it('are isolated by control characters, in titles and attributes', () => {
-    expect(title('en', 'עברית 1')).toBe('Allow \u2068עברית 1\u2069?');
+    expect(title('en', 'עברית 1')).toBe('Allow \u2068עברית 1\u2069 to access your account?');
     expect(title('ar', 'Calendar')).toContain('\u2068Calendar\u2069');
-    expect(title('en', 'Calendar')).toBe('Allow Calendar?');
+    expect(title('en', 'Calendar')).toBe('Allow Calendar to access your account?');
   });
 
   it('cannot end their isolation, or change the direction of what follows', () => {
-    expect(title('en', '\u2069\u202eא')).toBe('Allow \u2068\ufffd\ufffdא\u2069?');
-    expect(html`${title('en', 'a\u202eb\u2066')}`.text).toBe('Allow a\ufffdb\ufffd?');
+    expect(title('en', '\u2069\u202eא')).toBe('Allow \u2068\ufffd\ufffdא\u2069 to access your account?');
+    expect(html`${title('en', 'a\u202eb\u2066')}`.text).toBe('Allow a\ufffdb\ufffd to access your account?');
   });
 });
 

@@ -68,7 +68,7 @@ export async function storePushed(
 ): Promise<string> {
   const requestUri = generateRequestUri();
   const id = pushedRequestId(requestUri) ?? '';
-  const pushed = { id, clientId, parameters: JSON.stringify(parameters), lifetime: 600 };
+  const pushed = { id, clientId, parameters: JSON.stringify(parameters), lifetime: 300 };
   await new PushedRequestStore(redis).push(pushed, []);
   return requestUri;
 }

@@ -134,7 +134,7 @@ describe('operator client disable and enable', () => {
         expect(await set(state, gone)).toMatchObject({
           code: 2,
           stdout: '',
-          stderr: expect.stringContaining('see operator client list'),
+          stderr: expect.stringContaining('See:\n  operator client list'),
         });
   });
 });
@@ -223,7 +223,7 @@ describe('operator client delete', () => {
     expect(unknown).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('see operator client list'),
+      stderr: expect.stringContaining('See:\n  operator client list'),
     });
     expect(await fixture.clients.find(client.client_id)).not.toBeNull();
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#introspection/contract.js';
@@ -65,6 +65,57 @@ describe('operator client create --scope', () => {
   });
 });
 
+describe('operator client update', () => {
+  const update = (id: string, ...args: string[]) => client('update', id, ...args);
+  const scopesOf = async (id: string) => (await show(id))['scopes'];
+
+  it('adds and removes scopes, and keeps the others', async () => {
+    const id = await create('--scope', 'profile:read bookings:read', '--optional-scope', 'bookings:read');
+    await update(id, '--add-scope', 'bookings:write', '--add-scope', 'schedules:read schedules:write');
+    expect(await scopesOf(id)).toEqual([
+      'profile:read',
+      'bookings:read',
+      'bookings:write',
+      'schedules:read',
+      'schedules:write',
+    ]);
+    await update(id, '--remove-scope', 'bookings:read schedules:write', '--remove-scope', 'schedules:read');
+    expect(await show(id)).toMatchObject({ scopes: ['profile:read', 'bookings:write'], optional_scopes: [] });
+  });
+
+  it('loses no scope when two operators change different ones at the same time', async () => {
+    const id = await create('--scope', 'profile:read bookings:read');
+    await Promise.all([
+      update(id, '--add-scope', 'bookings:write'),
+      update(id, '--remove-scope', 'bookings:read'),
+    ]);
+    expect(await scopesOf(id)).toEqual(['profile:read', 'bookings:write']);
+  });
+
+  it('says what --scope replaces and what is no longer optional', async () => {
+    const id = await create('--scope', 'profile:read bookings:read', '--optional-scope', 'profile:read');
+    const { stdout } = await update(id, '--scope', 'profile:read bookings:write', '--optional-scope', 'none');
+    expect(stdout).toContain('\nIt may no longer request bookings:read: what users granted stays.\n');
+    expect(stdout).toContain('\nUsers may no longer decline profile:read.\n');
+    const added = await update(id, '--add-scope', 'bookings:read');
+    expect(added.stdout).not.toMatch(/no longer/);
+  });
+
+  it('refuses what changes nothing, is unknown or contradicts itself', async () => {
+    const id = await create();
+    const before = await show(id);
+    const wrong: [string[], RegExp][] = [
+      [['--add-scope', 'profile:read'], /--add-scope "profile:read" is registered already/],
+      [['--add-scope', 'admin'], /--add-scope "admin" is unknown: the scopes are profile:read/],
+      [['--remove-scope', 'bookings:read'], /--remove-scope "bookings:read" is not registered/],
+      [['--remove-scope', 'profile:read'], /no scope would be left/],
+      [['--scope', 'profile:read', '--add-scope', 'bookings:read'], /--scope replaces all scopes/],
+    ];
+    for (const [args, problem] of wrong) expectRefused(await update(id, ...args), problem);
+    expect(await show(id)).toEqual(before);
+  });
+});
+
 describe('operator scope list', () => {
   const list = (...args: string[]) => bench.run(['scope', 'list', ...args]);
 
@@ -73,7 +124,9 @@ describe('operator scope list', () => {
     const bytes = await readFile(listed.file);
     expect(listed.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
     expect(listed.scopes[0]).toMatchObject({ name: 'profile:read', default: true, resource: null });
-    expect((await list()).stdout).toMatch(/^bookings:write +no +API_URL +Make, move and cancel bookings/m);
+    expect((await list()).stdout).toMatch(
+      /^bookings:write +write +no +API_URL +Create, reschedule and cancel bookings/m,
+    );
   });
 
   it('checks the file that SCOPES_FILE names, and client create follows it', async () => {
@@ -81,7 +134,7 @@ describe('operator scope list', () => {
     const env = { ...bench.env, SCOPES_FILE: file };
     await writeFile(file, 'scopes: [{ name: notes, default: true, text: { en: Read notes } }]');
     const listed = await bench.run(['scope', 'list'], env);
-    expect(listed.stdout).toMatch(/^notes +yes +API_URL +Read notes$/m);
+    expect(listed.stdout).toMatch(/^notes +write +yes +API_URL +Read notes$/m);
     expect(listed.stderr).toMatch(
       /^warning: the consent page shows English .*: notes \(de, fr, es, pt, ja, ar\)/,
     );
@@ -96,6 +149,34 @@ describe('operator scope list', () => {
       1,
       expect.stringMatching(/notes: it has no English text[^]*scope 2: its name/),
     ]);
+  });
+
+  it('refuses the API of a scope that the services refuse, once it knows their APIs', async () => {
+    const file = join(bench.localDir, 'other.yaml');
+    const other = 'https://notes.example.com';
+    const env = { ...bench.env, SCOPES_FILE: file, API_URL: 'https://api.example.com' };
+    const run = (more: NodeJS.ProcessEnv) => bench.run(['scope', 'list'], { ...env, ...more });
+    await writeFile(
+      file,
+      `scopes: [{ name: notes, default: true, resource: ${other}, text: { en: Read notes } }]`,
+    );
+    const refused = `notes: its resource ${other} is neither API_URL nor one of OTHER_API_URLS`;
+    const wrong = await run({ OTHER_API_URLS: 'https://bookings.example.com' });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
+    const right = await run({ OTHER_API_URLS: `https://bookings.example.com, ${other}` });
+    expect(right).toMatchObject({ code: 0, stderr: expect.not.stringContaining('OTHER_API_URLS') });
+    const unknown = await run({});
+    expect(unknown).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^warning: .* OTHER_API_URLS; .*: notes \(https:\/\/notes\.example\.com\)$/m,
+      ),
+    });
+    const local = { LOCAL_DIR: bench.localDir, SCOPES_FILE: file };
+    await writeFile(join(bench.localDir, 'run.json'), JSON.stringify({ other_api_urls: '' }));
+    const running = await bench.run(['scope', 'list'], local);
+    await rm(join(bench.localDir, 'run.json'));
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
   });
 });
 
@@ -116,7 +197,11 @@ describe('operator client update', () => {
         scopes: ['bookings:read'],
         optional_scopes: [],
         require_par: false,
+        require_state: true,
         first_party: false,
+        client_uri: null,
+        policy_uri: null,
+        contacts: [],
         disabled_at: null,
         logo: null,
         live_secrets: 1,
@@ -134,10 +219,34 @@ describe('operator client update', () => {
     });
   });
 
+  it('sets and removes the home page, the privacy policy and the contacts', async () => {
+    const links = { client_uri: 'https://app.example.com/', policy_uri: 'https://app.example.com/privacy' };
+    const given = ['--client-uri', links.client_uri, '--policy-uri', links.policy_uri];
+    const id = await create(...given, '--contacts', 'help@example.com');
+    expect(await show(id)).toMatchObject({ ...links, contacts: ['help@example.com'] });
+    await client(
+      'update',
+      id,
+      '--contacts',
+      'a@example.com https://example.com/help',
+      '--client-uri',
+      'none',
+    );
+    const contacts = ['a@example.com', 'https://example.com/help'];
+    expect(await show(id)).toMatchObject({ ...links, client_uri: null, contacts });
+    await client('update', id, '--contacts', 'none', '--policy-uri', 'none');
+    expect(await show(id)).toMatchObject({ client_uri: null, policy_uri: null, contacts: [] });
+  });
+
   it('refuses wrong input with exit code 2, and writes nothing', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [
+      [
+        [id, '--client-uri', 'javascript:alert(1)'],
+        /--client-uri "javascript:alert\(1\)" must be an https URL/,
+      ],
+      [[id, '--contacts', 'nobody'], /--contacts "nobody" must be an email address or an https URL/],
       [[id], /nothing to change/],
       [[id, '--remove-redirect-uri', CALLBACK], /no redirect URI would be left/],
       [[id, '--remove-redirect-uri', `${CALLBACK}/`], /callback\/" is not registered/],
@@ -235,7 +344,7 @@ describe('operator client secret', () => {
       [['list', 'sc_unknown'], /no client/],
       [
         ['revoke', id, 'nothing'],
-        /no live secret of the client is "nothing": see operator client secret list/,
+        /no live secret of the client is "nothing". See:\n {2}operator client secret list/,
       ],
       [['revoke', id], /secret-id/],
       [['rotate'], /--help/],

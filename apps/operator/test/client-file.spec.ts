@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -55,13 +66,25 @@ const stored = () =>
             (SELECT json_agg(s ORDER BY id) FROM client_secrets s) AS secrets`,
   );
 
+const LINKS =
+  '--client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts help@example.com';
+
 async function withEverything(): Promise<Registered> {
   const logo = join(folder, 'logo.png');
   await sharp({ create: { width: 64, height: 64, channels: 3, background: 'green' } })
     .png()
     .toFile(logo);
   const scopes = ['--scope', 'profile:read bookings:read', '--optional-scope', 'bookings:read'];
-  const registered = await create(...scopes, '--logo', logo, '--require-par', '--first-party');
+  const registered = await create(
+    ...scopes,
+    '--logo',
+    logo,
+    '--require-par',
+    '--state',
+    'optional',
+    '--first-party',
+    ...LINKS.split(' '),
+  );
   await client('secret', 'rotate', registered.client_id);
   await client('disable', registered.client_id);
   return registered;
@@ -90,7 +113,12 @@ describe('operator client export', () => {
     optional_scopes:
       - bookings:read
     require_par: true
+    require_state: false
     first_party: true
+    client_uri: https://app.example.com/
+    policy_uri: https://app.example.com/privacy
+    contacts:
+      - help@example.com
     disabled: true
     created_at: \\d{4}-.*Z
     secrets:
@@ -120,6 +148,55 @@ describe('operator client export', () => {
       clients: [{ client_id: id, disabled: false, logo: null }],
     });
     expectRefused(await client('export', id, 'sc_unknown'), /no client "sc_unknown"/);
+  });
+});
+
+describe('operator client export --output', () => {
+  const target = () => join(folder, `${randomUUID()}.yaml`);
+  const write = (file: string, ...more: string[]) => client('export', '--output', file, ...more);
+  const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+
+  beforeAll(() => create());
+
+  it.each([
+    ['of a program', '#!/bin/sh\necho hello\n'],
+    ['of other YAML', 'version: 1\nclients: []\n'],
+  ])('refuses a file %s, which stays as it is, and replaces it with --force', async (_, text) => {
+    const file = target();
+    await writeFile(file, text, { mode: 0o640 });
+    expectRefused(await write(file), /is not an earlier export, and is not overwritten: .* or give --force/);
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(await write(file, '--force')).toMatchObject({ code: 0 });
+    expect(await readFile(file, 'utf8')).toBe(await exported());
+    expect(await modeOf(file)).toBe(0o640);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('replaces an earlier export, and an empty file, atomically and with their mode', async () => {
+    for (const text of ['', `${await exported()}# a note\n`]) {
+      const file = target();
+      await writeFile(file, text);
+      await chmod(file, 0o664);
+      const reader = await open(file);
+      expect(await write(file)).toMatchObject({ code: 0 });
+      expect(await readFile(file, 'utf8')).toBe(await exported());
+      expect(await modeOf(file)).toBe(0o664);
+      expect(await reader.readFile('utf8')).toBe(text);
+      await reader.close();
+    }
+  });
+
+  it('replaces the file that a symbolic link leads to', async () => {
+    const [file, alias] = [target(), target()];
+    await write(file);
+    await symlink(file, alias);
+    expect(await write(alias)).toMatchObject({ code: 0 });
+    expect((await lstat(alias)).isSymbolicLink()).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe(await exported());
+  });
+
+  it.each(['/dev/null', '/'])('refuses %s, which is not a file, also with --force', async (file) => {
+    expectRefused(await write(file, '--force'), /is not a file: name a file/);
   });
 });
 
@@ -247,13 +324,14 @@ describe('operator client import', () => {
     const { code, stderr } = await importText(minimal(id));
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining(`make one with client secret rotate ${id}`),
+      stderr: expect.stringContaining(`This makes one:\n  operator client secret rotate ${id}\n`),
     });
     expect(jsonOf(await client('show', id, '--json'))).toMatchObject({
       name: 'Notes',
       scopes: ['profile:read'],
       optional_scopes: [],
       require_par: false,
+      require_state: true,
       first_party: false,
       disabled_at: null,
       live_secrets: 0,

@@ -88,9 +88,10 @@ describe('the client settings of the consent page', () => {
     const before = await show(id);
     await update(id, '--first-party', 'true');
     await update(id, '--require-par', 'true');
-    expect(await show(id)).toEqual({ ...before, first_party: true, require_par: true });
+    await update(id, '--state', 'optional');
+    expect(await show(id)).toEqual({ ...before, first_party: true, require_par: true, require_state: false });
     await update(id, '--first-party', 'false', '--optional-scope', 'bookings:read');
-    await update(id, '--require-par', 'false', '--name', 'Renamed');
+    await update(id, '--require-par', 'false', '--state', 'required', '--name', 'Renamed');
     expect(await show(id)).toEqual({ ...before, name: 'Renamed', optional_scopes: ['bookings:read'] });
     await update(id, '--optional-scope', 'none');
     expect(await show(id)).toEqual({ ...before, name: 'Renamed' });
@@ -108,12 +109,14 @@ describe('the client settings of the consent page', () => {
     const wrong: [string[], RegExp][] = [
       [['--first-party', 'yes'], /--first-party must be true or false/],
       [['--require-par', ''], /--require-par must be true or false/],
+      [['--state', 'true'], /--state must be required or optional/],
       [['--optional-scope', 'bookings:read'], /"bookings:read" is not among its scopes/],
       [['--scope', 'bookings:read', '--optional-scope', 'profile:read'], /"profile:read" is not among/],
     ];
     for (const [args, problem] of wrong) expectRefused(await client('update', id, ...args), problem);
     expect(await show(id)).toEqual(before);
     const given = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--optional-scope', 'admin'];
+    expectRefused(await client(...given, '--state', 'no'), /--state must be required or optional/);
     expectRefused(await client(...given), /--optional-scope "admin" is not among its scopes/);
   });
 });

@@ -137,7 +137,11 @@ describe('operator client', () => {
       scopes: ['profile:read'],
       optional_scopes: [],
       require_par: false,
+      require_state: true,
       first_party: false,
+      client_uri: null,
+      policy_uri: null,
+      contacts: [],
       disabled_at: null,
       logo: null,
       live_secrets: 1,
@@ -171,7 +175,7 @@ describe('operator client', () => {
         ],
       ],
       [['create', '--name', 'A'.repeat(101), '--redirect-uri', CALLBACK], [/1 to 100/]],
-      [['show', 'sc_unknown'], [/no client "sc_unknown": see operator client list/]],
+      [['show', 'sc_unknown'], [/no client "sc_unknown". See:\n {2}operator client list/]],
     ];
     const outcomes = await Promise.all(wrong.map(([args]) => client(args)));
     for (const [index, { code, stdout, stderr }] of outcomes.entries()) {

@@ -6,6 +6,9 @@ import {
   type Surroundings,
 } from '../src/doctor/client.checks.js';
 
+// Commands begin as this process was started: `npx jest` sets it.
+delete process.env.npm_lifecycle_event;
+
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 const daysAgo = (days: number) => new Date(NOW - days * DAY);
@@ -108,7 +111,7 @@ describe('doctor: clients', () => {
       check: 'client-scope-unknown',
       problem: expect.stringContaining('"gone:read"'),
     });
-    expect(finding?.remedy).toMatch(/client update sc_a --scope 'profile:read'$/);
+    expect(finding?.remedy).toMatch(/\n {2}operator client update sc_a --remove-scope gone:read$/);
     expect(found(client, { scopes: null })).toEqual([]);
   });
 
@@ -119,9 +122,19 @@ describe('doctor: clients', () => {
   });
 
   it('names commands that are safe to paste, whatever was registered', () => {
-    const [finding] = found({ clientId: '$(reboot)', redirectUris: ["http://a.example.com/$(reboot)'"] });
+    const redirectUris = ["http://a.example.com/$(reboot)'", 'https://a.example.com/cb'];
+    const [finding] = found({ clientId: '$(reboot)', redirectUris });
+    // Alone on its line: what follows a command would be pasted with it.
+    expect(finding?.remedy).toMatch(/:\n {2}operator client update .*$/);
     expect(finding?.remedy).toContain(`client update '$(reboot)' --remove-redirect-uri`);
     expect(finding?.remedy).toContain(`--remove-redirect-uri 'http://a.example.com/$(reboot)'\\'''`);
+  });
+
+  it('proposes no command that would be refused: a client keeps a redirect URI and a scope', () => {
+    const [unencrypted] = found({ redirectUris: ['http://a.example.com/cb'] });
+    expect(unencrypted?.remedy).toMatch(/--remove-redirect-uri needs --add-redirect-uri/);
+    const [unknown] = found({ scopes: ['gone:read'] });
+    expect(unknown?.remedy).toMatch(/--remove-scope needs --add-scope/);
   });
 
   it('finds nothing that is not in the table of checks', () => {

@@ -145,8 +145,7 @@ describe('doctor: NATS', () => {
     maxAgeDays: 90,
     maxBytes: 1000,
     replicas: 3,
-    deniesDelete: true,
-    deniesPurge: true,
+    differing: [],
   });
   const NATS: NatsFacts = {
     place: 'nats.example.com:4222',
@@ -154,7 +153,8 @@ describe('doctor: NATS', () => {
     local: false,
     anonymous: false,
     excessive: [],
-    mayDeleteTrail: false,
+    shared: false,
+    trailChanges: [],
     streams: [stream('A'), stream('B')],
   };
 
@@ -162,7 +162,8 @@ describe('doctor: NATS', () => {
     ['in order', {}, []],
     ['that lets anybody in', { anonymous: true }, ['nats-anonymous']],
     ['that permits too much', { excessive: ['read everything'] }, ['nats-permissions']],
-    ['that permits to delete the trail', { mayDeleteTrail: true }, ['audit-deletable']],
+    ['that permits to delete the trail', { trailChanges: ['delete its streams'] }, ['audit-deletable']],
+    ['whose trail has the account of the apps', { shared: true }, ['audit-shared-account']],
     ['without TLS', { encrypted: false }, ['nats-unencrypted']],
     ['without TLS on this machine', { encrypted: false, local: true }, []],
     ['without a stream', { streams: [stream('A')] }, ['audit-stream-missing']],
@@ -173,14 +174,9 @@ describe('doctor: NATS', () => {
     ],
     ['with a full stream', { streams: [stream('A'), { ...stream('B'), bytes: 950 }] }, ['audit-stream-full']],
     [
-      'with streams that can be emptied',
-      {
-        streams: [
-          { ...stream('A'), deniesDelete: false },
-          { ...stream('B'), deniesPurge: false },
-        ],
-      },
-      ['audit-stream-erasable', 'audit-stream-erasable'],
+      'with a stream that can be emptied',
+      { streams: [{ ...stream('A'), differing: ['deny_purge'] }, stream('B')] },
+      ['audit-stream-differs'],
     ],
     ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
   ])('judges one %s', (_, changes, expected) => {

@@ -11,7 +11,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import { STATUS_SUBJECT, type ServiceStatus } from '#platform/status/service-status.js';
+import { type ServiceStatus, statusSubject } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { freePort } from '#testing/backing/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#testing/fixture.js';
@@ -135,35 +135,45 @@ describe('operator doctor', () => {
     expect(problemsOf(first, 'nats-permissions').join()).toMatch(
       /read the tokens .*read the answers .*change users/,
     );
-    expect(problemsOf(first, 'audit-deletable')).toHaveLength(1);
-    expect(first.holding).toEqual(expect.arrayContaining(['audit-stream-missing', 'audit-stream-erasable']));
+    expect(problemsOf(first, 'audit-deletable').join()).toMatch(/delete its streams and shorten its streams/);
+    expect(problemsOf(first, 'audit-shared-account')).toHaveLength(1);
+    expect(first.holding).toEqual(expect.arrayContaining(['audit-stream-missing', 'audit-stream-differs']));
   });
 
-  it('warns of streams of the audit trail that can be emptied', async () => {
+  it('warns of streams of the audit trail that are missing, can be emptied, or keep less than they should', async () => {
     const other = await isolate();
     const nats = await connect(natsOptions(other.natsUrl, 'planted'));
     const { streams } = await jetstreamManager(nats);
-    const { trail, activity, refusals } = AUDIT_STREAMS;
-    const all = Object.values(AUDIT_STREAMS);
-    // An earlier suite may have left its own in this account of NATS.
-    const clear = () => Promise.all(all.map(({ name }) => streams.delete(name).catch(() => undefined)));
-    const add = ({ name, prefix }: (typeof all)[number], denied: object) =>
-      streams.add({ name, subjects: [`${prefix}>`], max_bytes: 1024 ** 2, ...denied });
+    const parts = AREAS.filter((area) => area !== 'nats');
+    const examine = async (): Promise<Report> => {
+      const args = ['doctor', '--json', '--skip', ...parts];
+      const { stdout } = await runOperator(args, { ...env, NATS_URL: other.natsUrl });
+      return JSON.parse(stdout) as Report;
+    };
     try {
-      await clear();
-      await add(trail, { deny_delete: true, deny_purge: true });
-      await add(activity, { deny_delete: true });
-      await add(refusals, {});
-      const parts = AREAS.filter((area) => area !== 'nats');
-      const args = ['doctor', '--json', '--fail-on', 'warning', '--skip', ...parts];
-      const { code, stdout } = await runOperator(args, { ...env, NATS_URL: other.natsUrl });
-      expect(code).toBe(4);
-      expect(problemsOf(JSON.parse(stdout) as Report, 'audit-stream-erasable')).toEqual([
-        expect.stringMatching(/ OAUTH_ACTIVITY: it lacks deny_purge: /),
-        expect.stringMatching(/ OAUTH_REFUSALS: it lacks deny_delete and deny_purge: /),
+      expect((await examine()).holding).toEqual(
+        expect.arrayContaining(['audit-stream-missing', 'audit-stream-differs']),
+      );
+      await streams.delete('OAUTH_REFUSALS_TOKEN');
+      await streams.delete('OAUTH_ACTIVITY_TOKEN');
+      await streams.add({
+        name: 'OAUTH_ACTIVITY_TOKEN',
+        subjects: ['oauth.activity.token.>'],
+        max_bytes: 1024 ** 2,
+      });
+      await streams.update('OAUTH_REFUSALS_RESOURCE', { max_msgs: 1 });
+      const found = await examine();
+      expect(problemsOf(found, 'audit-stream-missing')).toEqual([
+        expect.stringMatching(/ OAUTH_REFUSALS_TOKEN: there is no such stream/),
+      ]);
+      expect(problemsOf(found, 'audit-stream-differs')).toEqual([
+        expect.stringMatching(
+          / OAUTH_ACTIVITY_TOKEN: its .*deny_delete, deny_purge, max_bytes are not as migrate/,
+        ),
+        expect.stringMatching(/ OAUTH_REFUSALS_RESOURCE: its max_msgs are not as migrate sets them$/),
       ]);
     } finally {
-      await clear();
+      await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name).catch(() => undefined)));
       await nats.close();
       await other.close();
     }
@@ -172,7 +182,7 @@ describe('operator doctor', () => {
   /** What a process answers that is not in order; unlisted fields are. */
   async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
     const nats = await connect(natsOptions(services.natsUrl, 'planted'));
-    nats.subscribe(STATUS_SUBJECT, {
+    nats.subscribe(statusSubject(status.service ?? 'token'), {
       callback: (_, message) => {
         const time = new Date().toISOString();
         const answer = {
@@ -410,12 +420,12 @@ describe('operator doctor', () => {
     const { client_id: id } = await fixture.client();
     await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
       id,
-      ['http://app.example.com/cb'],
+      ['http://app.example.com/cb', 'https://app.example.com/cb'],
     ]);
     const { code, stdout, stderr } = await runOperator(['doctor'], env);
     expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
     expect(stdout).toMatch(
-      /^ERROR redirect-uri-unencrypted \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}expected: redirect URIs are https.*\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: .*operator client update sc_/m,
+      /^ERROR redirect-uri-unencrypted \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}expected: redirect URIs are https.*\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: register .*:\n {6}operator client update sc_.* --remove-redirect-uri http:\/\/app\.example\.com\/cb$/m,
     );
     expect(stdout).toMatch(/^\d+ checks passed; \d+ errors?, \d+ warnings?, \d+ notes?\.$/m);
     await fixture.registrations.delete(id);

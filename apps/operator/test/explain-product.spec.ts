@@ -89,9 +89,8 @@ describe('explain, of requests to the running product', () => {
       remedies: expect.arrayContaining([
         {
           party: 'operator',
-          action: expect.stringContaining(
-            `client update ${client.client_id} --add-redirect-uri '${REDIRECT_URI}/'`,
-          ),
+          action: 'If the address is the application’s, register it.',
+          commands: [`operator client update ${client.client_id} --add-redirect-uri '${REDIRECT_URI}/'`],
         },
       ]),
     });

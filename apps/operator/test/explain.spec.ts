@@ -44,6 +44,43 @@ beforeAll(async () => {
 
 afterAll(() => nats.close());
 
+describe('a forged event', () => {
+  // U+009B begins an escape sequence, and JSON leaves it as it is.
+  const COMMANDS = '\u001b]0;title\u0007\u009b31m';
+
+  it('commands no terminal, by the name of a detail, by a value or by any other text', async () => {
+    const detail = { [COMMANDS]: COMMANDS, sent: COMMANDS, expected: 'x' };
+    const texts = {
+      client_id: COMMANDS,
+      grant_id: `\0${COMMANDS}`,
+
+      description: COMMANDS,
+    };
+    const request = { method: COMMANDS, path: COMMANDS };
+    await store(
+      { reference: 'forged_keys_', check: COMMANDS, error: COMMANDS, request, detail, ...texts },
+      20,
+    );
+    const { code, stdout, stderr } = await bench.run(['explain', 'forged_keys_']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('title');
+    // Without a terminal nothing is coloured.
+    expect(stdout).not.toMatch(/[^\P{C}\n]/u);
+  });
+
+  it.each(['__proto__', 'constructor'])('with the check %s is explained', async (check) => {
+    const reference = `forged_${check}`.slice(0, 12);
+    await store(
+      { reference, check, detail: JSON.parse('{"__proto__":"x","sent":"y"}') as Record<string, string> },
+      20,
+    );
+    const { code, stdout } = await bench.run(['explain', reference]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Failed check +${check}$`, 'm'));
+    expect(stdout).toMatch(/^ +__proto__ +x$/m);
+  });
+});
+
 describe('explain REFERENCE', () => {
   it('names the request, the failed check, the values compared, who can fix it, and what the client did around it', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
@@ -102,7 +139,7 @@ describe('explain REFERENCE', () => {
     expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
     expect(stderr).toContain('similar references, if it was copied by eye: dhdpfs_iGBYa');
     expect(stderr).toMatch(
-      /may be older than the trail: it holds OAUTH_ACTIVITY since 20\S+, OAUTH_REFUSALS since/,
+      /may be older than the trail: it holds OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
     );
   });
 });

@@ -6,7 +6,7 @@ import { AuditReader } from '#audit/reader.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { SUBJECTS } from '#introspection/contract.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import type { ServiceStatus } from '#platform/status/service-status.js';
+import { type ServiceStatus, statusSubject } from '#platform/status/service-status.js';
 import { type AppProcess, startApp } from '#testing/app-process.js';
 import { appSettings } from '#testing/app-settings.js';
 import { type Isolated, isolate } from '#testing/isolate.js';
@@ -107,10 +107,27 @@ describe('the status of the running processes', () => {
       const heard: string[] = [];
       // The subjects of the audit trail are longer: its events arrive whenever they are written.
       nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void heard.push(subject) });
-      nats.publish(SUBJECTS.serviceStatus, '{}', { reply: SUBJECTS.clientChanged });
+      nats.publish(statusSubject('token'), '{}', { reply: SUBJECTS.clientChanged });
       await answers();
       await nats.flush();
-      expect(new Set(heard)).toEqual(new Set([SUBJECTS.serviceStatus]));
+      expect(heard).toEqual([]);
+    } finally {
+      await nats.close();
+    }
+  });
+
+  it('is not taken from an answer for another service, which could hold up a rotation', async () => {
+    const nats = await connect(natsOptions(services.natsUrl, 'test'));
+    try {
+      nats.subscribe(statusSubject('resource'), {
+        callback: (_error, message) => {
+          const time = new Date().toISOString();
+          const forged = { service: 'token', instance: 'forged:1', version: '0.1.0', started_at: time, time };
+          message.respond(JSON.stringify({ ...forged, keys: [{ id: 'ffffffff', role: 'signing' }] }));
+        },
+      });
+      await nats.flush();
+      expect((await answers()).map(({ instance }) => instance)).not.toContain('forged:1');
     } finally {
       await nats.close();
     }

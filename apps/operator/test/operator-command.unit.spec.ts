@@ -40,11 +40,39 @@ describe('an id that begins with a hyphen', () => {
     expect(parsed('--before', ID)).toEqual([undefined, { before: ID }]);
   });
 
-  it.each([['--yess'], ['-y'], ['-jlDsWFqr873P58sP6Q633t']])(
-    'is not %s, which is an unknown option',
-    (option) => {
-      expect(() => parsed(option)).toThrow(/unknown option/);
-      expect(() => parsed(ID, option)).toThrow(/unknown option/);
+  it.each([[['-1', '--yes']], [['--yes', '-1']], [['--yes', '--', '-1']], [['-1', '--yes', '--']]])(
+    'may be short in %j',
+    (args) => {
+      expect(parsed(...args)).toEqual(['-1', { yes: true }]);
     },
   );
+
+  it.each([[['--', '--yes']], [['--', '--help']]])('may be the name of an option in %j', (args) => {
+    expect(parsed(...args)).toEqual([args[1], {}]);
+  });
+
+  it('keeps its place among the arguments', () => {
+    const got: unknown[] = [];
+    const program = new OperatorCommand('operator');
+    const secret = program.command('secret');
+    secret
+      .command('revoke')
+      .argument('<id>')
+      .argument('<secret-id>')
+      .option('--force')
+      .action((...args: unknown[]) => void got.push(...args.slice(0, 3)));
+    program.parse(['secret', 'revoke', '-a', '--force', 'b'], { from: 'user' });
+    program.parse(['secret', 'revoke', 'a', '-b'], { from: 'user' });
+    program.parse(['secret', 'revoke', '-a', '--', '--b'], { from: 'user' });
+    expect(got).toEqual(['-a', 'b', { force: true }, 'a', '-b', {}, '-a', '--b', {}]);
+  });
+
+  it('is not an unknown option', () => {
+    expect(() => parsed('--yess')).toThrow(/unknown option/);
+    expect(() => parsed(ID, '--yess')).toThrow(/unknown option/);
+  });
+
+  it('is not -h, which prints the help', () => {
+    expect(() => parsed('-h')).toThrow(/outputHelp/);
+  });
 });

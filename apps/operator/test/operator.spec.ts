@@ -1,6 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { AUDIT_STREAMS } from '#audit/event.js';
+import { natsOptions } from '#platform/nats/nats.connection.js';
 import { withDatabase } from '#testing/admin-client.js';
 import { isolate } from '#testing/isolate.js';
 import { useOperatorBench } from './operator-bench.js';
@@ -168,17 +172,47 @@ describe('operator', () => {
       code: 1,
       stdout: '',
       stderr:
-        'error: the database is not at this version (relation "clients" does not exist): run "operator migrate", or, where its tables are ' +
-        'in another schema than oauth, set DATABASE_SCHEMA first\n',
+        'error: the database is not at this version (relation "clients" does not exist). Where its tables are ' +
+        'in another schema than oauth, set DATABASE_SCHEMA; otherwise run:\n  operator migrate\n',
     });
     const both = await Promise.all([runOperator(['migrate'], env), runOperator(['migrate'], env)]);
-    for (const { code, stderr } of both) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const stderr =
+      'warning: AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated\n';
+    for (const one of both) expect(one).toMatchObject({ code: 0, stderr });
     const json = await bench.run(['migrate', '--json'], env);
-    expect(json).toEqual({ code: 0, stdout: '{\n  "applied": []\n}\n', stderr: '' });
+    expect(json).toEqual({ code: 0, stdout: '{\n  "applied": [],\n  "streams": false\n}\n', stderr });
     expect(both.map(({ stdout }) => stdout).sort()).toEqual([
       expect.stringMatching(/^applied CreateTables1795219200000\n(applied \w+\n)*$/),
       'nothing to apply: the database is up to date\n',
     ]);
+  });
+
+  it('migrate creates the streams of the audit trail, and says what is missing in NATS', async () => {
+    const services = await isolate();
+    const env = { DATABASE_URL: services.databaseUrl, AUDIT_NATS_URL: services.natsUrl };
+    const nats = await connect(natsOptions(services.natsUrl, 'test'));
+    const { streams } = await jetstreamManager(nats);
+    const maxAge = async (name: string) => (await streams.info(name)).config.max_age / 86_400e9;
+    try {
+      await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
+      const created = await bench.run(['migrate'], env);
+      expect(created).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/\nthe streams of the audit trail are up to date\n$/),
+        stderr: '',
+      });
+      for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(90);
+      const updated = await bench.run(['migrate', '--json'], { ...env, AUDIT_RETENTION_DAYS: '7' });
+      expect(JSON.parse(updated.stdout)).toEqual({ applied: [], streams: true });
+      for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(7);
+      const failed = await bench.run(['migrate'], { ...env, AUDIT_NATS_URL: 'nats://127.0.0.1:1' });
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      expect(failed.stderr).toMatch(/^error: NATS \(AUDIT_NATS_URL\) did not create or update the streams/);
+    } finally {
+      await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
+      await nats.close();
+      await services.close();
+    }
   });
 
   it('migrate that fails prints nothing on stdout, and why on stderr', async () => {
@@ -210,7 +244,7 @@ describe('operator', () => {
       });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(
-        /^error: the database is not at this version \(.*\): run "operator migrate", or, .* set DATABASE_SCHEMA first\n$/,
+        /^error: the database is not at this version \(.*\)\. .* set DATABASE_SCHEMA; otherwise run:\n {2}operator migrate\n$/,
       );
       expect(stderr).toContain(name);
     } finally {
@@ -245,19 +279,19 @@ describe('operator', () => {
     expect(none).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/'foo'\n.*create[^]*\nSee: operator client --help\n$/),
+      stderr: expect.stringMatching(/'foo'\n.*create[^]*\nSee:\n {2}operator client --help\n$/),
     });
   });
 
   it.each([
-    ['by npm', 'npm run -s operator --', { npm_lifecycle_event: 'operator' }],
+    ['by npx', 'npx operator', { npm_lifecycle_script: "'operator' 'client' 'show'" }],
     ['by its own name', 'operator', {}],
-    ['by another script of npm’s', 'operator', { npm_lifecycle_event: 'start' }],
+    ['by another script of npm’s', 'operator', { npm_lifecycle_script: 'node dist/dev/demo-operator.js' }],
   ])('prints hints in the form in which it was started: %s', async (_, name, env) => {
     const help = await bench.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
     const wrong = await bench.run(['client', 'show'], env);
-    expect(wrong.stderr).toContain(`\nSee: ${name} client show --help\n`);
+    expect(wrong.stderr).toContain(`\nSee:\n  ${name} client show --help\n`);
   });
 
   it('refuses unknown commands and options with exit code 2, and points to the help', async () => {
@@ -296,13 +330,13 @@ describe('operator', () => {
     const { code, stdout, stderr } = await bench.run(line.split(' '), {});
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: unknown command 'foo'\n\(The commands are \w.*\)\n/);
-    expect(stderr).toContain(`\nSee: ${['operator', ...group, '--help'].join(' ')}\n`);
+    expect(stderr).toContain(`\nSee:\n  ${['operator', ...group, '--help'].join(' ')}\n`);
   });
 
   it('prints hints that can be pasted unchanged', async () => {
-    const env = { ...bench.env, npm_lifecycle_event: 'operator' };
+    const env = { ...bench.env, npm_lifecycle_script: 'node dev/operator/operator.mjs migrate' };
     const { stderr } = await bench.run(['client', 'show', 'sc_unknown'], env);
-    expect(stderr).toContain('see npm run -s operator -- client list\n');
+    expect(stderr).toContain('See:\n  npx operator client list\n');
   });
 
   it('reports an absent variable as missing, not as wrong', async () => {

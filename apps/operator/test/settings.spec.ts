@@ -22,7 +22,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['resource-server create', ['--name', 'A'], ['BASE_URL', 'NATS_URL']],
   ['client list', [], []],
   ['client search', ['calendar'], []],
-  ['client handover', [CLIENT], ['AUTH_URL', 'BASE_URL', 'API_URL']],
+  ['client handover', [CLIENT], ['AUTH_URL', 'BASE_URL', 'API_URL', 'NATS_URL']],
   ['client show', [CLIENT], []],
   ['client secret list', [CLIENT], []],
   ['resource-server list', [], []],

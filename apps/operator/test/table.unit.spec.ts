@@ -9,6 +9,30 @@ const ROWS = [
 ];
 
 describe('a table', () => {
+  it.each([
+    ['needed_until', '2026-11-22 19:00Z'],
+    ['first', '2026-11-22T19:00:00.000Z'],
+    ['last', '18:43:58.871'],
+  ])('shortens no time, whatever its column is called: %s', (name, time) => {
+    const rows = [[time, 'Calendar Connect for Teams']];
+    for (const columns of [22, 28, 36, 42])
+      expect(tableLines([name, 'name'], rows, columns).join('\n')).toContain(time);
+  });
+
+  it('wraps values beside their names where each row is a block of lines', () => {
+    const lines = tableLines(
+      ['client_id', 'name'],
+      [[ID, 'Calendar Connect for Teams and their assistants']],
+      36,
+    );
+    expect(lines.join('\n').split('\n')).toEqual([
+      `client_id  ${ID}`,
+      'name       Calendar Connect for',
+      '           Teams and their',
+      '           assistants',
+    ]);
+  });
+
   it('is as wide as its longest cells where the output is no terminal', () => {
     expect(tableLines(HEADING, ROWS, Infinity)).toEqual([
       'client_id                    created_at  name                        scope',

@@ -17,20 +17,20 @@ async function made(username: string, name = 'A User'): Promise<number> {
 describe('operator user list', () => {
   it('lists users by id, without password hashes', async () => {
     const ids = [await made('ada', 'Ada Lovelace'), await made('grace', 'Grace Hopper')];
-    await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [ids[1]]);
+    await bench.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [ids[1]]);
     const listed = await user('list', '--json');
     const day = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
     const ada = { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace' };
     const grace = { username: 'grace', email: 'grace@example.com', name: 'Grace Hopper' };
     expect(jsonOf(listed)).toEqual([
-      { id: ids[0], ...ada, created_at: day, disabled_at: null },
-      { id: ids[1], ...grace, created_at: day, disabled_at: day },
+      { id: ids[0], ...ada, created_at: day, disabled_at: null, disabled_by: [] },
+      { id: ids[1], ...grace, created_at: day, disabled_at: day, disabled_by: ['operator'] },
     ]);
     const { stdout } = await user('list');
     const [heading, first, second] = stdout.split('\n');
-    expect(heading).toMatch(/^id +username +email +created_at +disabled_at +name$/);
+    expect(heading).toMatch(/^id +username +email +created_at +disabled_at +disabled_by +name$/);
     expect(first).toMatch(/^\d+ +ada +ada@example\.com +[\d-]{10} +Ada Lovelace$/);
-    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} +[\d-]{10} +Grace Hopper$/);
+    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} +[\d-]{10} +operator +Grace Hopper$/);
     for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
   });
 
@@ -87,6 +87,7 @@ describe('operator user show', () => {
       id,
       username: 'shown',
       email: 'shown@example.com',
+      email_verified: true,
       name: 'Sho Wn',
       issuer: 'https://login.example',
       external_id: 'ext-1',
@@ -96,6 +97,7 @@ describe('operator user show', () => {
       organization_id: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       disabled_at: null,
+      disabled_by: [],
       live_grants: 0,
     });
     for (const login of ['shown', 'ext-1', `id:${id}`])
@@ -200,7 +202,7 @@ describe('a user command', () => {
   ])('%s exits with 2 for an unknown user', async (command, ...more) => {
     for (const login of ['no-body', 'no-body@example.com', 'no\u001b[2Jbody']) {
       const outcome = await user(command, login, ...more);
-      expectRefused(outcome, /^error: there is no user "no.*body.*": see operator user list\n$/);
+      expectRefused(outcome, /^error: there is no user "no.*body.*". See:\n {2}operator user list\n$/);
       expect(outcome.stderr).not.toContain('\u001b');
     }
   });
@@ -215,7 +217,7 @@ describe('a user command', () => {
 
   it('enable reports whether the user was disabled', async () => {
     const id = await made('off');
-    await bench.rows('UPDATE users SET disabled_at = now() WHERE id = $1', [id]);
+    await bench.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [id]);
     expect((await user('enable', 'off')).stdout).toMatch(
       /^Enabled off, who has to log in and allow each application again\.$/m,
     );
@@ -225,7 +227,22 @@ describe('a user command', () => {
       username: 'off',
       disabled: false,
       disabled_before: false,
+      disabled_by: [],
     });
+  });
+
+  it('enable keeps what the product has disabled, and says who can enable it', async () => {
+    const id = await made('closed');
+    await bench.rows(
+      'UPDATE users SET operator_disabled_at = now(), product_disabled_at = now() WHERE id = $1',
+      [id],
+    );
+    expect((await user('show', 'closed')).stdout).toMatch(/^disabled_by +operator, product$/m);
+    const kept = jsonOf(await user('enable', 'closed', '--json'));
+    expect(kept).toMatchObject({ disabled: true, disabled_before: true, disabled_by: ['product'] });
+    expect((await user('enable', 'closed')).stdout).toMatch(/^closed stays disabled, because the product/);
+    const enabled = await user('enable', 'closed', '--override-product', '--json');
+    expect(jsonOf(enabled)).toMatchObject({ disabled: false, disabled_before: true, disabled_by: [] });
   });
 
   it.each([

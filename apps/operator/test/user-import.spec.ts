@@ -74,6 +74,34 @@ it('creates users with the hashes of the product, and updates them when it is re
   });
 });
 
+it('takes an email for verified only if the file says so', async () => {
+  const lines = [
+    { email: 'a@example.com', email_verified: true },
+    { email: 'b@example.com', email_verified: false },
+    { email: 'c@example.com' },
+  ];
+  await importFile(await file('verified.jsonl', ...lines));
+  const csv = await file('verified.csv', 'email,email_verified', 'd@example.com,true', 'e@example.com,');
+  await importFile(csv);
+  const bad = await importFile(await file('bad.csv', 'email,email_verified', 'f@example.com,yes'));
+  expect(bad).toMatchObject({ code: 3, stderr: 'line 2: email_verified must be true or false\n' });
+  const verified = await bench.rows<{ email: string }>(
+    'SELECT email FROM users WHERE email_verified ORDER BY 1',
+  );
+  expect(verified.map(({ email }) => email)).toEqual(['a@example.com', 'd@example.com']);
+});
+
+it('reports a user who was deleted after the change, and does not create them', async () => {
+  const line = { issuer, external_id: 'gone', email: 'gone@example.com', updated_at: '2026-01-01T00:00:00Z' };
+  const path = await file('gone.jsonl', line);
+  await bench.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [issuer]);
+  expect(await importFile(path)).toMatchObject({
+    code: 3,
+    stderr: 'line 1: the user was deleted here after updated_at\n',
+  });
+  expect(await users()).toEqual([]);
+});
+
 it('reports each bad line with its number and every reason, imports the others, and exits with 3', async () => {
   await bench.rows(
     `INSERT INTO users (username, email, name, issuer, external_id) VALUES ('here', 'here@example.com', 'H', $1, 'here')`,

@@ -7,11 +7,11 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
-import { ME_METADATA_PATH } from './metadata/metadata.controller.js';
+import { ME_METADATA_PATH } from './me/me.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
@@ -21,16 +21,16 @@ import { ResourceConfiguration } from './resource.configuration.js';
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
-    const { API_URL: apiUrl } = configuration;
-    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
-      // The origins of other APIs are unknown here; authorize and token check them.
-      parseScopes(file, { apiUrl, apis: null }),
-    );
+    const scopes = readScopes(configuration);
     return {
       module: AppModule,
       global: true,
       imports: [
-        AuditModule.forRoot({ service: 'resource', natsUrl: configuration.NATS_URL }),
+        AuditModule.forRoot({
+          service: 'resource',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
         ConfigurationFilesModule.forRoot([scopes]),
         IntrospectionModule.forRoot({
           natsUrl: configuration.NATS_URL,
@@ -73,4 +73,15 @@ export function resourceApp(configuration: ResourceConfiguration): Service<Resou
       ENDPOINTS.resourceOpenApi,
     ],
   };
+}
+
+/** @throws ConfigurationError that lists every problem of the file */
+export function readScopes({
+  SCOPES_FILE,
+  API_URL: apiUrl,
+}: ResourceConfiguration): ConfigurationFile<ScopeCatalogue> {
+  // The origins of other APIs are unknown here; authorize and token check them.
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) =>
+    parseScopes(file, { apiUrl, apis: null }),
+  );
 }

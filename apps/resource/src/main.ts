@@ -1,6 +1,9 @@
 import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { resourceApp } from './app.module.js';
+import { readScopes, resourceApp } from './app.module.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
-main(async () => runService(resourceApp(loadConfiguration(ResourceConfiguration, process.env)), ['nats']));
+main(async () => {
+  const configuration = loadConfiguration(ResourceConfiguration, process.env, [readScopes]);
+  return runService(resourceApp(configuration), ['nats']);
+});

@@ -2,6 +2,7 @@ import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-ver
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
+  AuditUrlVariable,
   NameVariable,
   NumberVariable,
   OriginVariable,
@@ -22,10 +23,16 @@ export class ResourceConfiguration extends ServiceConfiguration {
   /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
+  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** How long after its creation a DPoP proof is accepted, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** How far in the future a proof's `iat` may be, in seconds. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
+
+  get auditUrl(): string {
+    return this.AUDIT_NATS_URL || this.NATS_URL;
+  }
 
   override get publicUrl(): string {
     return this.API_URL;

@@ -6,9 +6,9 @@ import { rearranged } from '#testing/forged-tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#testing/invalid-proofs.js';
 import { API_URL, type DpopBench, ME, startDpopBench } from './dpop-bench.js';
 
-const METADATA = `resource_metadata="${API_URL}/.well-known/oauth-protected-resource"`;
+const METADATA = `resource_metadata="${API_URL}/.well-known/oauth-protected-resource/v2/me"`;
 const challenge = (error: string) =>
-  `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
+  `DPoP error="${error}", scope="profile:read", algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
 
 let bench: DpopBench;
 let token: string;
@@ -99,7 +99,9 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     for (const proof of [undefined, await proofOf(token)]) {
       const answer = await send(`Bearer ${token}`, proof);
       expect(answer.status).toBe(401);
-      expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", .*, DPoP algs="/);
+      expect(answer.headers['www-authenticate']).toMatch(
+        /^Bearer error="invalid_token", .*, DPoP scope="profile:read", algs="/,
+      );
     }
   });
 

@@ -6,8 +6,9 @@ import { refusedByPreflight } from '#testing/preflight.js';
 import { exchange, AMBIGUOUS_HOSTS } from '#testing/raw-http.js';
 import { type Pair, type ResourceApp, startResourceApp } from './resource-app.js';
 
-const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"';
-const DPOP = `DPoP algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
+const SCOPE = 'scope="profile:read"';
+const METADATA = 'resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/v2/me"';
+const DPOP = `DPoP ${SCOPE}, algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
 
 let app: ResourceApp;
 let client: TestClient;
@@ -129,9 +130,9 @@ describe('GET /v2/me', () => {
 
 describe('errors of GET /v2/me', () => {
   type Case = [rule: string, send: () => Test, status: number, code: string, challenge: string | undefined];
-  const invalid = `Bearer error="invalid_token", ${METADATA}, ${DPOP}`;
-  const missing = `Bearer ${METADATA}, ${DPOP}`;
-  const malformed = `Bearer error="invalid_request", ${METADATA}, ${DPOP}`;
+  const invalid = `Bearer error="invalid_token", ${SCOPE}, ${METADATA}, ${DPOP}`;
+  const missing = `Bearer ${SCOPE}, ${METADATA}, ${DPOP}`;
+  const malformed = `Bearer error="invalid_request", ${SCOPE}, ${METADATA}, ${DPOP}`;
 
   const cases: Case[] = [
     // @rfc 6750 3 @rfc 9449 7.2 @rfc 9728 5.1
@@ -228,7 +229,7 @@ describe('scope', () => {
     const answer = await me(`Bearer ${access_token}`);
     expect(answer.status).toBe(403);
     const [bearer] = (answer.headers['www-authenticate'] ?? '').split(', DPoP ');
-    expect(bearer).toBe(`Bearer error="insufficient_scope", scope="profile:read", ${METADATA}`);
+    expect(bearer).toBe(`Bearer error="insufficient_scope", ${SCOPE}, ${METADATA}`);
     expect(answer.body).toMatchObject({ status: 'error', error: { code: 'FORBIDDEN' } });
     expect(answer.body).not.toHaveProperty('data');
   });

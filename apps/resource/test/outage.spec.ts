@@ -100,6 +100,14 @@ describe.each([
 });
 
 describe('the resource app, when NATS is down for a moment,', () => {
+  it('answers requests with unknown tokens that arrive in the meantime', async () => {
+    const pairs = [await product.pair(), await product.pair(), await product.pair()];
+    await nats.kill();
+    const waiting = Promise.all(pairs.map(me));
+    await nats.restart();
+    expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
   it('refuses a token revoked in the meantime as soon as NATS is back', async () => {
     const [kept, revoked] = [await known(), await known()];
     await nats.kill();

@@ -17,12 +17,17 @@ export interface Pair {
   readonly refresh_token: string;
 }
 
-/** A resource app beside a real token app, on services of their own. */
-export async function startResourceApp() {
+/**
+ * A resource app beside a real token app, on services of their own.
+ *
+ * @param tokenSettings environment of the token app, beyond the usual one
+ */
+export async function startResourceApp(tokenSettings: Readonly<Record<string, string>> = {}) {
   const services = await isolate();
   const keys = randomBytes(32).toString('base64url');
   const shared = appSettings(services);
-  const startToken = () => startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn' });
+  const startToken = () =>
+    startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn', ...tokenSettings });
   let token = await startToken();
   const settings = {
     BASE_URL: shared.BASE_URL,

@@ -8,7 +8,7 @@ import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation
 import { INVALIDATIONS } from '#introspection/contract.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { NatsModule } from '#platform/nats/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
@@ -37,10 +37,7 @@ export class CoreModule {
 
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
-    const { API_URL: apiUrl, apis } = configuration;
-    const scopes = readConfigurationFile('SCOPES_FILE', configuration.SCOPES_FILE, (file) =>
-      parseScopes(file, { apiUrl, apis }),
-    );
+    const scopes = readScopes(configuration);
     const connections = [
       DatabaseModule.forRoot({
         databaseUrl: DATABASE_URL,
@@ -60,7 +57,11 @@ export class CoreModule {
       global: true,
       imports: [
         ...connections,
-        AuditModule.forRoot({ service: 'token', natsUrl: NATS_URL, retention: configuration.auditRetention }),
+        AuditModule.forRoot({
+          service: 'token',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
         ConfigurationFilesModule.forRoot([scopes]),
         GrantsModule.forRoot({
           imports: connections,
@@ -77,4 +78,13 @@ export class CoreModule {
       exports: [TokenConfiguration, ScopeCatalogue, GrantsModule, DatabaseModule, RedisModule, NatsModule],
     };
   }
+}
+
+/** @throws ConfigurationError that lists every problem of the file */
+export function readScopes({
+  SCOPES_FILE,
+  API_URL: apiUrl,
+  apis,
+}: TokenConfiguration): ConfigurationFile<ScopeCatalogue> {
+  return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) => parseScopes(file, { apiUrl, apis }));
 }

@@ -1,5 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, NatsConnection, Status, Subscription } from '@nats-io/transport-node';
 import { type MessageHandler, NatsContext, ServerNats } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
 import { isRequest } from '#introspection/contract.js';
@@ -14,6 +14,8 @@ import {
 /** Publishes each request that is answered, for metrics and traces; never its payload. */
 const ANSWERS = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
+const ERROR_INTERVAL_MS = 10_000;
+
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
@@ -21,7 +23,7 @@ type Reply = { readonly response: unknown } | { readonly err: unknown };
  * that member must answer it. Nest's own `gracefulShutdown` waits a fixed time and ignores requests in flight.
  *
  * It refuses malformed messages before a responder sees them: Nest would treat a message without an id as an event, and log
- * invalid JSON with a stack trace.
+ * invalid JSON with a stack trace. Nest also logs every error of NATS, which a requester can cause.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];
@@ -45,6 +47,10 @@ export class GracefulNatsServer extends ServerNats {
         return subscription;
       },
     });
+  }
+
+  override handleStatusUpdates(client: Pick<NatsConnection, 'status'>): Promise<void> {
+    return super.handleStatusUpdates({ status: () => withFewErrors(client.status()) });
   }
 
   override async handleMessage(subject: string, message: Msg): Promise<void> {
@@ -101,6 +107,20 @@ export class GracefulNatsServer extends ServerNats {
     await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
     if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
     await this.unwrap<NatsConnection>().flush();
+  }
+}
+
+/**
+ * Leaves out errors that follow another within 10 s: NATS reports each reply to a subject that this process may not publish to,
+ * and the requester names the subject.
+ */
+async function* withFewErrors(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
+  let reportedAt = -Infinity;
+  for await (const status of statuses) {
+    const now = performance.now();
+    if (status.type === 'error' && now - reportedAt < ERROR_INTERVAL_MS) continue;
+    if (status.type === 'error') reportedAt = now;
+    yield status;
   }
 }
 

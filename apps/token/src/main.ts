@@ -1,8 +1,10 @@
 import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { tokenApp } from './app.module.js';
+import { readScopes } from './core.module.js';
 import { TokenConfiguration } from './token.configuration.js';
 
-main(async () =>
-  runService(tokenApp(loadConfiguration(TokenConfiguration, process.env)), ['postgres', 'redis', 'nats']),
-);
+main(async () => {
+  const configuration = loadConfiguration(TokenConfiguration, process.env, [readScopes]);
+  return runService(tokenApp(configuration), ['postgres', 'redis', 'nats']);
+});

@@ -1,6 +1,6 @@
-import { type AuditRetention, DEFAULT_AUDIT_RETENTION } from '#audit/streams.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import {
+  AuditUrlVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
   DEFAULT_SCHEMA,
@@ -38,13 +38,17 @@ export class TokenConfiguration extends ServiceConfiguration {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
+  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** The same value as in the authorize app, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
+  /** The same value as in the authorize app: whether `oauth.user.upsert` may link an account by its verified e-mail. */
+  @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;
   /** This and the following durations are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Seconds that the user has to log in after a push (RFC 9126 2.2: 5 to 600 s). */
-  @NumberVariable(5, 600) PAR_LIFETIME = 600;
+  /** Seconds for the browser to arrive after a push (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
+  @NumberVariable(5, 599) PAR_LIFETIME = 300;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
@@ -54,19 +58,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every API. If optional, none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
-  /** Days for which NATS keeps the audit trail. */
-  @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
-  /** MiB that NATS keeps of the activity of users and applications; the other two streams have a quarter of it each, in addition. */
-  @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
-  /** Copies of it, on as many servers of the NATS cluster. */
-  @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
-
-  get auditRetention(): AuditRetention {
-    return {
-      days: this.AUDIT_RETENTION_DAYS,
-      megabytes: this.AUDIT_MAX_MEGABYTES,
-      replicas: this.AUDIT_REPLICAS,
-    };
+  get auditUrl(): string {
+    return this.AUDIT_NATS_URL || this.NATS_URL;
   }
 
   override get publicUrl(): string {
@@ -91,6 +84,7 @@ export class TokenConfiguration extends ServiceConfiguration {
       'CLOCK_SKEW',
       'DPOP_PROOF_LIFETIME',
       'DPOP_NONCE',
+      'LOGIN_LINK_BY_EMAIL',
     ]);
   }
 

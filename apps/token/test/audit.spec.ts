@@ -40,6 +40,24 @@ describe('the audit trail of the token app', () => {
     });
   });
 
+  it('has one event for all retries of a refresh token, and one more for those of the next', async () => {
+    const first = await app.pair();
+    const { body } = await refresh(first);
+    for (let n = 0; n < 5; n++) expect((await refresh(first)).status).toBe(200);
+    const second = body as Pair;
+    for (let n = 0; n < 5; n++) expect((await refresh(second)).status).toBe(200);
+    await app.post('revoke', { token: second.access_token, ...app.ours });
+    const events = await eventsOfGrant(app.grantIdOf(first.access_token), 6);
+    expect(events.map(({ type }) => type).sort()).toEqual([
+      'grant.revoked',
+      'token.issued',
+      'token.refreshed',
+      'token.refreshed',
+      'token.retried',
+      'token.retried',
+    ]);
+  });
+
   it('has a refused request under the reference of its answer, with the failed check', async () => {
     const wrong = { ...app.redemption(await app.ourCode()), redirect_uri: 'https://app.example.com/other' };
     const { body } = await app.post('token', wrong);
@@ -72,15 +90,18 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ service: 'token', error: 'invalid_token', check: 'wrong_kind' });
   });
 
-  it('has the users whom the product brings and disables', async () => {
+  it('has the users whom the product brings, disables and deletes', async () => {
     const identity = { issuer: 'https://login.example.com', external_id: 'audited' };
     const updated_at = new Date().toISOString();
     const user = { ...identity, email: 'audited@example.com', username: 'audited', name: 'A', updated_at };
     const brought = await app.ask<{ user_id: number }>(SUBJECTS.userUpsert, user);
     await app.ask(SUBJECTS.userUpsert, user);
-    await app.ask(SUBJECTS.userDisable, { ...identity, updated_at: new Date(Date.now() + 1).toISOString() });
-    const events = await auditEvents(app.natsUrl, { userId: brought.user_id }, 2);
-    expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.disabled']);
+    const later = { ...identity, updated_at: new Date(Date.now() + 1).toISOString() };
+    for (const subject of [SUBJECTS.userDisable, SUBJECTS.userDelete, SUBJECTS.userDelete])
+      await app.ask(subject, later);
+    const events = await auditEvents(app.natsUrl, { userId: brought.user_id }, 3);
+    expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.disabled', 'user.deleted']);
+    for (const { detail } of events) expect(detail).toEqual({ by: 'the product, over NATS' });
   });
 
   it('never has a credential', async () => {

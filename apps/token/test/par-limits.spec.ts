@@ -63,7 +63,7 @@ async function fill(clientId: string, waiting: number, over = 0): Promise<void> 
 
 describe('pushes of public clients from one address', () => {
   // @rfc 9126 2.3
-  it('are limited to 300 per lifetime, whichever clients they name, even when they are concurrent', async () => {
+  it('are limited to 300 in ten minutes, whichever clients they name, even when they are concurrent', async () => {
     const [clients, from, before] = [[await publicClient(), await publicClient()], ipv4(), await stored()];
     const answers = await pushAll(
       times(PUSH_LIMITS.address + 40, (n) => () => push(clients[n % 2] ?? { client_id: '' }, from)),

@@ -36,7 +36,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   it('answers 201 with a request_uri and its lifetime (2.2)', async () => {
     const answer = await form(encoded(valid()));
     expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 600 });
+    expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 300 });
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 
@@ -47,7 +47,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.2
-  it('stores the checked request under a hash of the reference for 10 minutes, and nothing else', async () => {
+  it('stores the checked request under a hash of the reference for 5 minutes, and nothing else', async () => {
     const before = await keys();
     const began = Date.now();
     const { body } = await send().send({
@@ -75,8 +75,8 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     const text = JSON.stringify(stored);
     for (const secret of [reference, client.client_secret]) expect(text).not.toContain(secret);
     const ttl = await app.redis.pttl(key);
-    expect(ttl).toBeGreaterThanOrEqual(600_000 - 1_000 - (Date.now() - began));
-    expect(ttl).toBeLessThanOrEqual(600_000);
+    expect(ttl).toBeGreaterThanOrEqual(300_000 - 1_000 - (Date.now() - began));
+    expect(ttl).toBeLessThanOrEqual(300_000);
   });
 
   it('stores less than 7 KB for the longest possible request', async () => {

@@ -6,12 +6,12 @@ export type Doing = 'connect' | 'refresh' | 'revoke' | 'me';
 
 const ENDED = {
   connect: {
-    title: 'That took too long',
-    text: 'The permission could not be used any more: it is valid for a minute, and once. Please connect again.',
+    title: 'The connection timed out',
+    text: 'The authorization code has expired or was already used. Please connect again.',
   },
   refresh: {
-    title: 'Your calendar is not connected any more',
-    text: 'The permission has expired or was taken back. You can connect again at any time.',
+    title: 'Your calendar is no longer connected',
+    text: 'Our access has expired or was removed. You can connect again at any time.',
   },
 };
 
@@ -29,8 +29,8 @@ export function toFailure(doing: Doing, error: unknown): Failure {
   return new Failure(
     doing === 'revoke' && status === 404 ? 404 : 502,
     {
-      title: 'The calendar service does not answer',
-      text: 'We could not reach it, or did not understand its answer. Please try again in a moment.',
+      title: 'Scheduling is not responding',
+      text: 'Please try again in a moment.',
     },
     { doing, name, code, answered: status, reason: (cause as { code?: string } | undefined)?.code },
   );
@@ -41,8 +41,9 @@ function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
   return new Failure(
     error === 'temporarily_unavailable' || error === 'server_error' ? 502 : 400,
     {
-      title: error === 'access_denied' ? 'You did not connect your calendar' : 'Connecting was refused',
-      text: `The calendar service answered “${oneWord(error)}”. Please try again; if it happens again, tell us.`,
+      title:
+        error === 'access_denied' ? 'Your calendar is not connected' : 'Scheduling rejected the connection',
+      text: `Scheduling returned the error “${oneWord(error)}”. Please try again. If this keeps happening, contact us.`,
     },
     { doing: 'connect', error: oneWord(error) },
   );
@@ -62,8 +63,8 @@ function refusedByServer(doing: Doing, { error, status, cause }: ResponseBodyErr
   return new Failure(
     doing === 'revoke' && status === 404 ? 404 : 502,
     {
-      title: 'The calendar service refused us',
-      text: `It answered “${log.error}”. This is not your mistake: please tell us, with the reference ${log.reference}.`,
+      title: 'Scheduling rejected our request',
+      text: `Scheduling returned the error “${log.error}”. Please contact us and include the reference ${log.reference}.`,
     },
     log,
   );

@@ -8,7 +8,7 @@ import type { Person } from '../session/session.js';
 export function readPerson(answer: unknown): Person {
   const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };
   const { name, email, timeZone, timeFormat } = data ?? {};
-  if (status !== 'success' || typeof name !== 'string' || typeof email !== 'string') {
+  if (status !== 'success' || typeof name !== 'string' || (email !== null && typeof email !== 'string')) {
     throw new Error('the answer has another shape');
   }
   return {

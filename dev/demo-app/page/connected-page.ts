@@ -17,8 +17,8 @@ export function connectedPage({
     'Connected',
     html`<h1>Your calendar is connected</h1>
       <dl>
-        ${row('Name', person.name)} ${row('E-mail', person.email)} ${row('Time zone', person.timeZone)}
-        ${row('Access token expires', time(expiresAt, person))}
+        ${row('Name', person.name)} ${row('Email', person.email ?? 'not verified')}
+        ${row('Time zone', person.timeZone)} ${row('Access token expires', time(expiresAt, person))}
         ${refreshedAt && row('Tokens refreshed', time(refreshedAt, person))}
       </dl>
       <div class="actions">

@@ -1,12 +1,11 @@
 import { messagePage } from './message-page.js';
 
 const HOW: Readonly<Record<string, string>> = {
-  revoked:
-    'We gave this permission back, and the calendar service has revoked it. If you connected more than once, your account there lists the others.',
+  revoked: 'Scheduling has removed our access. Other connections are listed in your Scheduling account.',
   forgotten:
-    'We have forgotten our tokens. This calendar service cannot revoke a permission yet, so yours stays listed there until it expires.',
+    'We have deleted our tokens. Calendar Connect remains listed in your Scheduling account until the access expires.',
   unsure:
-    'We have forgotten our tokens, but the calendar service did not confirm that the permission is revoked. It ends by itself when it expires.',
+    'We have deleted our tokens, but Scheduling did not confirm that our access is removed. You can remove it in your Scheduling account.',
 };
 
 /** The page after a disconnection; undefined for an unknown reason. */

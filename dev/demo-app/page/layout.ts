@@ -17,7 +17,7 @@ export function layout(title: string, card: Html): string {
       <body>
         <p class="brand">Calendar Connect</p>
         <main>${card}</main>
-        <footer>A demonstration: what an application does with this authorization service.</footer>
+        <footer>Demo application of the authorization service</footer>
       </body>
     </html>`.text;
 }

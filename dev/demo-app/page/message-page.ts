@@ -16,6 +16,6 @@ export function messagePage({ title, text, connectAgain }: Message): string {
     html`<h1>${title}</h1>
       <p role="status">${text}</p>
       ${connectAgain === undefined ? undefined : form('/connect', 'Try again', connectAgain)}
-      <p class="note"><a href="/">Back to the start</a></p>`,
+      <p class="note"><a href="/">Back to home</a></p>`,
   );
 }

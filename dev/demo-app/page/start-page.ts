@@ -6,10 +6,10 @@ import { layout } from './layout.js';
 export function startPage({ formToken }: { formToken: string }): string {
   return layout(
     'Connect',
-    html`<h1>Meet your calendar here</h1>
+    html`<h1>Welcome to Calendar Connect</h1>
       <p>
-        Connect your scheduling account, and this application can see who you are and which time zone you live
-        in. You log in there, not here: we never see your password.
+        Calendar Connect will be able to view your Scheduling profile, including your time zone. You log in at
+        Scheduling, so we never see your password.
       </p>
       ${form('/connect', 'Connect your calendar', formToken)}
       <p class="note">You can disconnect at any time.</p>`,

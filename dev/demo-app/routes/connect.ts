@@ -37,8 +37,8 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const formToken = sessions.formToken(sessions.open(request, reply));
     return reply.type('text/html; charset=utf-8').send(
       messagePage({
-        title: 'You did not connect your calendar',
-        text: 'That is fine: nothing was shared with us. You can change your mind at any time.',
+        title: 'Your calendar is not connected',
+        text: 'You did not allow access. You can connect at any time.',
         connectAgain: formToken,
       }),
     );

@@ -12,8 +12,8 @@ export async function owner(client: CalendarClient, session: Session): Promise<P
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
   if (person) return person;
   throw new Failure(502, {
-    title: 'The calendar service refused us',
-    text: 'It does not accept the token that it gave us a moment ago. Please try again in a moment.',
+    title: 'Scheduling rejected our request',
+    text: 'Scheduling did not accept a new token. Please try again in a moment.',
   });
 }
 

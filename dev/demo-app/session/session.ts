@@ -1,7 +1,8 @@
 /** The owner of the calendar, from `/v2/me`. */
 export interface Person {
   name: string;
-  email: string;
+  /** Null unless it is verified. */
+  email: string | null;
   /** IANA name. */
   timeZone: string;
   timeFormat: 12 | 24;

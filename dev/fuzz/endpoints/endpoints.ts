@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { ME_METADATA_PATH } from '../../../apps/resource/src/metadata/metadata.controller.js';
+import { ME_METADATA_PATH } from '../../../apps/resource/src/me/me.controller.js';
 import { APPS } from '../world.js';
 import { bit, draft, type Endpoint } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';

@@ -49,7 +49,7 @@ async function pushed(actor: Actor, variant: number) {
 
 /** The login form with its session cookie. */
 async function login(actor: Actor, variant: number) {
-  const Cookie = `session=${actor.newSecret('cookie')}`;
+  const Cookie = `oauth_service_session=${actor.newSecret('cookie')}`;
   const { email, password } = actor.user;
   return draft(actor, 'authorize', ['POST', ENDPOINTS.login], {
     ...(bit(variant, 1) && { query: query(actor, variant, ['', 'login', 'consent']) }),
@@ -134,6 +134,9 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   withConnectedApp(form(ENDPOINTS.revokeApp, 'revoke', (actor) => ({ client_id: actor.confidential.id }))),
   withConnectedApp(page(ENDPOINTS.revokeAllApps)),
   withConnectedApp(form(ENDPOINTS.revokeAllApps, 'revoke_all', () => ({}))),
+  endpoint(`GET ${ENDPOINTS.errorGuide}`, [200], async (actor) =>
+    draft(actor, 'authorize', ['GET', ENDPOINTS.errorGuide]),
+  ),
   endpoint('GET /auth/logos/:digest', [200], async (actor) =>
     draft(actor, 'authorize', ['GET', `/auth/logos/${actor.logo}`]),
   ),

@@ -40,13 +40,14 @@ async function post(
 /** The parameters of an authorization request, pushed or not. */
 export function authorizationRequest(
   actor: Actor,
-  { id, redirectUris }: FuzzClient,
+  { id, secret, redirectUris }: FuzzClient,
   variant: number,
 ): Parameters {
   return {
     client_id: id,
     redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
-    state: actor.newSecret('state'),
+    // Optional for the public client.
+    ...((secret !== undefined || bit(variant, 12)) && { state: actor.newSecret('state') }),
     scope: choose(variant, 5, ['profile:read', 'profile:read bookings:read', 'bookings:write', '']),
     // Any 32 bytes are a valid challenge.
     code_challenge: actor.newSecret('state'),
@@ -121,7 +122,7 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
   endpoint(`GET ${ENDPOINTS.openApi}`, [200], async (actor) =>
     draft(actor, 'token', ['GET', ENDPOINTS.openApi]),
   ),
-  endpoint(`GET ${ENDPOINTS.errors}`, [200], async (actor) =>
+  endpoint(`GET ${ENDPOINTS.errors}`, [302], async (actor) =>
     draft(actor, 'token', ['GET', ENDPOINTS.errors]),
   ),
   endpoint(`OPTIONS ${ENDPOINTS.token}`, [204], async (actor) =>

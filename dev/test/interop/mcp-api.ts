@@ -6,7 +6,14 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentToken, IntrospectionModule, TokenGuard, type TokenInfo } from '#introspection/index.js';
+import {
+  CurrentToken,
+  IntrospectionModule,
+  RequireScope,
+  ResourceMetadata,
+  TokenGuard,
+  type TokenInfo,
+} from '#introspection/index.js';
 
 /** A server of the Model Context Protocol, as another team protects it with the introspection library. */
 export async function startMcpApi(
@@ -23,13 +30,16 @@ export async function startMcpApi(
       return {
         resource: `${origin}/mcp`,
         authorization_servers: [issuer],
-        scopes_supported: ['profile:read'],
+        // More than the tool needs: the challenge says what that is.
+        scopes_supported: ['profile:read', 'bookings:read'],
       };
     }
 
     /** Streamable HTTP without sessions: a server for each request. */
     @All('mcp')
     @UseGuards(TokenGuard)
+    @RequireScope('profile:read')
+    @ResourceMetadata(metadataPath)
     async answer(
       @CurrentToken() token: TokenInfo,
       @Req() { method, url, headers }: FastifyRequest,
@@ -53,9 +63,8 @@ export async function startMcpApi(
     }
   }
 
-  const resourceMetadata = origin + metadataPath;
   @Module({
-    imports: [IntrospectionModule.forRoot({ natsUrl, resourceUrl: origin, resourceMetadata })],
+    imports: [IntrospectionModule.forRoot({ natsUrl, resourceUrl: origin })],
     controllers: [McpController],
   })
   class McpApi {}

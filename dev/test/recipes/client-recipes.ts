@@ -29,12 +29,10 @@ const python = (
   start: ({ command }) => [command, '-B', 'driver.py'],
 });
 
-const sibling = (command: string, name: string) => command.replace(/[^/]+$/, name);
-
 /** In the order of the guide. */
 export const CLIENT_RECIPES: readonly ClientRecipe[] = [
-  { ...javaScript('openid-client'), needs: ["algorithm: 'oauth2',"] },
-  { ...javaScript('oauth4webapi'), needs: [", { algorithm: 'oauth2' }"] },
+  { ...javaScript('openid-client'), needs: ["algorithm: 'oauth2',", '[client.allowInsecureRequests]'] },
+  { ...javaScript('oauth4webapi'), needs: ["algorithm: 'oauth2', ", ', ...options'] },
   { ...javaScript('simple-oauth2'), needs: ['    state,\n'] },
   javaScript('@badgateway/oauth2-client'),
   python(
@@ -51,7 +49,10 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
       packages: ['python3-requests-oauthlib'],
       probe: 'import requests_oauthlib; print(requests_oauthlib.__version__)',
     },
-    ['os.environ["OAUTHLIB_RELAX_TOKEN_SCOPE"] = "1"'],
+    [
+      'os.environ["OAUTHLIB_RELAX_TOKEN_SCOPE"] = "1"',
+      'if ISSUER.startswith("http://localhost:"):\n    os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"',
+    ],
   ),
   {
     heading: 'oauth2',
@@ -87,21 +88,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
       packages: ['libgoogle-oauth-client-java'],
       probe: 'dev/test/recipes/OauthClientVersion.java',
     },
-    // Java reads trusted certificates from a store of its own.
-    build: ({ command }) => [
-      '/bin/sh',
-      '-ec',
-      `"$0" -importcert -noprompt -file "$SSL_CERT_FILE" -keystore trust.p12 -storepass changeit; "$1" -d . *.java`,
-      sibling(command, 'keytool'),
-      sibling(command, 'javac'),
-    ],
-    start: ({ command, env }) => [
-      command,
-      '-Djavax.net.ssl.trustStore=trust.p12',
-      '-Djavax.net.ssl.trustStorePassword=changeit',
-      '-cp',
-      ['.', env['CLASSPATH']].join(delimiter),
-      'Driver',
-    ],
+    build: ({ command }) => [command.replace(/[^/]+$/, 'javac'), '-d', '.', 'Recipe.java', 'Driver.java'],
+    start: ({ command, env }) => [command, '-cp', ['.', env['CLASSPATH']].join(delimiter), 'Driver'],
   },
 ];

@@ -2,31 +2,18 @@ import { ClientStore, type NewClient } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { allow } from '../allow.js';
 import { type RunningProduct, startProduct, withStores } from '../running-product.js';
-import { TlsFront } from './tls-front.js';
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 export const SCOPE = 'profile:read bookings:read';
 
 const DECLINED = ['allow:bookings:read'];
 
-/** The product behind TLS, for recipes that run as in production. */
+/** The product at http://localhost, as `npm start` has it. */
 export class RecipeProduct {
-  private constructor(
-    readonly front: TlsFront,
-    private readonly product: RunningProduct,
-    /** http origins by the https origins that lead there. */
-    private readonly behind: ReadonlyMap<string, string>,
-  ) {}
+  private constructor(private readonly product: RunningProduct) {}
 
   static async start(): Promise<RecipeProduct> {
-    const front = await TlsFront.create();
-    const behind = new Map<string, string>();
-    const product = await startProduct({}, {}, async (port) => {
-      const origin = await front.to(port);
-      behind.set(origin, `http://127.0.0.1:${port}`);
-      return origin;
-    });
-    return new RecipeProduct(front, product, behind);
+    return new RecipeProduct(await startProduct());
   }
 
   get email(): string {
@@ -37,14 +24,13 @@ export class RecipeProduct {
     return this.product.databaseUrl;
   }
 
-  /** For the test itself, which does not trust the certificates. */
   get apiUrl(): string {
-    return this.reach(new URL(this.product.run.api_url)).origin;
+    return this.product.run.api_url;
   }
 
   /** The user allows everything but the optional scope. @returns the address at the application */
   allow(authorizationUrl: string): Promise<URL> {
-    return allow(this.product.run, authorizationUrl, DECLINED, (url) => this.reach(url));
+    return allow(this.product.run, authorizationUrl, DECLINED);
   }
 
   /** Registers an application, with one optional scope. @returns the variables of a recipe */
@@ -76,29 +62,13 @@ export class RecipeProduct {
     };
   }
 
-  /** An environment in which every language trusts the certificates, and uses no proxy. */
+  /** An environment in which no language uses a proxy. */
   environment(settings: Readonly<Record<string, string>>, base = process.env): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _ofJest, ...env } = base;
-    const { authority } = this.front;
-    return {
-      ...env,
-      no_proxy: '*',
-      NO_PROXY: '*',
-      NODE_EXTRA_CA_CERTS: authority,
-      SSL_CERT_FILE: authority,
-      REQUESTS_CA_BUNDLE: authority,
-      MOJO_CA_FILE: authority,
-      CURL_CA_BUNDLE: authority,
-      ...settings,
-    };
+    return { ...env, no_proxy: '*', NO_PROXY: '*', ...settings };
   }
 
-  async close(): Promise<void> {
-    await this.product.close();
-    await this.front.close();
-  }
-
-  private reach(url: URL): URL {
-    return new URL(url.pathname + url.search, this.behind.get(url.origin) ?? url.origin);
+  close(): Promise<void> {
+    return this.product.close();
   }
 }

@@ -36,6 +36,8 @@ final class RevocationFeed implements Runnable {
     private final ObjectMapper json = new ObjectMapper();
     private volatile Instant pingedAt = Instant.EPOCH;
     private volatile Instant echoedAt = Instant.EPOCH;
+    /** Since the last echo. Then anything may be stale. */
+    private boolean unreadable;
 
     RevocationFeed(URI url, TokenCache cache) {
         this.url = url;
@@ -122,8 +124,10 @@ final class RevocationFeed implements Runnable {
             }
             case "PING" -> send(out, "PONG");
             case "PONG" -> {
-                // What was cached before this connection subscribed may have been revoked unheard.
-                if (echoedAt.equals(Instant.EPOCH)) cache.clear();
+                // What was cached before this connection subscribed may have been revoked unheard. Unreadable broadcasts
+                // empty the cache once per echo, so that a flood of them cannot keep it empty.
+                if (echoedAt.equals(Instant.EPOCH) || unreadable) cache.clear();
+                unreadable = false;
                 echoedAt = pingedAt;
             }
             // A refused login, or a subscription that is not permitted: without it the cache must not be trusted.
@@ -138,10 +142,9 @@ final class RevocationFeed implements Runnable {
             if (broadcast.has("grant_id")) evict(broadcast.get("grant_id"), Token::grantId);
             else if (broadcast.has("client_id")) evict(broadcast.get("client_id"), Token::clientId);
             else if (broadcast.has("user_id")) evict(broadcast.get("user_id"), Token::userId);
-            else cache.clear();
+            else unreadable = true;
         } catch (IOException error) {
-            // Anything may be stale.
-            cache.clear();
+            unreadable = true;
         }
     }
 

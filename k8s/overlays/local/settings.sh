@@ -8,22 +8,19 @@ cd "$(dirname "$0")"
 sh ../../../deploy/settings.sh generated
 cd generated
 
-# secret NAME TYPE FILE...: prints a Secret. A .env file gives its variable and value; any other file its name and content.
+# secret NAME TYPE FILE...: prints a Secret. A .env file gives its variables and values; any other file its name and content.
 secret() {
   printf '%s\n' --- 'apiVersion: v1' 'kind: Secret' 'metadata:' "  name: $1" "type: $2" 'data:'
   shift 2
   for file; do
     case $file in
     *.env)
-      key=$(sed 's/=.*//' "$file")
-      value=$(sed 's/^[^=]*=//' "$file" | tr -d '\n' | openssl base64 -A)
+      while IFS= read -r line; do
+        echo "  ${line%%=*}: $(printf %s "${line#*=}" | openssl base64 -A)"
+      done <"$file"
       ;;
-    *)
-      key=${file##*/}
-      value=$(openssl base64 -A -in "$file")
-      ;;
+    *) echo "  ${file##*/}: $(openssl base64 -A -in "$file")" ;;
     esac
-    echo "  $key: $value"
   done
 }
 
@@ -32,7 +29,7 @@ secret() {
   secret database-owner Opaque migrate/database.env
   secret redis Opaque token/redis.env
   secret token-keys Opaque token/token-keys.env
-  for process in authorize token resource operator product; do
+  for process in authorize token resource operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done
   secret postgres-server Opaque postgres/superuser-password postgres/roles.sql

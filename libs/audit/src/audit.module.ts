@@ -1,10 +1,17 @@
-import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
-import { recordRequests } from './request-events.js';
+import { callerOf, recordRequests } from './request-events.js';
+
+interface AuditModuleOptions extends AuditPublisherOptions {
+  /** AUDIT_CLIENT_ADDRESS: whether events have the address and the user agent of the request. */
+  readonly clientAddress: string;
+}
+
+const CLIENT_ADDRESS = Symbol('AUDIT_CLIENT_ADDRESS');
 
 /** Provides the process's publisher of the audit trail, and records its requests. */
 @Module({})
@@ -12,22 +19,29 @@ export class AuditModule implements OnModuleInit {
   constructor(
     private readonly adapter: HttpAdapterHost,
     private readonly publisher: AuditPublisher,
+    @Inject(CLIENT_ADDRESS) private readonly clientAddress: string,
     status: StatusReport,
   ) {
     status.register('audit', () => publisher.state);
   }
 
-  static forRoot(options: AuditPublisherOptions): DynamicModule {
+  static forRoot({ clientAddress, ...options }: AuditModuleOptions): DynamicModule {
     const provider = {
       provide: AuditPublisher,
       inject: [Metrics],
       useFactory: (metrics: Metrics) => new AuditPublisher(options, metrics),
     };
-    return { module: AuditModule, global: true, providers: [provider], exports: [AuditPublisher] };
+    return {
+      module: AuditModule,
+      global: true,
+      providers: [provider, { provide: CLIENT_ADDRESS, useValue: clientAddress }],
+      exports: [AuditPublisher],
+    };
   }
 
   /** Before the routes are registered. */
   onModuleInit(): void {
-    recordRequests(this.adapter.httpAdapter.getInstance<FastifyInstance>(), this.publisher);
+    const fastify = this.adapter.httpAdapter.getInstance<FastifyInstance>();
+    recordRequests(fastify, this.publisher, this.clientAddress === 'true' ? callerOf : null);
   }
 }

@@ -1,13 +1,13 @@
-import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
+import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
 /** Limits of the buffer. An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** How much of the buffer the events of each stream may fill: anybody can cause refusals, and every user activity. */
+/** Part of the buffer that the events of each kind may fill: any client can cause refusals, and any user activity. */
 const PARTS: readonly (readonly [prefix: string, part: number])[] = [
-  [AUDIT_STREAMS.refusals.prefix, 0.5],
-  [AUDIT_STREAMS.activity.prefix, 0.9],
-  [AUDIT_STREAMS.trail.prefix, 1],
+  [AUDIT_KINDS.refusals.prefix, 0.5],
+  [AUDIT_KINDS.activity.prefix, 0.9],
+  [AUDIT_KINDS.trail.prefix, 1],
 ];
 /** In characters, of at most three bytes each. The NATS of our manifests permits 128 KB. */
 const MAX_MESSAGE = 32_000;
@@ -41,14 +41,14 @@ export class EventBuffer {
   }
 
   /** @returns false if the buffer is full */
-  add({ id, type }: AuditEvent, line: string): boolean {
-    const subject = auditSubject(type);
+  add(event: AuditEvent, line: string): boolean {
+    const subject = auditSubject(event);
     const [, part = 1] = PARTS.find(([prefix]) => subject.startsWith(prefix)) ?? [];
     if (this.count >= MAX_EVENTS * part || this.characters + line.length > MAX_CHARACTERS * part)
       return false;
     let message = this.open.get(subject);
     if (!message || message.characters + line.length > MAX_MESSAGE) {
-      message = { id, subject, lines: [], characters: 0 };
+      message = { id: event.id, subject, lines: [], characters: 0 };
       this.open.set(subject, message);
       this.messages.push(message);
     }
@@ -60,9 +60,9 @@ export class EventBuffer {
   }
 
   /**
-   * The oldest messages of one stream, which stay in the buffer. They take no more events: sent again, a message is the same.
+   * The oldest messages of one kind, which stay in the buffer. They accept no further events, so that a repeated message is the same.
    *
-   * @param prefix of the subjects of the stream
+   * @param prefix of the subjects of the kind
    */
   oldest(count: number, prefix: string): readonly AuditMessage[] {
     this.open.clear();

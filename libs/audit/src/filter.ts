@@ -1,4 +1,4 @@
-import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditStream, type AuditType } from './event.js';
+import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditType } from './event.js';
 
 /** Which events to read: those that match every field that is given. */
 export interface AuditFilter {
@@ -40,7 +40,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
 
 /** The streams that can have a match, with the one subject that NATS can filter by (NATS before 2.10 takes only one). */
 export function sourcesOf({ types }: AuditFilter): { stream: string; subject: string }[] {
-  return Object.values<AuditStream>(AUDIT_STREAMS).flatMap(({ name: stream, prefix, types: all }) => {
+  return AUDIT_STREAMS.flatMap(({ name: stream, prefix, types: all }) => {
     const wanted = types ? all.filter((type) => types.includes(type)) : all;
     const nouns = new Set(wanted.map((type) => type.split('.')[0]));
     if (wanted.length === 0) return [];

@@ -5,10 +5,9 @@ import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
-import { AUDIT_STREAMS, type AuditEvent, auditEvent, type AuditRecord } from './event.js';
+import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
-import { type AuditRetention, ensureAuditStreams } from './streams.js';
 
 /** Of each value of an event that is longer than that: a client_id, for example, that nobody has registered. */
 const MAX_VALUE = 500;
@@ -23,13 +22,11 @@ const WARN_MS = 60_000;
 /** How long a shutdown waits for NATS, in milliseconds. */
 const FLUSH_MS = 3_000;
 
-const PREFIXES = Object.values(AUDIT_STREAMS).map(({ prefix }) => prefix);
+const PREFIXES = Object.values(AUDIT_KINDS).map(({ prefix }) => prefix);
 
 export interface AuditPublisherOptions {
-  readonly service: AuditEvent['service'];
+  readonly service: AuditService;
   readonly natsUrl: string;
-  /** In the app that creates the streams. */
-  readonly retention?: AuditRetention | undefined;
 }
 
 /**
@@ -114,7 +111,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     return this.sending;
   }
 
-  /** Sends batch after batch, until nothing waits or NATS does not store it: what one stream does not take holds up no other. */
+  /** Sends batch after batch, until nothing waits or NATS does not store it: what is not stored of one kind holds up no other. */
   private async sendAll(): Promise<void> {
     const taking = new Set(PREFIXES);
     for (let sent = -1; sent !== 0;) {
@@ -137,7 +134,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
       disconnected: this.disconnected.signal,
     });
     this.stored.inc(this.waiting.remove(stored));
-    // To keep them would hold up all later events of the stream.
+    // To keep them would hold up all later events of their kind.
     if (tooLarge.size > 0)
       this.drop(this.waiting.remove(tooLarge), 'they are larger than the max_payload of NATS');
     const done = stored.size + tooLarge.size;
@@ -181,10 +178,10 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   }
 
   private async use(nats: NatsConnection): Promise<void> {
-    this.onConnected(nats);
+    this.onConnected();
     for await (const status of nats.status()) {
       if (status.type === 'disconnect') this.onDisconnected();
-      if (status.type === 'reconnect') this.onConnected(nats);
+      if (status.type === 'reconnect') this.onConnected();
       if (status.type === 'error') this.warn(`NATS: ${status.error.message}`);
     }
   }
@@ -194,24 +191,9 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.disconnected = null;
   }
 
-  private onConnected(nats: NatsConnection): void {
+  private onConnected(): void {
     this.disconnected = new AbortController();
-    void this.ensureStreams(nats, this.disconnected.signal).then(() => this.send());
-  }
-
-  /** Again after each reconnect: NATS may have lost its disk. */
-  private async ensureStreams(nats: NatsConnection, disconnected: AbortSignal): Promise<void> {
-    const { retention } = this.options;
-    if (!retention) return;
-    for (; !disconnected.aborted && !this.isClosed; await sleep(RETRY_MS * 10, undefined, { ref: false })) {
-      try {
-        return await ensureAuditStreams(nats, retention);
-      } catch (error) {
-        this.warn(`the streams were not created or updated: ${messageOf(error)}`);
-        // What exists takes events.
-        void this.send();
-      }
-    }
+    void this.send();
   }
 }
 

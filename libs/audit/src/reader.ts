@@ -8,10 +8,11 @@ import {
   type JetStreamClient,
   type JetStreamManager,
   type JsMsg,
+  type StreamConfig,
 } from '@nats-io/jetstream';
 import { isObject } from '#platform/nats/nats-message.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
-import { AUDIT_STREAMS, type AuditEvent, auditSubject, type AuditType } from './event.js';
+import { AUDIT_KINDS, AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
 import { inOrder, RecentIds, sorted } from './in-order.js';
 import { nullIfMissing } from './streams.js';
@@ -35,10 +36,7 @@ export interface AuditStreamState {
   readonly maxAgeDays: number;
   readonly maxBytes: number;
   readonly replicas: number;
-  /** Whether it refuses to delete single events. */
-  readonly deniesDelete: boolean;
-  /** Whether it refuses to be emptied. */
-  readonly deniesPurge: boolean;
+  readonly config: StreamConfig;
 }
 
 /** Reports how many stored messages have been read, with matching events or not. */
@@ -115,9 +113,8 @@ export class AuditReader {
 
   /** What NATS stores, and for how long; without the streams that do not exist. */
   async streams(): Promise<AuditStreamState[]> {
-    const names = Object.values(AUDIT_STREAMS).map(({ name }) => name);
     const infos = await Promise.all(
-      names.map((name) => this.manager.streams.info(name).catch(nullIfMissing)),
+      AUDIT_STREAMS.map(({ name }) => this.manager.streams.info(name).catch(nullIfMissing)),
     );
     return infos
       .filter((info) => info !== null)
@@ -129,8 +126,7 @@ export class AuditReader {
         maxAgeDays: config.max_age / DAY_NS,
         maxBytes: config.max_bytes,
         replicas: config.num_replicas,
-        deniesDelete: config.deny_delete,
-        deniesPurge: config.deny_purge,
+        config,
       }));
   }
 
@@ -216,11 +212,11 @@ function eventsOf(message: JsMsg): AuditEvent[] {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Null also for an event of another type than its subject, which decides who may publish it. */
+/** Null also for an event that its publisher may not publish. */
 function parseEvent(line: string, subject: string): AuditEvent | null {
   try {
     const event: unknown = JSON.parse(line);
-    return isEvent(event) && isSubjectOf(event.type, subject) ? event : null;
+    return isEvent(event) && isPublishable(event, subject) ? event : null;
   } catch {
     return null;
   }
@@ -247,6 +243,8 @@ const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
   operator: isOptionalText,
   request: (value) =>
     value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
+  address: isOptionalText,
+  user_agent: isOptionalText,
   status: isOptionalNumber,
   error: isOptionalText,
   check: isOptionalText,
@@ -258,9 +256,14 @@ function isEvent(value: unknown): value is AuditEvent {
   return isObject(value) && Object.entries(FIELDS).every(([name, check]) => check(value[name]));
 }
 
-/** A later version may have types that this one does not know, in any of the streams. */
-function isSubjectOf(type: AuditType, subject: string): boolean {
-  const known = auditSubject(type);
+/**
+ * Checks that an event has the service and type of its subject, which NATS's permissions protect. Only events of the operator
+ * name the user of a command. A later version may have types that this version does not know, of any kind.
+ */
+function isPublishable(event: AuditEvent, subject: string): boolean {
+  const { service, type, operator } = event;
+  if (operator !== undefined && service !== 'operator') return false;
+  const known = auditSubject(event);
   if (known !== '') return subject === known;
-  return Object.values(AUDIT_STREAMS).some(({ prefix }) => subject === prefix + type);
+  return Object.values(AUDIT_KINDS).some(({ prefix }) => subject === `${prefix}${service}.${type}`);
 }

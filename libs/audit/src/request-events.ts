@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { canonicalAddress } from '#platform/http/client-address.js';
 import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 import { addLogContext, logContext, pathOf, referenceOf } from '#platform/logging/request-log.js';
 import type { AuditRecord, AuditType } from './event.js';
@@ -14,17 +15,26 @@ export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
 /**
  * Records each request that is an event of the trail, or refused, from its log context. Requests refused under overload are only
  * counted: an event would cost more than their answer.
+ *
+ * @param caller reads who sent a request; null to record it without
  */
 export function recordRequests(
   fastify: Pick<FastifyInstance, 'addHook'>,
   publisher: Pick<AuditPublisher, 'record'>,
+  caller: ((request: FastifyRequest) => Caller) | null,
 ): void {
   const aborted = new WeakSet<IncomingMessage>();
   const record = (request: FastifyRequest, status: number): void => {
     const fields = logContext(request.raw);
     const type = typeOf(request, fields, status);
-    if (type !== null) publisher.record(describe(request, fields, type, status));
+    if (type !== null) publisher.record(describe(request, fields, type, status, caller?.(request) ?? {}));
   };
+  if (caller)
+    fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+      // Node keeps an address that was read; a closed connection has none.
+      Reflect.get(raw.socket, 'remoteAddress');
+      done();
+    });
   fastify.addHook('onResponse', (request, { statusCode }, done) => {
     if (!aborted.has(request.raw)) record(request, statusCode);
     done();
@@ -38,6 +48,21 @@ export function recordRequests(
     if (raw.destroyed && aborted.has(request.raw)) record(request, statusCode);
     done(null, payload);
   });
+}
+
+/** The sender of a request. */
+type Caller = Pick<AuditRecord, 'address' | 'user_agent'>;
+
+/** Longer ones are cut off: the sender chooses the text. */
+const MAX_USER_AGENT = 200;
+
+/** Reads the caller. Control characters of the user agent are replaced, because events are printed at terminals. */
+export function callerOf({ ip, headers }: FastifyRequest): Caller {
+  const agent = headers['user-agent'];
+  return {
+    address: canonicalAddress(ip),
+    user_agent: agent?.slice(0, MAX_USER_AGENT).replaceAll(/\p{C}/gu, '\uFFFD'),
+  } as Caller;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -61,6 +86,7 @@ function describe(
   fields: Fields,
   type: AuditType,
   status: number,
+  { address, user_agent }: Caller,
 ): AuditRecord {
   const { event: _, client_id, user_id, grant_id, error, check, description, stack: __, ...detail } = fields;
   // Fields without a value are absent from the JSON.
@@ -71,6 +97,8 @@ function describe(
     user_id,
     grant_id,
     request: { method, path: pathOf(raw.url ?? '') },
+    address,
+    user_agent,
     status,
     error,
     check,

@@ -1,11 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { PubHeaders } from '@nats-io/jetstream';
 import type { AuditMessage } from './event-buffer.js';
 
 /** How long NATS has to confirm a batch, in milliseconds. */
 const CONFIRM_MS = 5_000;
-
-let batches = 0;
 
 /**
  * Publishes messages, and waits until NATS has confirmed each. The confirmation of the last alone would not prove the others, where
@@ -25,10 +24,12 @@ export async function storeBatch(
   tooLarge: ReadonlySet<AuditMessage>;
   failure: string;
 }> {
-  const inbox = `${inboxPrefix}.audit-${process.pid}-${batches++}`;
+  // Random, because a publisher that names this inbox as the reply subject of another event would forge a confirmation.
+  const inbox = `${inboxPrefix}.${randomBytes(18).toString('base64url')}`;
   const stored = new Set<AuditMessage>();
   const tooLarge = new Set<AuditMessage>();
-  let failure = 'NATS does not answer';
+  // NATS 2.9 does not report a missing stream to another account.
+  let failure = 'NATS confirms nothing; does the stream exist?';
   await new Promise<void>((resolve) => {
     let answers = 0;
     const subscription = nats.subscribe(`${inbox}.*`, {

@@ -4,30 +4,19 @@ import {
   jetstream,
   JetStreamApiCodes,
   JetStreamApiError,
-  type JetStreamManager,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
+import type { AuditRetention } from './retention.js';
 
 const TIMEOUT_MS = 2_000;
 const DAY_NS = 86_400e9;
 const MEGABYTE = 1024 * 1024;
 
-/** How much of the trail NATS keeps. */
-export interface AuditRetention {
-  readonly days: number;
-  /** For the activity of users and applications; the other streams have a quarter of it each, in addition. */
-  readonly megabytes: number;
-  /** Copies, each on another server of the NATS cluster. */
-  readonly replicas: number;
-}
-
-export const DEFAULT_AUDIT_RETENTION: AuditRetention = { days: 90, megabytes: 1024, replicas: 1 };
-
 /**
- * Creates the streams, or brings their limits to `retention`. Safe to run by several processes at once.
+ * Creates the streams, or updates their limits to `retention`. Only the administrator of the trail may. Concurrent calls are safe.
  *
  * @throws JetStreamError if NATS has no JetStream, does not permit it, or has no room for the limits
  */
@@ -37,32 +26,27 @@ export async function ensureAuditStreams(nats: NatsConnection, retention: AuditR
     const existing = await streams.info(wanted.name).catch(nullIfMissing);
     // NATS accepts the same configuration again: another process may create the stream at the same moment.
     if (!existing) await streams.add(wanted);
-    else if (Object.entries(wanted).some(([field, value]) => !isSame(existing.config, field, value)))
+    else if (differingSettings(existing.config, retention).length > 0)
       await streams.update(wanted.name, wanted);
   }
 }
 
 /**
- * Publishes one event and waits until NATS has stored it. Creates the streams where no token app has done so yet, which then sets
- * their limits.
+ * Publishes one event and waits until NATS has stored it.
  *
  * @throws Error if NATS did not confirm it
  */
 export async function storeEvent(nats: NatsConnection, event: AuditEvent): Promise<void> {
   const client = jetstream(nats, { timeout: TIMEOUT_MS });
-  const publish = () => client.publish(auditSubject(event.type), JSON.stringify(event), { msgID: event.id });
-  try {
-    await publish();
-  } catch (error) {
-    if (!isUnserved(error)) throw error;
-    await ensureMissing(await client.jetstreamManager(false));
-    await publish();
-  }
+  await client.publish(auditSubject(event), JSON.stringify(event), { msgID: event.id });
 }
 
-async function ensureMissing({ streams }: JetStreamManager): Promise<void> {
-  for (const wanted of configurations(DEFAULT_AUDIT_RETENTION))
-    if (!(await streams.info(wanted.name).catch(nullIfMissing))) await streams.add(wanted);
+/** The settings of a stream that differ from what `ensureAuditStreams` would set. */
+export function differingSettings(config: StreamConfig, retention: AuditRetention): string[] {
+  const wanted = configurations(retention).find(({ name }) => name === config.name) ?? {};
+  return Object.entries(wanted)
+    .filter(([field, value]) => !isSame(config, field, value))
+    .map(([field]) => field);
 }
 
 type Configuration = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>;
@@ -74,17 +58,19 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
     // The oldest events go first.
     discard: DiscardPolicy.Old,
     max_age: days * DAY_NS,
+    // Only the days and the size limit it.
+    max_msgs: -1,
+    max_msgs_per_subject: -1,
     num_replicas: replicas,
-    // NATS sends a confirmation to whatever subject a publisher names, with a right to publish of its own. The body of a
-    // confirmation is a valid request to purge a stream and to delete a message: without this, every app could.
+    // NATS never turns these off again: not even the administrator empties the trail, short of deleting the stream.
     deny_delete: true,
     deny_purge: true,
   };
-  return Object.values(AUDIT_STREAMS).map((stream) => ({
+  return AUDIT_STREAMS.map(({ name, prefix, share }) => ({
     ...shared,
-    name: stream.name,
-    subjects: [`${stream.prefix}>`],
-    max_bytes: Math.ceil(stream === AUDIT_STREAMS.activity ? megabytes : megabytes / 4) * MEGABYTE,
+    name,
+    subjects: [`${prefix}>`],
+    max_bytes: Math.ceil(megabytes * share) * MEGABYTE,
   }));
 }
 

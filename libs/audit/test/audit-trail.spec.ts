@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { createTrail } from '#testing/isolate.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { claimSlot, type Slot } from '#testing/slot.js';
 import { testServices } from '#testing/test-services.js';
@@ -16,6 +17,7 @@ describe('the audit trail in NATS', () => {
 
   beforeAll(async () => {
     slot = await claimSlot(testServices());
+    await createTrail(slot.natsUrl);
     nats = await connect(natsOptions(slot.natsUrl, 'audit test'));
     reader = await AuditReader.open(slot.natsUrl, 'audit test reader');
   });
@@ -38,12 +40,12 @@ describe('the audit trail in NATS', () => {
     return events;
   }
 
-  it('has no events and no streams before the first event', async () => {
-    const empty = await read({ clientId: 'nobody' });
-    expect(empty).toEqual([]);
-  });
-
-  it('stores events before any token app has created the streams', async () => {
+  it('has no events while it has no streams', async () => {
+    const { streams } = await jetstreamManager(nats);
+    await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
+    expect(await read({ clientId: 'nobody' })).toEqual([]);
+    await expect(store({ type: 'client.created' })).rejects.toThrow();
+    await createTrail(slot.natsUrl);
     const event = await store({ type: 'client.created', client_id: 'first' });
     expect(await read({ clientId: 'first' })).toEqual([event]);
   });
@@ -52,7 +54,7 @@ describe('the audit trail in NATS', () => {
     const event = await store({ type: 'token.issued', client_id: 'twice' });
     await storeEvent(nats, event);
     // As after the window in which NATS recognizes a repetition.
-    nats.publish(auditSubject(event.type), JSON.stringify(event));
+    nats.publish(auditSubject(event), JSON.stringify(event));
     await nats.flush();
     expect(await read({ clientId: 'twice' })).toEqual([event]);
   });
@@ -62,7 +64,7 @@ describe('the audit trail in NATS', () => {
       auditEvent('token', { type: 'token.issued', client_id: 'together' }, new Date(Date.now() + later)),
     );
     nats.publish(
-      auditSubject('token.issued'),
+      auditSubject({ service: 'token', type: 'token.issued' }),
       [second, first].map((event) => JSON.stringify(event)).join('\n'),
     );
     await nats.flush();
@@ -101,8 +103,8 @@ describe('the audit trail in NATS', () => {
   });
 
   it('ignores what others publish to its subjects', async () => {
-    nats.publish('oauth.activity.token.issued', 'not JSON');
-    nats.publish('oauth.activity.token.issued', 'null');
+    nats.publish('oauth.activity.token.token.issued', 'not JSON');
+    nats.publish('oauth.activity.token.token.issued', 'null');
     const event = await store({ type: 'token.issued', client_id: 'among others' });
     expect(await read({ clientId: 'among others' })).toEqual([event]);
   });
@@ -124,44 +126,75 @@ describe('the audit trail in NATS', () => {
     ];
     for (const fields of malformed) {
       const event = auditEvent('token', { type: 'token.issued', grant_id: 'malformed' });
-      nats.publish(auditSubject('token.issued'), JSON.stringify({ ...event, ...fields }));
+      nats.publish(
+        auditSubject({ service: 'token', type: 'token.issued' }),
+        JSON.stringify({ ...event, ...fields }),
+      );
     }
     // So many that they are sorted in parts.
     const events = Array.from({ length: 2_000 }, () =>
       auditEvent('token', { type: 'token.issued', grant_id: 'malformed' }),
     );
-    for (const event of events) nats.publish(auditSubject('token.issued'), JSON.stringify(event));
+    for (const event of events)
+      nats.publish(auditSubject({ service: 'token', type: 'token.issued' }), JSON.stringify(event));
     await nats.flush();
     expect(await read({ grantId: 'malformed' })).toEqual(events);
   });
 
-  it('ignores an event of another type than its subject, which not everybody may publish', async () => {
-    const forged = auditEvent('operator', { type: 'operator.command', client_id: 'forged' });
-    for (const subject of ['oauth.refusal.request.refused', 'oauth.refusal.operator.command'])
+  it('ignores an event of another service or type than its subject, which the publisher may not publish', async () => {
+    const forged = auditEvent('operator', {
+      type: 'operator.command',
+      client_id: 'forged',
+      operator: 'ada@host',
+    });
+    for (const subject of [
+      'oauth.refusal.resource.request.refused',
+      'oauth.refusal.resource.operator.command',
+    ])
       nats.publish(subject, JSON.stringify(forged));
+    const refusal = auditEvent('resource', { type: 'request.refused', client_id: 'forged' });
+    const { operator } = forged;
+    for (const changed of [{ service: 'operator' }, { service: 'operator', operator }, { operator }])
+      nats.publish(auditSubject(refusal), JSON.stringify({ ...refusal, ...changed }));
     nats.publish(
-      auditSubject('token.issued'),
-      JSON.stringify({ ...forged, type: 'token.issued', time: '~' }),
+      auditSubject({ service: 'token', type: 'token.issued' }),
+      JSON.stringify({ ...forged, service: 'token', operator: undefined, type: 'token.issued', time: '~' }),
     );
     const later = { ...forged, type: 'login.suspected' };
-    nats.publish('oauth.audit.login.suspected', JSON.stringify(later));
+    nats.publish('oauth.audit.operator.login.suspected', JSON.stringify(later));
     await store({ type: 'token.issued' });
     expect(await read({ clientId: 'forged' })).toEqual([later]);
   });
 
-  it('keeps its events, whatever subject a publisher names for the confirmation', async () => {
-    const event = await store({ type: 'client.created', client_id: 'kept' });
-    const { name } = AUDIT_STREAMS.trail;
-    // NATS would send `{"stream":…,"seq":1000}`, which is a request to purge or to delete, up to that message or itself.
-    for (let n = 0; n < 100; n++)
-      for (const verb of ['STREAM.PURGE', 'STREAM.MSG.DELETE'])
-        nats.publish(auditSubject('request.refused'), '{}', { reply: `$JS.API.${verb}.${name}` });
+  it.each([
+    ['operator', 'client.created', 'token', 'user.updated'],
+    ['operator', 'client.deleted', 'authorize', 'token_key.changed'],
+    ['authorize', 'login.succeeded', 'token', 'token.refreshed'],
+    ['token', 'token.issued', 'authorize', 'consent.allowed'],
+    ['token', 'request.refused', 'resource', 'request.refused'],
+  ] as const)('keeps a %s event %s while a flood of %s events %s displaces its own', async (...row) => {
+    const [service, type, flooding, flood] = row;
+    await ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 });
+    const kept = auditEvent(service, { type, client_id: `kept from ${flood}` });
+    await storeEvent(nats, kept);
+    const subject = auditSubject({ service: flooding, type: flood });
+    const large = JSON.stringify(auditEvent(flooding, { type: flood, description: 'x'.repeat(100_000) }));
+    for (let n = 0; n < 200; n++) nats.publish(subject, large);
     await nats.flush();
-    await store({ type: 'request.refused' });
-    expect(await read({ clientId: 'kept' })).toEqual([event]);
+    const stream = await (await jetstreamManager(nats)).streams.find(subject);
+    const full = (await reader.streams()).find((one) => one.stream === stream);
+    expect(full?.messages).toBeLessThan(200);
+    expect(await read({ clientId: `kept from ${flood}`, types: [type] })).toEqual([kept]);
+  });
+
+  it('refuses to delete single events and to be emptied, even by the administrator', async () => {
+    const event = await store({ type: 'client.created', client_id: 'kept' });
     const { streams } = await jetstreamManager(nats);
-    await expect(streams.purge(name)).rejects.toThrow(/not permitted/);
-    await expect(streams.deleteMessage(name, 1)).rejects.toThrow(/not permitted/);
+    for (const { name } of AUDIT_STREAMS) {
+      await expect(streams.purge(name)).rejects.toThrow(/not permitted/);
+      await expect(streams.deleteMessage(name, 1)).rejects.toThrow(/not permitted/);
+    }
+    expect(await read({ clientId: 'kept' })).toEqual([event]);
   });
 
   it('follows all streams: stored events first, then new ones', async () => {
@@ -180,13 +213,19 @@ describe('the audit trail in NATS', () => {
   });
 
   it('sets the limits of all streams, also by several processes at once', async () => {
-    await ensureAuditStreams(nats, { days: 30, megabytes: 8, replicas: 1 });
-    await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 4, replicas: 1 })));
+    await ensureAuditStreams(nats, { days: 30, megabytes: 16, replicas: 1 });
+    await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 })));
     const limits = { maxAgeDays: 7, replicas: 1 };
     expect(await reader.streams()).toMatchObject([
-      { stream: 'OAUTH_AUDIT', maxBytes: 1024 ** 2, ...limits },
-      { stream: 'OAUTH_ACTIVITY', maxBytes: 4 * 1024 ** 2, ...limits },
-      { stream: 'OAUTH_REFUSALS', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_AUDIT_OPERATOR', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_AUDIT_TOKEN', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_AUDIT_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_ACTIVITY_TOKEN', maxBytes: 8 * 1024 ** 2, ...limits },
+      { stream: 'OAUTH_ACTIVITY_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_ACTIVITY_OPERATOR', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_REFUSALS_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_REFUSALS_TOKEN', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_REFUSALS_RESOURCE', maxBytes: 1024 ** 2, ...limits },
     ]);
   });
 });

@@ -23,12 +23,16 @@ describe('an event of the audit trail', () => {
   });
 
   it('that anybody can cause has a subject of the refusals', () => {
-    const refusals = AUDIT_TYPES.filter((type) => auditSubject(type).startsWith('oauth.refusal.'));
+    const refusals = AUDIT_TYPES.filter((type) =>
+      auditSubject({ service: 'token', type }).startsWith('oauth.refusal.'),
+    );
     expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
   });
 
   it('that users and applications cause all day displaces no event of operators, users of the product and attacks', () => {
-    const trail = AUDIT_TYPES.filter((type) => auditSubject(type).startsWith('oauth.audit.'));
+    const trail = AUDIT_TYPES.filter((type) =>
+      auditSubject({ service: 'token', type }).startsWith('oauth.audit.'),
+    );
     expect(trail.filter((type) => /^(login|consent|grant)\./.test(type))).toEqual([]);
     expect(trail).toEqual(
       expect.arrayContaining(['operator.command', 'token.reuse_detected', 'user.disabled']),

@@ -4,21 +4,29 @@ import { Logger } from '@nestjs/common';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { Metrics } from '#platform/telemetry/metrics.js';
+import { createTrail } from '#testing/isolate.js';
 import { RestartableNats } from '#testing/restartable-nats.js';
 import { claimSlot } from '#testing/slot.js';
 import { testServices } from '#testing/test-services.js';
-import { AUDIT_STREAMS, type AuditEvent, type AuditRecord } from '#audit/event.js';
+import { type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { AuditReader } from '#audit/reader.js';
-import { DEFAULT_AUDIT_RETENTION, ensureAuditStreams } from '#audit/streams.js';
+import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
 
 const RETENTION = { ...DEFAULT_AUDIT_RETENTION, megabytes: 64 };
 const MAX_EVENTS = 20_000;
 
-function publisherAt(natsUrl: string, retention: typeof RETENTION | undefined = RETENTION) {
+/** A server with the streams of the trail. */
+async function natsWithTrail(configuration = '', retention = RETENTION): Promise<RestartableNats> {
+  const nats = await RestartableNats.start(configuration);
+  await createTrail(nats.url, retention);
+  return nats;
+}
+
+function publisherAt(natsUrl: string) {
   const metrics = new Metrics();
-  const publisher = new AuditPublisher({ service: 'token', natsUrl, retention }, metrics);
+  const publisher = new AuditPublisher({ service: 'token', natsUrl }, metrics);
   const value = async (name: string) =>
     (await metrics.registry.getSingleMetric(name)?.get())?.values[0]?.value ?? 0;
   return { publisher, value };
@@ -41,7 +49,7 @@ describe('the publisher of the audit trail', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
   it('loses nothing and repeats nothing over restarts of NATS, and while NATS is away', async () => {
-    const nats = await RestartableNats.start();
+    const nats = await natsWithTrail();
     const { publisher, value } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     let count = 0;
@@ -68,7 +76,7 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('loses nothing and repeats nothing while NATS is silent', async () => {
-    const nats = await RestartableNats.start();
+    const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     publisher.record(issued(0));
@@ -87,7 +95,7 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('sends an event that no other follows: a killed process loses only the last ones', async () => {
-    const nats = await RestartableNats.start();
+    const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     for (const n of [1, 2]) {
@@ -100,8 +108,8 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('takes new events when a stream is full, whose oldest go, and no event of another stream', async () => {
-    const nats = await RestartableNats.start();
-    const { publisher } = publisherAt(nats.url, { ...RETENTION, megabytes: 1 });
+    const nats = await natsWithTrail('', { ...RETENTION, megabytes: 1 });
+    const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     publisher.record({ type: 'token.reuse_detected', user_id: 1 });
     const last = 9_999;
@@ -117,7 +125,7 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('loses an event that is larger than NATS takes, and no other', async () => {
-    const nats = await RestartableNats.start('max_payload: 2000');
+    const nats = await natsWithTrail('max_payload: 2000');
     const { publisher, value } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
@@ -136,11 +144,12 @@ describe('the publisher of the audit trail', () => {
   it('takes as many bytes of NATS as docs/sizing.md says', async () => {
     const page = await readFile('docs/sizing.md', 'utf8');
     const documented = [...page.matchAll(/^\| (\d+) events? in a message \| (\d+) \|$/gm)];
-    const nats = await RestartableNats.start();
+    const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     const reader = await AuditReader.open(nats.url, 'test reader');
-    const bytes = async () => (await reader.streams())[1]?.bytes ?? 0;
+    const bytes = async () =>
+      (await reader.streams()).find(({ stream }) => stream === 'OAUTH_ACTIVITY_TOKEN')?.bytes ?? 0;
     const refreshed = (generation: number): AuditRecord => ({
       type: 'token.refreshed',
       reference: 'Zs0aPq81mT3x',
@@ -167,7 +176,7 @@ describe('the publisher of the audit trail', () => {
   });
 
   it('sends events of one type that wait together in one message', async () => {
-    const nats = await RestartableNats.start();
+    const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
     for (let n = 0; n < 400; n++) publisher.record(issued(n));
@@ -181,14 +190,36 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  it('expects confirmations in an inbox that nobody can guess', async () => {
+    const slot = await claimSlot(testServices());
+    await createTrail(slot.natsUrl);
+    const nats = await connect(natsOptions(slot.natsUrl, 'test'));
+    const inboxes: string[] = [];
+    nats.subscribe('oauth.activity.>', {
+      callback: (_error, { reply = '' }) => void inboxes.push(reply.split('.').at(-2) ?? ''),
+    });
+    await nats.flush();
+    const { publisher } = publisherAt(slot.natsUrl);
+    publisher.onApplicationBootstrap();
+    for (const n of [1, 2]) {
+      publisher.record(issued(n));
+      await stored(publisher);
+    }
+    await publisher.onApplicationShutdown();
+    await nats.flush();
+    // 18 random bytes each.
+    for (const inbox of inboxes) expect(inbox).toMatch(/^[\w-]{24}$/);
+    expect(new Set(inboxes).size).toBe(2);
+    await nats.close();
+    await slot.release();
+  });
+
   it('keeps events until there are streams to store them', async () => {
     const slot = await claimSlot(testServices());
-    const { publisher } = publisherAt(slot.natsUrl, null as never);
+    const { publisher } = publisherAt(slot.natsUrl);
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
-    const nats = await connect(natsOptions(slot.natsUrl, 'test'));
-    await ensureAuditStreams(nats, RETENTION);
-    await nats.close();
+    await createTrail(slot.natsUrl);
     await stored(publisher);
     await publisher.onApplicationShutdown();
     expect(await read(slot.natsUrl)).toMatchObject([{ user_id: 1, service: 'token', version: 1 }]);
@@ -198,10 +229,10 @@ describe('the publisher of the audit trail', () => {
   it('stores the trail while NATS does not take the refusals', async () => {
     const slot = await claimSlot(testServices());
     const nats = await connect(natsOptions(slot.natsUrl, 'test'));
-    await ensureAuditStreams(nats, RETENTION);
-    await (await jetstreamManager(nats)).streams.delete(AUDIT_STREAMS.refusals.name);
+    await createTrail(slot.natsUrl);
+    await (await jetstreamManager(nats)).streams.delete('OAUTH_REFUSALS_TOKEN');
     await nats.close();
-    const { publisher } = publisherAt(slot.natsUrl, null as never);
+    const { publisher } = publisherAt(slot.natsUrl);
     for (let n = 0; n < 600; n++) publisher.record({ type: 'request.refused' });
     publisher.record(issued(1));
     publisher.onApplicationBootstrap();
@@ -249,6 +280,7 @@ describe('the publisher of the audit trail', () => {
 
   it('stores what was recorded last when the process ends, without credentials and values of any length', async () => {
     const slot = await claimSlot(testServices());
+    await createTrail(slot.natsUrl);
     const { publisher } = publisherAt(slot.natsUrl);
     publisher.onApplicationBootstrap();
     publisher.record({ ...issued(1), detail: { found: `sat_${'a'.repeat(90)}` } });

@@ -28,6 +28,7 @@ describe('AuthorizationContextStore', () => {
       scopes: ['profile:read', 'bookings:read'],
       optionalScopes: ['bookings:read'],
       requirePar: true,
+      requireState: false,
       firstParty: true,
       logo: { mediaType: 'image/png', image: randomBytes(20) },
     });

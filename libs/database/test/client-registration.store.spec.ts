@@ -87,6 +87,7 @@ describe('ClientRegistrationStore', () => {
       scopes: ['profile:read', 'bookings:read'],
       optionalScopes: ['bookings:read'],
       requirePar: true,
+      requireState: false,
       firstParty: true,
     };
     const digest = createHash('sha256').update(logo.image).digest('hex');

@@ -47,9 +47,10 @@ describe('ClientStore', () => {
       scopes: ['profile:read'],
       redirectUris: REDIRECT_URIS,
       requirePar: true,
+      requireState: false,
     });
-    expect((await clients.find(plain.clientId))?.requirePar).toBe(false);
-    expect((await clients.find(strict.clientId))?.requirePar).toBe(true);
+    expect(await clients.find(plain.clientId)).toMatchObject({ requirePar: false, requireState: true });
+    expect(await clients.find(strict.clientId)).toMatchObject({ requirePar: true, requireState: false });
   });
 
   it('finds a client and its secrets by one query', async () => {

@@ -46,24 +46,30 @@ describe('passwords', () => {
     expect(await verifyPassword('', hash)).toBe(false);
   });
 
+  it('never match by another hash that is verified as well', async () => {
+    const hash = await hashPassword('correct horse');
+    expect(await verifyPassword('correct horse', null, [hash])).toBe(false);
+    expect(await verifyPassword('correct horse', await hashPassword('another'), [hash])).toBe(false);
+  });
+
   it('match in every Unicode composition of their letters', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
-  it('take as long to refuse when the user does not exist', async () => {
+  it('take as long to refuse when the user does not exist and another hash is verified', async () => {
     const hash = await hashPassword(randomBytes(8).toString('hex'));
-    const time = async (passwordHash: string | null) => {
+    const time = async (...hashes: [passwordHash: string | null, others: string[]]) => {
       const start = cpuTime();
-      expect(await verifyPassword('guess', passwordHash)).toBe(false);
+      expect(await verifyPassword('guess', ...hashes)).toBe(false);
       return cpuTime() - start;
     };
     let [known, unknown] = [Infinity, Infinity];
     // In turn, so that what else this process does is beside both.
     for (let round = 0; round < 8; round++) {
-      known = Math.min(known, await time(hash));
-      unknown = Math.min(unknown, await time(null));
+      known = Math.min(known, await time(hash, []));
+      unknown = Math.min(unknown, await time(null, [hash]));
     }
-    // Without the dummy hash the ratio would be in the hundreds.
+    // Without the other hash the ratio would be in the hundreds.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(4);
   });
 });

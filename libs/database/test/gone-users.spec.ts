@@ -15,7 +15,8 @@ const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
 /** Statements that make a user go, past our stores. */
 const WAYS: [way: string, statement: string, command: string][] = [
   ['deleted', 'DELETE FROM users WHERE id = $1', 'delete'],
-  ['disabled', 'UPDATE users SET disabled_at = now() WHERE id = $1', 'disable'],
+  ['disabled', 'UPDATE users SET operator_disabled_at = now() WHERE id = $1', 'disable'],
+  ['disabled for the product', 'UPDATE users SET product_disabled_at = now() WHERE id = $1', 'disable'],
   ['given another id', 'UPDATE users SET id = 1000000 + id WHERE id = $1', 'delete'],
 ];
 
@@ -109,7 +110,7 @@ describe('a user', () => {
   it('can be changed in other fields, and enabled, whatever grants exist', async () => {
     const { mine, one } = world;
     await world.grant(mine, one);
-    await sql(`UPDATE users SET id = id, name = 'New', disabled_at = NULL WHERE id = $1`, [mine]);
+    await sql(`UPDATE users SET id = id, name = 'New', operator_disabled_at = NULL WHERE id = $1`, [mine]);
     expect(await isThere(mine)).toBe(true);
   });
 

@@ -29,6 +29,7 @@ describe('migrate', () => {
       'client_logos',
       'client_secrets',
       'clients',
+      'deleted_identities',
       'grants',
       'migrations',
       'resource_servers',
@@ -72,13 +73,18 @@ describe('migrate', () => {
 
   it('makes the columns that the entities read and write', async () => {
     await migrate(database.databaseUrl);
+    // TypeORM looks up generated columns here. No entity declares them: TypeORM would create this table in every installation.
+    await dataSource.query(
+      'CREATE TABLE typeorm_metadata (type text, database text, schema text, "table" text, name text, value text)',
+    );
+    const generated = 'ALTER TABLE "users" DROP COLUMN "disabled_at"';
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     const ofColumns = upQueries
       .map(({ query }) => query)
       .filter(
         (query) => /COLUMN|CREATE TABLE/.test(query) && !query.endsWith('ALTER COLUMN "id" DROP DEFAULT'),
       );
-    expect(ofColumns).toEqual([]);
+    expect(ofColumns).toEqual([generated]);
   });
 
   it('names the server and not the password when the database cannot be used', async () => {

@@ -69,12 +69,12 @@ describe('disabling a user', () => {
     const { mine, one } = world;
     await granted();
     await accounts.disable(mine);
-    expect(await accounts.enable(mine)).toBe(true);
+    expect(await accounts.enable(mine)).toEqual({ wasDisabled: true, disabledBy: [] });
     expect((await users.find(mine))?.disabled).toBe(false);
     expect(await liveOf(mine)).toEqual([]);
     await world.grant(mine, one);
     expect(await liveOf(mine)).toHaveLength(1);
-    expect(await accounts.enable(mine)).toBe(false);
+    expect(await accounts.enable(mine)).toEqual({ wasDisabled: false, disabledBy: [] });
     expect(await liveOf(mine)).toHaveLength(1);
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
@@ -83,7 +83,7 @@ describe('disabling a user', () => {
     const { mine, database } = world;
     const generation = async () => (await users.find(mine))?.sessionGeneration;
     const before = await generation();
-    await database.dataSource.query('UPDATE users SET disabled_at = now() WHERE id = $1', [mine]);
+    await database.dataSource.query('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [mine]);
     await accounts.enable(mine);
     const after = await generation();
     expect(after).not.toBe(before);
@@ -106,7 +106,7 @@ describe('deleting a user', () => {
     expect(await accounts.delete(mine)).toBeNull();
     expect(await accounts.disable(mine)).toBeNull();
     const elsewhere = `SELECT table_name FROM information_schema.columns
-      WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email')
+      WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
       GROUP BY 1 ORDER BY 1`;
     expect(await database.dataSource.query(elsewhere)).toEqual([
       { table_name: 'grants' },
@@ -191,10 +191,11 @@ describe('the list of users', () => {
       name: 'Listed % Person',
       createdAt: expect.any(Date),
       disabledAt: null,
+      disabledBy: [],
     });
     await accounts.disable(id);
     const [disabled] = await accounts.list({ search: 'd % p', limit: 10 });
-    expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date) });
+    expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date), disabledBy: ['operator'] });
   });
 
   it('is searched for literal text, not a pattern, and is paged', async () => {

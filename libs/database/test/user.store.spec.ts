@@ -1,7 +1,7 @@
 import { DuplicateUserError } from '#database/user/user.js';
 import { LOCALES } from '#oauth/locale.js';
 import { hashPassword } from '#database/user/password.js';
-import { UserStore } from '#database/user/user.store.js';
+import { MAX_PASSWORD_KINDS, UserStore } from '#database/user/user.store.js';
 import { openDatabase, type OpenDatabase } from './open-database.js';
 
 describe('UserStore', () => {
@@ -29,6 +29,7 @@ describe('UserStore', () => {
     expect(created).toEqual({
       id: expect.any(Number),
       email,
+      emailVerified: true,
       username: 'grace',
       name: 'Grace',
       timeZone: 'Europe/Berlin',
@@ -102,21 +103,72 @@ describe('UserStore', () => {
     expect((await users.findByLogin(email))?.passwordHash).toBe(one);
   });
 
-  it('gives an unknown login the same hash of a user each time, in one query', async () => {
-    const logins = Array.from({ length: 20 }, (_, index) => `nobody${index}@example.com`);
-    for (const login of [
-      ...logins,
-      ...logins.map((email) => email.replace(/@.*/, '')),
-      'a\0b',
-      'x'.repeat(300),
-    ]) {
-      const found = await users.credentialsOf(login);
-      expect(found).toEqual({ user: null, passwordHash: expect.stringContaining('$argon2id$') });
-      expect(await users.credentialsOf(login.toUpperCase())).toEqual(found);
-    }
-    expect(await database.statementsOf(() => users.credentialsOf('nobody'))).toHaveLength(1);
-    const known = await users.credentialsOf('ADA@example.com');
-    expect(known).toEqual(await users.findByLogin('ada'));
+  describe('credentials', () => {
+    const OWN =
+      '$argon2id$v=19$m=19456,t=2,p=1$wVu0N+Y8Esil8EZzaSaYbw$MmxNIZbSl0j5K9gX5pOQtYeIoqYBuUbpYOxwrFoBRfc';
+    const KINDS = {
+      ours: OWN,
+      cheap: '$argon2id$v=19$m=1024,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
+      bcrypt10: '$2b$10$abcdefghijklmnopqrstuugI0TpnfjLM21wj3AgqJIKItpWVQFXU2',
+      bcrypt10OfPhp: '$2y$10$abcdefghijklmnopqrstuugI0TpnfjLM21wj3AgqJIKItpWVQFXU2',
+      bcrypt12: '$2a$12$abcdefghijklmnopqrstuugI0TpnfjLM21wj3AgqJIKItpWVQFXU2',
+    };
+    /** Algorithm and cost. */
+    const costOf = (hash: string) => hash.replace(/^\$2.(\$\d\d)\$.*/, '$1').replace(/(,p=\d+)\$.*/, '$1');
+    const workFor = async (login: string) => {
+      const { passwordHash: own, others } = await users.credentialsOf(login);
+      return [...(own === null ? [] : [own]), ...others].map(costOf).toSorted();
+    };
+    const insert = (username: string, hash: string) =>
+      users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash: hash });
+
+    beforeEach(() => database.dataSource.query('TRUNCATE users CASCADE'));
+
+    it('make every login verify one hash of each kind, of a known user the own one', async () => {
+      for (const [username, hash] of Object.entries(KINDS)) await insert(username, hash);
+      const unknown = await workFor('nobody');
+      expect(unknown).toEqual([...new Set(Object.values(KINDS).map(costOf))].toSorted());
+      for (const [username, hash] of Object.entries(KINDS)) {
+        expect((await users.credentialsOf(username)).passwordHash).toBe(hash);
+        expect((await users.credentialsOf(username)).user?.username).toBe(username);
+        for (const login of [username, `${username.toUpperCase()}@EXAMPLE.COM`])
+          expect(await workFor(login)).toEqual(unknown);
+      }
+      for (const login of ['nobody@example.com', 'a\0b', 'x'.repeat(300)])
+        expect(await users.credentialsOf(login)).toEqual(await users.credentialsOf('nobody'));
+    });
+
+    it('are the own hash alone where all are of one kind', async () => {
+      await insert('one', OWN);
+      await insert('two', OWN.replace(/.$/, OWN.endsWith('a') ? 'b' : 'a'));
+      expect(await users.credentialsOf('two')).toMatchObject({ user: { username: 'two' }, others: [] });
+      expect(await users.credentialsOf('nobody')).toMatchObject({ user: null, others: [OWN] });
+    });
+
+    it('are bounded, and as many for a known user as for an unknown one', async () => {
+      const kinds = Array.from({ length: MAX_PASSWORD_KINDS + 3 }, (_, n) =>
+        KINDS.cheap.replace('1024', `${2048 + n}`),
+      );
+      for (const [n, hash] of kinds.entries()) await insert(`user${n}`, hash);
+      for (const login of ['nobody', ...kinds.map((_, n) => `user${n}`)])
+        expect(await workFor(login)).toHaveLength(MAX_PASSWORD_KINDS);
+    });
+
+    it('are read by one statement, through indexes only, however many users there are', async () => {
+      await database.dataSource.query(
+        `INSERT INTO users (email, username, name, password_hash)
+         SELECT 'u' || n || '@example.com', 'u' || n, 'X', CASE WHEN n % 1000 = 0 THEN $1 ELSE $2 END
+         FROM generate_series(1, 20000) n`,
+        [KINDS.bcrypt12, OWN],
+      );
+      await database.dataSource.query('ANALYZE users');
+      const [statement = '', ...more] = await database.statementsOf(() => users.credentialsOf('nobody'));
+      expect(more).toEqual([]);
+      const plan = JSON.stringify(await database.dataSource.query(`EXPLAIN ${statement}`, ['nobody']));
+      expect(plan.split('users_password_kind')).toHaveLength(3);
+      expect(plan).not.toContain('Seq Scan on users');
+      expect(await workFor('u1000')).toEqual(await workFor('nobody'));
+    });
   });
 
   describe('settings and sessions', () => {

@@ -12,13 +12,13 @@ export interface NewPushedRequest {
   readonly id: string;
   readonly clientId: string;
   readonly parameters: string;
-  /** Seconds to wait for a logged-in browser to open it. */
+  /** Seconds to wait for a browser to open it: the `expires_in` that the client got (RFC 9126 2.2). */
   readonly lifetime: number;
 }
 
 /**
  * An upper bound on stored requests. The client's counter counts a request for as long as it is stored; the other counters
- * count it for its initial lifetime.
+ * count it for its initial lifetime and `LOGIN_LIFETIME`.
  */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
@@ -33,7 +33,9 @@ export interface PushRefusal {
   readonly retryAfter: number;
 }
 
-/** Seconds a logged-in user has to answer. The `expires_in` that the client got (RFC 9126 2.2) covers the login. */
+/** Seconds that the first opening adds for the login. FAPI 2.0 5.3.2.2 allows no `expires_in` that would be enough for one. */
+const LOGIN_LIFETIME = 5 * 60;
+/** Seconds a logged-in user has to answer. */
 const ANSWER_LIFETIME = 15 * 60;
 /** Seconds for which an answered request is kept, so that a late visitor learns that it was answered. */
 const ANSWERED_LIFETIME = 60;
@@ -55,8 +57,9 @@ end
 `;
 
 /**
- * KEYS request counter… · ARGV id client parameters ttl(ms), then one limit per counter. Nothing ──► pushed, if every counter
- * is below its limit; otherwise nothing changes.
+ * KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter. Nothing ──►
+ * pushed, if every counter is below its limit; otherwise nothing changes. A counter of addresses cannot follow the request when
+ * it is opened, and counts it for as long as it can live without a login.
  *
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
@@ -65,14 +68,14 @@ local ttl = tonumber(ARGV[4])
 local full, wait = 0, 0
 for i = 2, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
-  local excess = redis.call('ZCARD', KEYS[i]) - ARGV[3 + i]
+  local excess = redis.call('ZCARD', KEYS[i]) - ARGV[4 + i]
   if excess >= 0 then
     local leaving = redis.call('ZRANGE', KEYS[i], excess, excess, 'WITHSCORES')
     if leaving[2] - now > wait then full, wait = i - 1, leaving[2] - now end
   end
 end
 if full > 0 then return {full, wait} end
-for i = 2, #KEYS do count(KEYS[i], ARGV[1], ttl) end
+for i = 2, #KEYS do count(KEYS[i], ARGV[1], i == 2 and ttl or ttl + ARGV[5]) end
 redis.call('HSET', KEYS[1], 'status', 'pushed', 'client', ARGV[2], 'parameters', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
@@ -96,19 +99,27 @@ if status == 'answered' then return {'answered'} end
 `;
 
 /**
- * KEYS request client-counter · ARGV id client ttl(ms). pushed ──► opened with a new TTL. Only the first open extends the
- * lifetime, so reloads cannot keep a request alive. A TTL of 0 only reads.
+ * KEYS request client-counter · ARGV id client ttl(ms). pushed ──► visited: the first opening extends the TTL for the login, once, so
+ * that reloads cannot keep a request alive.
  */
-const OPEN = `${LIVE}${FIND}
-local ttl = tonumber(ARGV[3])
-if status == 'pushed' and ttl > 0 then
-  redis.call('HSET', KEYS[1], 'status', 'opened')
-  live(ttl)
+const VISIT = `${LIVE}${FIND}
+if status == 'pushed' then
+  redis.call('HSET', KEYS[1], 'status', 'visited')
+  live(redis.call('PTTL', KEYS[1]) + ARGV[3])
 end
 return {'open', request[3]}
 `;
 
-/** KEYS request client-counter · ARGV id client ttl(ms). pushed or opened ──► answered, kept for at most `ttl`. */
+/** KEYS request client-counter · ARGV id client ttl(ms). pushed or visited ──► opened with a new TTL, once. */
+const OPEN = `${LIVE}${FIND}
+if status ~= 'opened' then
+  redis.call('HSET', KEYS[1], 'status', 'opened')
+  live(tonumber(ARGV[3]))
+end
+return {'open', request[3]}
+`;
+
+/** KEYS request client-counter · ARGV id client ttl(ms). Any ──► answered, kept for at most `ttl`. */
 const ANSWER = `${LIVE}${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered')
 live(math.min(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])))
@@ -123,10 +134,10 @@ if redis.call('HGET', KEYS[1], 'status') == 'answered' then
 end
 `;
 
-const SCRIPTS = { parPush: PUSH, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
+const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
 /**
- * Pushed authorization requests in Redis (RFC 9126): `pushed ──open──► opened ──answer──► answered`, one hash per
+ * Pushed authorization requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`, one hash per
  * request under the id that `pushedRequestId` makes, one script and one round trip per step. Only the client that
  * pushed a request can name it. Every method throws DependencyUnavailableError when Redis does not answer.
  */
@@ -145,7 +156,8 @@ export class PushedRequestStore {
   ): Promise<PushRefusal | null> {
     const keys = [requestKey(id), ...limits.map(({ counter, key }) => counterKey(counter, key))];
     const maxima = limits.map(({ max }) => max);
-    const reply = await this.run('parPush', keys, id, clientId, parameters, lifetime * 1000, ...maxima);
+    const [ttl, login] = [lifetime * 1000, LOGIN_LIFETIME * 1000];
+    const reply = await this.run('parPush', keys, id, clientId, parameters, ttl, login, ...maxima);
     const [full, wait] = reply as [number, number];
     const limit = limits[full - 1];
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
@@ -154,10 +166,12 @@ export class PushedRequestStore {
   /**
    * Reads an unanswered request. May be called any number of times.
    *
-   * @param loggedIn whether the browser is logged in: the first such open extends the lifetime, others do not
+   * @param loggedIn whether the browser is logged in: the first open, and the first one after a login, extend the lifetime
    */
   open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
-    return this.step('parOpen', id, clientId, loggedIn ? ANSWER_LIFETIME : 0);
+    return loggedIn
+      ? this.step('parOpen', id, clientId, ANSWER_LIFETIME)
+      : this.step('parVisit', id, clientId, LOGIN_LIFETIME);
   }
 
   /** Of any number of concurrent calls for one request, exactly one gets `open`. */
@@ -171,7 +185,7 @@ export class PushedRequestStore {
   }
 
   private async step(
-    script: 'parOpen' | 'parAnswer',
+    script: 'parVisit' | 'parOpen' | 'parAnswer',
     id: string,
     clientId: string,
     lifetime: number,

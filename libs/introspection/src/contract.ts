@@ -1,6 +1,5 @@
 import { type Fields, isObject, MalformedMessageError } from '#platform/nats/nats-message.js';
 import type { Invalidations } from '#platform/nats/nats.connection.js';
-import { STATUS_SUBJECT } from '#platform/status/service-status.js';
 
 /**
  * The NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets
@@ -22,8 +21,8 @@ export const SUBJECTS = {
   userUpsert: 'oauth.user.upsert',
   /** Request of the product: the identity and `updated_at`; reply {@link UserDisableReply}. */
   userDisable: 'oauth.user.disable',
-  /** Request of the operator, in plain JSON; every running process replies with its ServiceStatus. */
-  serviceStatus: STATUS_SUBJECT,
+  /** Request of the product: the identity and `updated_at`; reply {@link UserDeleteReply}. */
+  userDelete: 'oauth.user.delete',
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
   /** Broadcast {@link ClientChanged}. */
@@ -110,19 +109,27 @@ export interface UserChanged {
 
 export interface UserUpsertReply {
   /**
-   * `stale`: a newer change was applied before. `invalid`: the message is wrong. `conflict`: another user has the email or
+   * `stale`: a newer change or deletion was applied before. `invalid`: the message is wrong. `conflict`: another user has the email or
    * username as a login name.
    */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
-  /** Whether the user is disabled. */
+  /** True if the product or the operator has disabled the user. */
   readonly disabled?: boolean;
   readonly problems?: readonly string[];
 }
 
 export interface UserDisableReply {
-  /** `unchanged`: disabled before. `stale`: a newer change was applied before. `unknown`: there is no such user. */
+  /** `unchanged`: the product had disabled the user before. `stale`: a newer change was applied before. `unknown`: there is no such user. */
   readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
+  readonly user_id?: number;
+  readonly revoked_grants?: number;
+  readonly problems?: readonly string[];
+}
+
+export interface UserDeleteReply {
+  /** `unchanged`: deleted before. `stale`: a newer change was applied before. `unknown`: there was no such user. */
+  readonly status: 'deleted' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;
   readonly problems?: readonly string[];
@@ -168,6 +175,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   // Their replies name every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
+  [SUBJECTS.userDelete]: () => true,
   [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
 };

@@ -2,4 +2,4 @@
 export { IntrospectionModule } from './introspection.module.js';
 export type { IntrospectionAsyncOptions, IntrospectionOptions } from './introspection.options.js';
 export { Introspector, type TokenInfo } from './introspector.js';
-export { CurrentToken, RequireScope, TokenGuard } from './token.guard.js';
+export { CurrentToken, RequireScope, ResourceMetadata, TokenGuard } from './token.guard.js';

@@ -10,7 +10,7 @@ export interface IntrospectionOptions {
   readonly name?: string | undefined;
   /** How long a request waits for the token app, in milliseconds, at most 10000; 2000 when absent. */
   readonly timeoutMs?: number | undefined;
-  /** URL of the API's metadata (RFC 9728), which every challenge names. */
+  /** URL of the API's metadata (RFC 9728), which challenges name; `@ResourceMetadata` replaces it for a route. */
   readonly resourceMetadata?: string | undefined;
   /**
    * Where clients reach the API, with no slash at its end (`https://api.example.com`): what the `htu` of a DPoP proof

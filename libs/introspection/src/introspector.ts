@@ -92,19 +92,15 @@ export class Introspector {
     let consumed: ConsumeProofReply | undefined;
     // One entry for each key. No token contains a space.
     const cached = await this.cache.get(`${token} ${jkt}`, reference, async () => {
-      // Called again when a broadcast makes the reply stale: by then the proof is consumed.
-      const reply = await this.request({ token, jkt, ...(!consumed && { proof: consume }) }, reference);
-      if (reply.active) consumed ??= reply.proof;
+      const reply = await this.request({ token, jkt, proof: consume }, reference);
+      if (reply.active) consumed = reply.proof;
       return this.tokenOf(reply);
     });
     const bound = unexpired(cached);
     if (bound?.jkt !== jkt) return { token: null };
-    consumed ??= await this.connection.request(
-      SUBJECTS.consumeProof,
-      consume,
-      parseReply.consumeProof,
+    consumed ??= await this.connection.request(SUBJECTS.consumeProof, consume, parseReply.consumeProof, {
       reference,
-    );
+    });
     return { token: bound, proof: consumed };
   }
 
@@ -123,7 +119,9 @@ export class Introspector {
   }
 
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
-    return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, reference);
+    // A proof is consumed once: a second try would report it as replayed.
+    const options = { reference, isRepeatable: request.proof === undefined };
+    return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, options);
   }
 
   private tokenOf(reply: IntrospectionReply): TokenInfo | null {

@@ -48,6 +48,14 @@ export class TokenRefusedError extends Error {
   }
 }
 
+/** The route that refuses a request; its challenge names both (RFC 6750 3, RFC 9728 5.1). */
+export interface ProtectedRoute {
+  /** The scopes that it requires, space-separated. */
+  readonly scope?: string | undefined;
+  /** URL or path of its metadata; the option `resourceMetadata` when absent. */
+  readonly metadata?: string | undefined;
+}
+
 const WARNING_INTERVAL_MS = 10_000;
 
 /** Answers to refused requests: each method sets the headers of the response and returns the exception to throw. */
@@ -59,8 +67,8 @@ export class Refusals {
   constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
 
   /** RFC 6750 3: a request without a token gets a challenge without an error code. */
-  missingToken(response: ChallengedResponse): Error {
-    response.header('WWW-Authenticate', this.bearerChallenge(null));
+  missingToken(response: ChallengedResponse, route: ProtectedRoute): Error {
+    response.header('WWW-Authenticate', this.bearerChallenge(null, route));
     return exception(
       new TokenRefusedError(
         'invalid_token',
@@ -70,8 +78,8 @@ export class Refusals {
     );
   }
 
-  malformedHeader(response: ChallengedResponse): Error {
-    response.header('WWW-Authenticate', this.bearerChallenge('invalid_request'));
+  malformedHeader(response: ChallengedResponse, route: ProtectedRoute): Error {
+    response.header('WWW-Authenticate', this.bearerChallenge('invalid_request', route));
     return exception(
       new TokenRefusedError('invalid_request', 'the Authorization header must be: Bearer <access token>', {
         detail: { check: 'authorization header syntax' },
@@ -81,19 +89,21 @@ export class Refusals {
 
   invalidToken(
     response: ChallengedResponse,
+    route: ProtectedRoute,
     message = 'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it or, if that is refused, ask the user to authorize again',
   ): Error {
-    response.header('WWW-Authenticate', this.bearerChallenge('invalid_token'));
+    response.header('WWW-Authenticate', this.bearerChallenge('invalid_token', route));
     return exception(
       new TokenRefusedError('invalid_token', message, { detail: { check: 'access token is active' } }),
     );
   }
 
   /** RFC 6750 3.1: "The request requires higher privileges than provided by the access token": 403. */
-  insufficientScope(response: ChallengedResponse, scope: string, token: TokenInfo): Error {
+  insufficientScope(response: ChallengedResponse, route: ProtectedRoute, token: TokenInfo): Error {
     const code = 'insufficient_scope';
+    const { scope } = route;
     const challenge =
-      token.jkt === null ? this.bearerChallenge(code, scope) : this.dpopChallenge(code, scope);
+      token.jkt === null ? this.bearerChallenge(code, route) : this.dpopChallenge(code, route);
     response.header('WWW-Authenticate', challenge);
     const { clientId, grantId, userId, scopes } = token;
     return exception(
@@ -115,9 +125,9 @@ export class Refusals {
   }
 
   /** RFC 9449 7.1 and 9. */
-  dpop(response: ChallengedResponse, error: unknown): unknown {
+  dpop(response: ChallengedResponse, route: ProtectedRoute, error: unknown): unknown {
     if (!(error instanceof TokenRefusedError)) return this.failure(response, error);
-    response.header('WWW-Authenticate', this.dpopChallenge(error.code));
+    response.header('WWW-Authenticate', this.dpopChallenge(error.code, route));
     if (error.nonce !== undefined) response.header('DPoP-Nonce', error.nonce);
     return exception(error);
   }
@@ -144,31 +154,36 @@ export class Refusals {
   /**
    * WWW-Authenticate for a request without a token, or with a bearer token (RFC 6750 3): both schemes, with the error at
    * Bearer.
-   *
-   * @param scope that the resource requires, space-separated, when the token lacks it
    */
-  private bearerChallenge(error: string | null, scope?: string): string {
-    const { resourceMetadata, resourceUrl } = this.options;
+  private bearerChallenge(error: string | null, route: ProtectedRoute): string {
+    const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {
       // RFC 6750 3: the scheme "MUST be followed by one or more auth-param values".
-      realm: resourceMetadata === undefined ? 'oauth' : null,
+      realm: metadata === undefined ? 'oauth' : null,
       error,
-      scope,
+      scope: route.scope,
       // RFC 9728 5.1
-      resource_metadata: resourceMetadata,
+      resource_metadata: metadata,
     });
-    return resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null)}`;
+    return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
   }
 
   /** For a request with a DPoP token: DPoP only, so that its client does not fall back to bearer tokens. */
-  private dpopChallenge(error: string | null, scope?: string): string {
+  private dpopChallenge(error: string | null, route: ProtectedRoute): string {
     return challenge('DPoP', {
       error,
-      scope,
+      scope: route.scope,
       // RFC 9449 7.1: "a space-delimited list containing the JWS algorithms acceptable for the DPoP proof JWT"
       algs: DPOP_ALGORITHMS.join(' '),
-      resource_metadata: this.options.resourceMetadata,
+      resource_metadata: this.metadataOf(route),
     });
+  }
+
+  private metadataOf({ metadata }: ProtectedRoute): string | undefined {
+    const { resourceMetadata, resourceUrl } = this.options;
+    if (metadata === undefined) return resourceMetadata;
+    const base = resourceUrl ?? resourceMetadata;
+    return new URL(metadata, base).href;
   }
 }
 

@@ -11,7 +11,7 @@ import { AuthGuard } from '@nestjs/passport';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
 import { Introspector, type TokenInfo } from './introspector.js';
-import { type ChallengedResponse, Refusals } from './refusals.js';
+import { type ChallengedResponse, type ProtectedRoute, Refusals } from './refusals.js';
 
 /** The access token of the request, in a handler behind `TokenGuard`. */
 export const CurrentToken = createParamDecorator(
@@ -28,6 +28,17 @@ const REQUIRED_SCOPES = 'introspection:required scopes';
  */
 export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecorator =>
   SetMetadata(REQUIRED_SCOPES, scopes);
+
+/** Metadata key of the address of a handler's or controller's metadata. */
+const RESOURCE_METADATA = 'introspection:resource metadata';
+
+/**
+ * Address of the metadata of this handler, or of every handler of this controller (RFC 9728 3.1): a URL, or a path of
+ * `resourceUrl`. Challenges name it in place of the option `resourceMetadata`: a client may accept only metadata whose `resource`
+ * is the URL that it called (3.3).
+ */
+export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
+  SetMetadata(RESOURCE_METADATA, address);
 
 /** A request of Fastify or Express. */
 interface HttpRequest {
@@ -102,10 +113,13 @@ export class TokenGuard extends BearerGuard {
       context.switchToHttp().getRequest<{ token: T }>().token = token;
       return token;
     }
+    const route = this.routeOf(context);
     // passport-http-bearer fails with 400 for a malformed header, otherwise with a challenge of its own.
-    if (status === 400 || challenge === 400) throw this.refusals.malformedHeader(response);
+    if (status === 400 || challenge === 400) throw this.refusals.malformedHeader(response, route);
     const isPresent = typeof challenge === 'string' && challenge.includes('invalid_token');
-    throw isPresent ? this.refusals.invalidToken(response) : this.refusals.missingToken(response);
+    throw isPresent
+      ? this.refusals.invalidToken(response, route)
+      : this.refusals.missingToken(response, route);
   }
 
   private async authenticate(request: HttpRequest, context: ExecutionContext): Promise<boolean> {
@@ -133,18 +147,29 @@ export class TokenGuard extends BearerGuard {
       if (nonce !== undefined) response.header('DPoP-Nonce', nonce);
       request.token = token;
     } catch (error) {
-      throw this.refusals.dpop(response, error);
+      throw this.refusals.dpop(response, this.routeOf(context), error);
     }
   }
 
   /** @throws 403 without every scope that `@RequireScope` names */
   private hasScope(token: TokenInfo, context: ExecutionContext): true {
-    const required = this.reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const required = this.requiredScopes(context);
     if (!required || required.every((scope) => token.scopes.includes(scope))) return true;
-    throw this.refusals.insufficientScope(responseOf(context), required.join(' '), token);
+    throw this.refusals.insufficientScope(responseOf(context), this.routeOf(context), token);
+  }
+
+  private routeOf(context: ExecutionContext): ProtectedRoute {
+    return {
+      scope: this.requiredScopes(context)?.join(' '),
+      metadata: this.reflector.getAllAndOverride<string | undefined>(RESOURCE_METADATA, targetsOf(context)),
+    };
+  }
+
+  private requiredScopes(context: ExecutionContext): readonly string[] | undefined {
+    return this.reflector.getAllAndOverride<readonly string[] | undefined>(
+      REQUIRED_SCOPES,
+      targetsOf(context),
+    );
   }
 }
 
@@ -157,6 +182,11 @@ function bearerToken(authorization = ''): string {
 function referenceOf({ raw, id }: HttpRequest): string {
   const reference = raw?.id ?? id;
   return typeof reference === 'string' ? reference : '';
+}
+
+/** Decorators of the handler replace those of its controller. */
+function targetsOf(context: ExecutionContext) {
+  return [context.getHandler(), context.getClass()];
 }
 
 function responseOf(context: ExecutionContext): ChallengedResponse {

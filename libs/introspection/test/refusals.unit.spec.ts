@@ -8,7 +8,7 @@ const response = { header: (name: string) => void headers.push(name) };
 it('an error that is not an outage of the token app stays as it is, without Retry-After', () => {
   const refusals = new Refusals({ natsUrl: 'nats://localhost' });
   const error = new TypeError('a fault of ours');
-  expect([refusals.failure(response, error), refusals.dpop(response, error)]).toEqual([error, error]);
+  expect([refusals.failure(response, error), refusals.dpop(response, {}, error)]).toEqual([error, error]);
   expect(headers).toEqual([]);
 });
 

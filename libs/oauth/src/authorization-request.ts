@@ -26,12 +26,16 @@ export const AUTHORIZATION_PARAMETERS = {
       'A registered one, character by character. Loopback URIs of public clients may have any port (RFC 8252 7.3). Required without `request_uri`.',
   },
   state: {
-    description: 'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`.',
+    description:
+      'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`, except of clients for which the operator has made it optional.',
   },
   response_type: { values: ['code'], description: '`code` when absent.' },
   response_mode: { values: ['query'], description: '`query` when absent.' },
   scope: { description: 'Scopes separated by spaces; the default ones when absent.' },
-  code_challenge: { description: 'S256 challenge (RFC 7636). Required of public clients.' },
+  code_challenge: {
+    description:
+      'S256 challenge (RFC 7636). Required of public clients, and of those whose `state` is optional.',
+  },
   code_challenge_method: { values: ['S256'], description: 'Required with `code_challenge`.' },
   prompt: {
     description: `What to ask the user, separated by spaces: ${PROMPTS.join(', ')} (OpenID Connect Core 3.1.2.1).`,
@@ -53,13 +57,12 @@ export const AUTHORIZATION_PARAMETERS = {
 export interface ReturnAddress {
   /** A registered redirect URI of the client, as the request wrote it. */
   readonly redirectUri: string;
-  /** Null when the request had none that could be returned. */
+  /** Null when the request had none, or none that could be returned. */
   readonly state: string | null;
 }
 
 /** An authorization request (RFC 6749 4.1.1, RFC 7636 4.3) that passed every check. */
 export interface AuthorizationRequest extends ReturnAddress {
-  readonly state: string;
   /** Space-separated, never empty. */
   readonly scope: string;
   /** The APIs that the tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
@@ -119,7 +122,7 @@ export function checkAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters, client);
   try {
     if (pushRequired) throw mustBePushed();
-    const state = checkState(parameters);
+    const state = checkState(parameters, client);
     checkResponseType(parameters);
     checkResponseMode(parameters);
     const challenge = checkPkce(parameters, client);
@@ -164,22 +167,24 @@ function mustBePushed(): OAuthError {
 }
 
 /**
- * `state` is required here (docs/specification.md). RFC 6749 A.5 makes it of printable ASCII. Known deviation: any text
- * without control characters is returned as it came, because some clients put more into it.
+ * `state` is required here (docs/specification.md) unless the operator has made it optional for the client. RFC 6749 A.5 makes it
+ * of printable ASCII. Known deviation: any text without control characters is returned as it came, because some clients put more
+ * into it.
  */
-function checkState(parameters: Parameters): string {
+function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
   if (state !== undefined) return state;
+  if (!requireState) return null;
   throw OAuthError.invalidRequest(
-    "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true",
-    { detail: { check: 'state' } },
+    "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true. If your library can only do PKCE, ask the operator to make state optional for your application",
+    { detail: { check: 'state', operator: 'client update --state optional, if the application sends PKCE' } },
   );
 }
 
 /** RFC 6749 4.1.2.1: an error carries the state of the request, if it is a valid one. */
 function stateToReturn(parameters: Parameters): string | null {
   try {
-    return checkState(parameters);
+    return readParameter(parameters, 'state') ?? null;
   } catch {
     return null;
   }
@@ -207,11 +212,12 @@ function checkResponseMode(parameters: Parameters): void {
 }
 
 /**
- * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
+ * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself. A client for
+ * which `state` is optional must use it too: PKCE is then its only protection against CSRF (2.1).
  *
  * @returns the S256 challenge; null when a confidential client sent none
  */
-function checkPkce(parameters: Parameters, { type }: OAuthClient): string | null {
+function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');
   const method = readParameter(parameters, 'code_challenge_method');
   const refused = (description: string) =>
@@ -223,6 +229,10 @@ function checkPkce(parameters: Parameters, { type }: OAuthClient): string | null
     // RFC 7636 4.4.1: "error_description … SHOULD explain the nature of error, e.g., code challenge required."
     if (type === 'public')
       throw refused('code challenge required: send code_challenge and code_challenge_method=S256');
+    if (!requireState)
+      throw refused(
+        'code challenge required, because state is optional for this application: send code_challenge and code_challenge_method=S256',
+      );
     return null;
   }
   // RFC 7636 4.3: code_challenge_method "defaults to plain if not present in the request".

@@ -11,6 +11,8 @@ export interface OAuthClient {
   readonly redirectUris: readonly string[];
   /** The scopes that it may request, never empty. */
   readonly scopes: readonly string[];
+  /** Authorization requests need a `state`; otherwise they need PKCE (RFC 9700 2.1). */
+  readonly requireState: boolean;
 }
 
 // RFC 6749 A.1: visible ASCII.

@@ -18,6 +18,7 @@ export const ENDPOINTS = {
   revokeAllApps: '/auth/apps/revoke-all',
   logos: '/auth/logos',
   brand: '/auth/brand',
+  errorGuide: '/auth/errors',
   // {base_url}: the token app
   token: '/api/auth/oauth/token',
   refreshToken: '/api/auth/oauth/refreshToken',
@@ -32,3 +33,6 @@ export const ENDPOINTS = {
   resourceOpenApi: '/v2/me/openapi.json',
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
 } as const;
+
+/** The scope that `ENDPOINTS.me` requires. */
+export const ME_SCOPE = 'profile:read';

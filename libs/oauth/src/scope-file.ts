@@ -21,7 +21,7 @@ export interface KnownApis {
   readonly apis: readonly string[] | null;
 }
 
-const FIELDS = ['name', 'default', 'resource', 'description', 'text'];
+const FIELDS = ['name', 'access', 'default', 'resource', 'description', 'text'];
 /** A client is registered for at most as many (`clients.scopes`). */
 const MAX_SCOPES = 100;
 const MAX_NAME = 100;
@@ -70,7 +70,15 @@ function readScope(
   apis: readonly string[] | null,
 ): { scope?: Scope; problems: string[] } {
   if (!isMap(entry)) return { problems: [`scope ${index + 1}: it must be a map with a name and a text`] };
-  const { name, default: isDefault = false, resource = null, description = null, text } = entry;
+  // A scope that does not say so must not look harmless.
+  const {
+    name,
+    access = 'write',
+    default: isDefault = false,
+    resource = null,
+    description = null,
+    text,
+  } = entry;
   if (!isScopeName(name))
     return {
       problems: [
@@ -80,6 +88,7 @@ function readScope(
   const problems = Object.keys(entry)
     .filter((field) => !FIELDS.includes(field))
     .map((field) => `it has an unknown field "${field}": the fields are ${FIELDS.join(', ')}`);
+  if (access !== 'read' && access !== 'write') problems.push('"access" must be read or write');
   if (typeof isDefault !== 'boolean') problems.push('"default" must be true or false');
   if (resource !== null) problems.push(...resourceProblems(resource, apis));
   if (description !== null && !isText(description)) problems.push(`"description" must be ${TEXT_RULE}`);
@@ -93,6 +102,7 @@ function readScope(
       description: (description as string | null) ?? texts.en,
       resource: (resource as string | null) ?? apiUrl,
       isDefault: isDefault === true,
+      access: access as Scope['access'],
     },
     problems: [],
   };

@@ -1,6 +1,9 @@
 import type { Locale } from './locale.js';
 import { OAuthError } from './oauth-error.js';
 
+/** Reads the user's data, or changes them. */
+export type ScopeAccess = 'read' | 'write';
+
 /** A scope of the product, as its file declares it. */
 export interface Scope {
   readonly name: string;
@@ -12,6 +15,8 @@ export interface Scope {
   readonly resource: string;
   /** Whether a request that names no scope gets it. */
   readonly isDefault: boolean;
+  /** Marked on pages. */
+  readonly access: ScopeAccess;
 }
 
 /** The scopes that applications can request, in the order in which pages and commands list them. */

@@ -9,6 +9,7 @@ const client: OAuthClient = {
   type: 'confidential',
   redirectUris: ['https://app.example.com/callback'],
   scopes: ['profile:read'],
+  requireState: true,
 };
 
 function check(query: string): AuthorizationRequest {
@@ -74,5 +75,63 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
     'refuses a value that the standard does not define: %j',
     (query) => expect(() => check(query)).toThrow('the values of prompt are: none login consent'),
+  );
+});
+
+// @rfc 9700 2.1
+describe('a client whose state is optional', () => {
+  const S256 = 'code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256';
+
+  function checked(query: string, type: OAuthClient['type'] = 'confidential'): AuthorizationRequest {
+    const redirectUri = encodeURIComponent('https://app.example.com/callback');
+    const parameters = parseQuery(`redirect_uri=${redirectUri}&${query}`);
+    return checkAuthorizationRequest(
+      parameters,
+      { ...client, type, requireState: false },
+      { scopes: SCOPES },
+    );
+  }
+
+  it.each(['', '&state='])('needs none with PKCE: %j', (state) => {
+    expect(checked(S256 + state)).toMatchObject({ state: null, challenge: expect.any(String) });
+  });
+
+  it('gets the state back that it sends', () => {
+    expect(checked(`${S256}&state=s`).state).toBe('s');
+  });
+
+  it.each(['confidential', 'public'] as const)(
+    'is refused without PKCE, with or without a state: %s',
+    (type) => {
+      for (const query of ['', 'state=s'])
+        expect(() => checked(query, type)).toThrow(
+          expect.objectContaining({
+            code: 'invalid_request',
+            message: expect.stringContaining('code challenge required'),
+            detail: { check: 'pkce', client_id: 'sc_a' },
+          }),
+        );
+    },
+  );
+
+  it('gets no malformed state back', () => {
+    expect(() => checked(`${S256}&state=a%00`)).toThrow(
+      expect.objectContaining({ returnTo: expect.objectContaining({ state: null }) }),
+    );
+  });
+});
+
+it('a missing state names what the operator can do, and what the developer can', () => {
+  const redirectUri = encodeURIComponent('https://app.example.com/callback');
+  expect(() =>
+    checkAuthorizationRequest(parseQuery(`redirect_uri=${redirectUri}`), client, { scopes: SCOPES }),
+  ).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/Send a random value.*ask the operator to make state optional/),
+      detail: expect.objectContaining({
+        check: 'state',
+        operator: expect.stringContaining('--state optional'),
+      }),
+    }),
   );
 });

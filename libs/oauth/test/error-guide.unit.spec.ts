@@ -29,6 +29,12 @@ describe('the error guide', () => {
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });
 
+  it('has no command inside a sentence, because commands are pasted as a whole line', () => {
+    const entries = ERROR_GUIDE.flatMap((section) => section.entries);
+    const actions = entries.flatMap(({ remedies }) => remedies.map(([, action]) => action));
+    expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);
+  });
+
   it('has stable addresses, each once, that need no encoding in a fragment', () => {
     expect(new Set(anchors).size).toBe(anchors.length);
     expect(anchors.filter((anchor) => !/^[a-z_A-Z-]+$/.test(anchor))).toEqual([]);

@@ -11,7 +11,13 @@ import { SCOPES } from '#testing/scopes.js';
 
 const scopes = SCOPES.names;
 const redirectUri = 'https://app.example.com/callback?tenant=7';
-const client: OAuthClient = { clientId: 'sc_a', type: 'public', redirectUris: [redirectUri], scopes };
+const client: OAuthClient = {
+  clientId: 'sc_a',
+  type: 'public',
+  redirectUris: [redirectUri],
+  scopes,
+  requireState: false,
+};
 
 const text = (maxLength: number) =>
   fc.string({ unit: 'binary', minLength: 1, maxLength }).filter((value) => !/\p{Cc}|\p{Cs}/u.test(value));
@@ -37,7 +43,7 @@ const body = fc.record(
     other: text(50),
     client_secret: text(50),
   },
-  { requiredKeys: ['redirect_uri', 'state', 'code_challenge', 'code_challenge_method'] },
+  { requiredKeys: ['redirect_uri', 'code_challenge', 'code_challenge_method'] },
 );
 
 const checked = (parameters: Parameters): AuthorizationRequest =>

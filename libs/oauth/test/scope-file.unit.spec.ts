@@ -18,10 +18,11 @@ function problemsOf(file: string): readonly string[] {
 }
 
 describe('a file of scopes', () => {
-  it('gives each scope its texts, its API, a description, and says which are the default', () => {
+  it('gives each scope its texts, its API, a description, its access (write if absent), and says which are the default', () => {
     const { scopes } = parse(`
       scopes:
         - name: notes:read
+          access: read
           default: true
           text: { en: Read your notes, de: Ihre Notizen lesen }
         - name: https://files.example.com/auth/files.readonly
@@ -32,6 +33,7 @@ describe('a file of scopes', () => {
     expect(scopes).toEqual([
       {
         name: 'notes:read',
+        access: 'read',
         isDefault: true,
         resource: apiUrl,
         description: 'Read your notes',
@@ -39,6 +41,7 @@ describe('a file of scopes', () => {
       },
       {
         name: 'https://files.example.com/auth/files.readonly',
+        access: 'write',
         isDefault: false,
         resource: 'https://files.example.com',
         description: 'Read files',
@@ -75,6 +78,7 @@ describe('a file of scopes', () => {
           - { name: elsewhere, resource: 'https://else.example.com', text: { en: A } }
           - { name: path, resource: 'https://files.example.com/v1', text: { en: A } }
           - { name: maybe, default: 'yes', text: { en: A } }
+          - { name: both, access: read-write, text: { en: A } }
           - { name: typo, texts: { en: A }, text: { en: A } }
       `),
     ).toEqual([
@@ -91,6 +95,7 @@ describe('a file of scopes', () => {
       'elsewhere: its resource https://else.example.com is neither API_URL nor one of OTHER_API_URLS',
       expect.stringMatching(/^path: "resource" must be an origin/),
       'maybe: "default" must be true or false',
+      'both: "access" must be read or write',
       expect.stringMatching(/^typo: it has an unknown field "texts"/),
       'twice: it is declared more than once',
     ]);

@@ -20,6 +20,7 @@ describe('the catalogue', () => {
     texts: { en: name },
     resource: 'https://api.example.com',
     isDefault: false,
+    access: 'read',
     ...more,
   });
   const catalogue = new ScopeCatalogue([

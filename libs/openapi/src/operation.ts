@@ -67,6 +67,13 @@ export function operationOf(handler: object): OperationDescription | undefined {
   return Reflect.getMetadata(OPERATION, handler) as OperationDescription | undefined;
 }
 
+/** A header that has the same value in every answer. */
+export const fixedHeader = (value: string): HeaderDescription => ({
+  description: `Always \`${value}\`.`,
+  required: true,
+  schema: { type: 'string', enum: [value] },
+});
+
 /** A JSON answer. */
 export const json = (
   schema: SchemaSource,

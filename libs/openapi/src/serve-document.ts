@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { json, type OperationDescription } from './operation.js';
+import { fixedHeader, json, type OperationDescription } from './operation.js';
+
+const CACHE_CONTROL = 'public, max-age=300';
 
 /** The description of an API as an app serves it. */
 export interface ServedDocument {
@@ -22,7 +24,7 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
     body,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
-      'Cache-Control': 'public, max-age=300',
+      'Cache-Control': CACHE_CONTROL,
       ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     },
   };
@@ -42,6 +44,8 @@ export function sendDocument(
 /** RFC 8631: the header by which a resource names its description for machines. */
 export const serviceDescription = (path: string): string => `<${path}>; rel="service-desc"`;
 
+const CACHING = { 'Cache-Control': fixedHeader(CACHE_CONTROL) } as const;
+
 /** @param errors what the app may answer instead */
 export const openApiOperation = (
   id: string,
@@ -57,7 +61,7 @@ export const openApiOperation = (
     200: {
       description: 'OpenAPI 3.1, with the addresses of this installation.',
       headers: {
-        'Cache-Control': { description: 'How long it may be stored.', required: true },
+        ...CACHING,
         ETag: { description: 'Changes with the description.', required: true },
       },
       content: json({
@@ -70,7 +74,7 @@ export const openApiOperation = (
     304: {
       description: 'The description has not changed.',
       headers: {
-        'Cache-Control': { description: 'How long it may be stored.', required: true },
+        ...CACHING,
         ETag: { description: 'That of the request.', required: true },
       },
     },

@@ -25,6 +25,26 @@ describe('the configuration of a process', () => {
     ]);
   });
 
+  it('lists problems of variables and of readers together', () => {
+    const read = (): never => {
+      throw new ConfigurationError(['FILE is not there']);
+    };
+    expect(problems({ PORT: '70000', LOG_LEVEL: 'loud' }, [read])).toEqual([
+      'LOG_LEVEL must be one of info, warn',
+      'PORT must be a whole number from 0 to 65535',
+      'FILE is not there',
+    ]);
+    expect(problems({}, [read])).toEqual(['FILE is not there']);
+  });
+
+  it('does not hide an unexpected error of a reader', () => {
+    const fail = (): never => {
+      throw new TypeError('a bug');
+    };
+    expect(() => problems({}, [fail])).toThrow('a bug');
+    expect(problems({ PORT: 'x' }, [fail])).toEqual(['PORT must be a whole number from 0 to 65535']);
+  });
+
   it.each([undefined, ''])('reports a required variable as missing when it is %p', (AUTH_URL) => {
     class Required {
       @OriginVariable() AUTH_URL: string;
@@ -36,9 +56,12 @@ describe('the configuration of a process', () => {
     );
   });
 
-  function problems(env: NodeJS.ProcessEnv): readonly string[] | undefined {
+  function problems(
+    env: NodeJS.ProcessEnv,
+    readers: readonly ((configuration: Configuration) => unknown)[] = [],
+  ): readonly string[] | undefined {
     try {
-      loadConfiguration(Configuration, env);
+      loadConfiguration(Configuration, env, readers);
       return undefined;
     } catch (error) {
       if (error instanceof ConfigurationError) return error.problems;

@@ -41,6 +41,15 @@ describe('the connection to NATS', () => {
       Promise.race([connection.ping().then(() => true), sleep(2_000, false, { ref: false })]),
     );
 
+  async function broadcast(...payloads: (object | string)[]): Promise<void> {
+    const other = await connect(natsOptions(services.natsUrl, 'other'));
+    for (const payload of payloads)
+      other.publish('test.changed', typeof payload === 'string' ? payload : JSON.stringify(payload));
+    await other.flush();
+    await other.close();
+    await connection.ping();
+  }
+
   it('reconnects by itself after NATS has refused its login for a while', async () => {
     await answers();
     const { password } = new URL(services.natsUrl);
@@ -166,21 +175,53 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('reports the tag of a broadcast, and null for a broadcast that it cannot read', async () => {
+  it('reports the tag of a broadcast', async () => {
     await answers();
     const stale: (string | null)[] = [];
     connection.onStale((tag) => stale.push(tag));
-    const other = await connect(natsOptions(services.natsUrl, 'other'));
+    await broadcast({ tag: 'user:7' }, { tag: 'user:8' });
+    expect(stale).toEqual(['user:7', 'user:8']);
+  });
+
+  it.each([
+    ['without its fields', '{}'],
+    ['that is not an object', 'null'],
+    ['that is not JSON', '{'],
+    ['that is too large', JSON.stringify({ tag: 'user:8', more: 'x'.repeat(20_000) })],
+  ])('reports that anything may be stale for a broadcast %s', async (_what, payload) => {
+    const fresh = new NatsConnection({ natsUrl: services.natsUrl, name: 'fresh', invalidations });
+    const stale: (string | null)[] = [];
+    fresh.onStale((tag) => stale.push(tag));
     try {
-      for (const payload of [{ tag: 'user:7' }, {}, null, { tag: 'user:8', more: 'x'.repeat(20_000) }])
-        other.publish('test.changed', JSON.stringify(payload));
-      other.publish('test.changed', '{');
-      await other.flush();
-      await connection.ping();
+      await fresh.open();
+      await broadcast(payload);
+      await fresh.ping();
     } finally {
-      await other.close();
+      await fresh.close();
     }
-    expect(stale).toEqual(['user:7', null, null, null, null]);
+    expect(stale).toEqual([null]);
+  });
+
+  it('reports it once per 5 s however many arrive, and again for those that arrived in between', async () => {
+    const flooded = new NatsConnection({ natsUrl: services.natsUrl, name: 'flooded', invalidations });
+    const stale: (string | null)[] = [];
+    flooded.onStale((tag) => stale.push(tag));
+    try {
+      await flooded.open();
+      const began = performance.now();
+      await broadcast(...Array<string>(5_000).fill('{}'));
+      await flooded.ping();
+      const intervals = Math.floor((performance.now() - began) / 5_000);
+      expect(stale.length).toBeGreaterThanOrEqual(1);
+      expect(stale.length).toBeLessThanOrEqual(1 + intervals);
+      const { length: before } = stale;
+      await until('the messages of the interval take effect', 60_000, () => stale.length > before);
+      await broadcast({ tag: 'user:9' });
+      await flooded.ping();
+      expect(stale.slice(before)).toEqual([null, 'user:9']);
+    } finally {
+      await flooded.close();
+    }
   });
 
   it('is not trusted after the clock was set back', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from './backing/free-port.js';
 import { type AppName, launchApp } from './launch-app.js';
+import { PATIENT_ENVIRONMENT } from './patience.js';
 
 export interface AppProcess {
   readonly url: string;
@@ -27,7 +28,8 @@ export async function startApp(
   const port = at ?? (await freePort());
   let output = '';
   const onOutput = (text: string) => (output += text);
-  const app = await launchApp({ name, port, env, logFile: path.join(folder, 'log'), onOutput });
+  const logFile = path.join(folder, 'log');
+  const app = await launchApp({ name, port, env: { ...PATIENT_ENVIRONMENT, ...env }, logFile, onOutput });
   await app.ready().catch((error: Error) => {
     throw new Error(`${error.message}:\n${output}`, { cause: error });
   });

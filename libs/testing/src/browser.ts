@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { type Chromium, machineChromium, packagedChromium } from './chromium.js';
 
 /**
@@ -37,6 +37,17 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
     return context;
   };
   return browser;
+}
+
+/** Collects the console messages and uncaught errors of a page, all of which fail a test. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // Playwright can fill a field before Chromium has handled `autofocus`.
+    if (!message.text().startsWith('Autofocus processing was blocked')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return complaints;
 }
 
 function hasFonts(): Promise<boolean> {

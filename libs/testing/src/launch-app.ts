@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { freePort } from './backing/free-port.js';
 import { type GuardedProcess, startGuarded } from './backing/guarded-process.js';
-import { PATIENT } from './patience.js';
 import { until } from './until.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';
@@ -26,7 +25,7 @@ export interface LaunchedApp {
   ready(): Promise<void>;
 }
 
-/** Starts an app's process from dist (`npm run build`), without waiting for it. */
+/** Starts an app's process from dist (`npm run build`) with its default timeouts, without waiting for it. */
 export async function launchApp({ name, port, env, logFile, onOutput }: Launch): Promise<LaunchedApp> {
   const internalPort = await freePort();
   const internalUrl = `http://127.0.0.1:${internalPort}`;
@@ -40,7 +39,6 @@ export async function launchApp({ name, port, env, logFile, onOutput }: Launch):
       HOST: '127.0.0.1',
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
-      DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT),
       ...env,
     },
     logFile,

@@ -4,5 +4,8 @@
  */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
+/** The same as environment variables, for processes. */
+export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;
+
 /** The same in milliseconds, for constructors without a configuration. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
-import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import {
+  type AuthorizationRequest,
+  checkAuthorizationRequest,
+  RedirectableError,
+} from '#oauth/authorization-request.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -9,6 +13,7 @@ import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configur
 import { requestedScopes, type ValidatedRequest } from '../consent/interaction.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
+import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
 /** Validates authorization requests; the GET and the POST of a request pass the same checks. */
@@ -39,7 +44,12 @@ export class AuthorizationRequestService {
     const context = await this.contexts.find(clientId, session?.userId ?? null);
     const client = usable(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
-    const { request, pushedId } = await this.check(parameters, client, user !== null);
+    const { request, pushedId } = await this.check(parameters, client, user !== null).catch(
+      (error: unknown) => {
+        const hasPage = error instanceof OAuthError && !(error instanceof RedirectableError);
+        throw hasPage ? new KnownClientError(error, client) : error;
+      },
+    );
     const scopes = requestedScopes(request, client, user ? context.decisions : []);
     const loginTooOld = session !== null && this.isOlder(session, request.maxAge);
     return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
@@ -100,10 +110,12 @@ function clientIdOf(parameters: Parameters): string {
 function usable(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
   // The operator does not trust it now: nothing is redirected to it, not even an error.
-  if (client)
-    throw new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
+  if (client) {
+    const error = new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
       detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },
     });
+    throw new KnownClientError(error, client);
+  }
   throw OAuthError.invalidRequest('no application is registered under this client_id', {
     detail: { check: 'client', client_id: clientId },
   });

@@ -19,7 +19,7 @@ export class PushedRequestService {
   /**
    * The parameters that the client pushed, and the id of the request. One Redis script.
    *
-   * @param loggedIn whether a user is logged in: only then is the request's lifetime extended
+   * @param loggedIn whether a user is logged in, who then has time to answer
    * @throws OAuthError that is not redirected: the redirect URI is in the request that cannot be opened
    */
   async open(

@@ -75,10 +75,10 @@ function entries(view: ConnectedAppsView): Html {
 function pagination(translator: Translator, { page, pages }: AppsPage): Html {
   return html`
     <nav aria-label="${translator.text('apps.pages')}">
-      <p>
+      <p class="links">
         ${translator.text('apps.page', { page, pages })}
-        ${page > 1 && html`<a href="${appsAddress(page - 1)}">${translator.text('apps.previous')}</a>`}
-        ${page < pages && html`<a href="${appsAddress(page + 1)}">${translator.text('apps.next')}</a>`}
+        ${page > 1 && html`<a class="alone" href="${appsAddress(page - 1)}">${translator.text('apps.previous')}</a>`}
+        ${page < pages && html`<a class="alone" href="${appsAddress(page + 1)}">${translator.text('apps.next')}</a>`}
       </p>
     </nav>
   `;
@@ -92,15 +92,15 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
       ${clientAvatar(app)}
       <div>
         <h2><bdi>${name}</bdi></h2>
-        ${firstParty && html`<p class="quiet">${translator.rich('apps.made_by_us', { product })}</p>`}
+        ${firstParty && html`<p class="quiet">${translator.rich('consent.first_party', { product })}</p>`}
       </div>
     </div>
     ${isDisabled && html`<p>${translator.text('apps.disabled')}</p>`}
     <ul>
-      ${translator.scopes(scopes).map((text) => html`<li>${text}</li>`)}
+      ${translator.scopes(scopes).map(({ text }) => html`<li>${text}</li>`)}
     </ul>
     <p class="quiet">
-      ${translator.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: translator.date(app.since, user.timeZone) })}
+      ${translator.rich(firstParty ? 'apps.connected_since' : 'apps.since', { date: translator.date(app.since, user.timeZone) })}<br />
       ${lastUse(app, translator)}
     </p>
     <a class="button danger" href="${revokeAddress(clientId)}" aria-label="${label}"

@@ -17,7 +17,9 @@ export function revokePage(translator: Translator, app: ConnectedApp, cookie: st
       <h1>${translator.rich('revoke.title', { client: name })}</h1>
       <div class="party">
         ${clientAvatar(app)}
-        <p><bdi>${name}</bdi></p>
+        <p>
+          <strong><bdi>${name}</bdi></strong>
+        </p>
       </div>
       <p>${translator.rich('revoke.what', { client: name })}</p>
       <form method="post" action="${revokeAddress(clientId)}" class="choice">

@@ -2,7 +2,7 @@ import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { withQuery } from '../addresses.js';
 import { csrfField } from '../session/csrf.guard.js';
-import { clientAvatar, pictureOrigins, userAvatar } from '../ui/components.js';
+import { clientAvatar, clientLinks, pictureOrigins, scopeText, userAvatar } from '../ui/components.js';
 import { html, type Html } from '../ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import { formTargets } from '../ui/page-headers.js';
@@ -54,7 +54,7 @@ export function consentPage(form: ConsentForm): Page {
     formTargets: formTargets(redirectUri),
     imageOrigins: pictureOrigins(user, avatarOrigins),
     content: html`
-      <h1>${translator.rich('consent.heading', { client: client.name })}</h1>
+      <h1>${translator.rich('consent.heading', { client: client.name, product: form.product })}</h1>
       ${nothingChosen && html`<p role="alert" id="problem">${translator.text('consent.problem.nothing')}</p>`}
       ${party(form)}
       <p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>
@@ -74,9 +74,9 @@ export function consentPage(form: ConsentForm): Page {
       <form method="post" action="${withQuery(ENDPOINTS.authorize, query)}">
         ${csrfField(cookie, 'consent')}
         <input type="hidden" name="${REQUIRED_FIELD}" value="${requiredScopes(scopes)}" />
-        ${requiredList(translator, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
-        ${checkboxes(translator, optionalOnly ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
-        ${before.length > 0 && earlierDecisions(translator, before)}
+        ${requiredList(form, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
+        ${checkboxes(form, optionalOnly ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
+        ${before.length > 0 && earlierDecisions(form, before)}
         ${form.apis.length > 0 && html`<p>${translator.rich('consent.apis', { apis: hosts(form.apis) })}</p>`}
         <p class="quiet">${translator.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
         <div class="choice">
@@ -106,21 +106,22 @@ function party({ translator, request: { client }, user, product }: ConsentForm):
         </p>
       </div>
     </div>
+    ${clientLinks(translator, client)}
   `;
 }
 
 /** The list of required scopes. */
 function requiredList(
-  translator: Translator,
+  { translator, request: { client } }: ConsentForm,
   heading: MessageId,
   scopes: readonly RequestedScope[],
 ): Html | false {
   const required = scopes.filter((one) => one.required);
   if (required.length === 0) return false;
   return html`
-    <h2>${translator.text(heading)}</h2>
-    <ul>
-      ${required.map(({ scope }) => html`<li>${translator.scope(scope)}</li>`)}
+    <h2>${translator.rich(heading, { client: client.name })}</h2>
+    <ul class="plain">
+      ${required.map(({ scope }) => html`<li class="scope">${scopeText(translator, translator.scope(scope))}</li>`)}
     </ul>
   `;
 }
@@ -130,7 +131,7 @@ function requiredList(
  * not consent.
  */
 function checkboxes(
-  translator: Translator,
+  { translator, request: { client } }: ConsentForm,
   legend: MessageId,
   scopes: readonly RequestedScope[],
   focus = false,
@@ -139,10 +140,10 @@ function checkboxes(
   if (optional.length === 0) return false;
   return html`
     <fieldset ${focus && html`aria-describedby="problem"`}>
-      <legend>${translator.text(legend)}</legend>
+      <legend>${translator.rich(legend, { client: client.name })}</legend>
       ${optional.map(
         ({ scope, decision }, index) => html`
-          <label class="check">
+          <label class="scope">
             <input
               type="checkbox"
               name="${checkboxOf(scope)}"
@@ -150,7 +151,7 @@ function checkboxes(
               ${decision === 'allowed' && html`checked`}
               ${focus && index === 0 && html`autofocus`}
             />
-            <span>${translator.scope(scope)}</span>
+            ${scopeText(translator, translator.scope(scope))}
           </label>
         `,
       )}
@@ -159,12 +160,12 @@ function checkboxes(
 }
 
 /** The earlier decisions, collapsed; the user can change them. */
-function earlierDecisions(translator: Translator, before: readonly RequestedScope[]): Html {
+function earlierDecisions(form: ConsentForm, before: readonly RequestedScope[]): Html {
   return html`
     <details>
-      <summary>${translator.text('consent.before')}</summary>
-      ${requiredList(translator, 'consent.before_required', before)}
-      ${checkboxes(translator, 'consent.before_optional', before)}
+      <summary>${form.translator.text('consent.before')}</summary>
+      ${requiredList(form, 'consent.before_required', before)}
+      ${checkboxes(form, 'consent.before_optional', before)}
     </details>
   `;
 }

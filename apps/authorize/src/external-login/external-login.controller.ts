@@ -29,9 +29,6 @@ export class ExternalLoginController {
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
     // Unless a request needs the login, the next page checks whether the session is still valid.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
-    // The authorization endpoint shows what is wrong with the request. Nobody logs in for it.
-    if (!request && new URLSearchParams(query).has('client_id'))
-      return this.pages.seeOther(reply, afterLogin(query));
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request);
     reply.header('Set-Cookie', cookies);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
-import { DuplicateUserError, type User } from '#database/user/user.js';
+import { DeletedUserError, DuplicateUserError, type Identity, type User } from '#database/user/user.js';
 import { InvalidEmailError, type UserProfile } from '#database/user/user-profile.js';
-import { afterLogin } from '../addresses.js';
+import { afterLogin, continuedQuery } from '../addresses.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
@@ -36,7 +36,10 @@ export interface AuthenticatedUser {
   /** Its id of the user (`sub`). */
   readonly subject: string;
   readonly profile: UserProfile;
-  readonly emailVerified: boolean;
+  /** Undefined if it does not say. */
+  readonly emailVerified: boolean | undefined;
+  /** When it said so, in milliseconds since the epoch. */
+  readonly assertedAt: number;
   readonly session: ExternalSession;
 }
 
@@ -62,19 +65,22 @@ export class ExternalLoginService {
   ) {}
 
   /**
-   * Begins a login; one Redis script, after what the provider needs.
+   * Begins a login; one Redis script, after what the provider needs. Redirects an invalid authorization request to the
+   * authorization endpoint, which shows its error: nobody logs in for it.
    *
    * @param visitor the browser that it is bound to
-   * @param query from `rawQuery`; of the authorization request, or of the page to return to
-   * @param request the authorization request, if the query contains one
+   * @param rawQuery from `rawQuery`; of the authorization request, or of the page to return to
+   * @param request the authorization request, if the query contains a valid one
    * @throws ExternalLoginError if the provider cannot be asked, or the address begins too many logins
    */
   async start(
     { cookies: cookieHeader, address }: LoginVisitor,
-    query: string,
+    rawQuery: string,
     request: ValidatedRequest | null,
     prompt: LoginStart['prompt'] = promptOf(request),
   ): Promise<Onward> {
+    if (!request && new URLSearchParams(rawQuery).has('client_id')) return this.resume(rawQuery);
+    const query = continuedQuery(rawQuery, request);
     const state = randomBytes(32).toString('base64url');
     const { location, details } = await this.provider.start({
       state,
@@ -134,13 +140,16 @@ export class ExternalLoginService {
     query: string,
     authenticated: AuthenticatedUser,
   ): Promise<FinishedLogin> {
+    const { session, subject } = authenticated;
+    const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
-      const user = await this.bringUpToDate(authenticated);
+      // Before the user is read: a logout token that arrives in between then ends this session too.
+      if (session.sid === undefined) await this.sessions.addUnnamed(identity);
+      const user = await this.bringUpToDate(identity, authenticated);
       if (user.disabled)
         throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
           detail: { user_id: user.id },
         });
-      const { session } = authenticated;
       if (await this.sessions.isEnded(session))
         throw new ExternalLoginError('login_answer', 'the session at the login has ended', query, {
           detail: { failed: 'sid' },
@@ -149,20 +158,23 @@ export class ExternalLoginService {
       const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
       return { location: afterLogin(query), cookies, userId: user.id };
     } catch (error) {
-      const failed = error instanceof InvalidEmailError ? 'email' : 'duplicate';
-      if (error instanceof InvalidEmailError || error instanceof DuplicateUserError)
-        throw new ExternalLoginError('login_answer', error.message, query, { detail: { failed } });
-      throw duringLogin(error, query);
+      const failed = refusalOf(error);
+      if (failed === null) throw duringLogin(error, query);
+      throw new ExternalLoginError('login_answer', (error as Error).message, query, { detail: { failed } });
     }
   }
 
   /** OpenID Connect Core 5.7: `iss` and `sub` together are the only stable identifier; e-mail addresses are not. */
-  private bringUpToDate({ subject, profile, emailVerified }: AuthenticatedUser): Promise<User> {
-    const { loginIssuer: issuer, LOGIN_LINK_BY_EMAIL } = this.configuration;
+  private bringUpToDate(
+    identity: Identity,
+    { profile, emailVerified, assertedAt }: AuthenticatedUser,
+  ): Promise<User> {
     return this.users.bringUpToDate({
-      identity: { issuer, externalId: subject },
+      identity,
       profile,
-      linkByEmail: emailVerified && LOGIN_LINK_BY_EMAIL === 'true',
+      emailVerified,
+      assertedAt: new Date(assertedAt),
+      linkByEmail: emailVerified === true && this.configuration.LOGIN_LINK_BY_EMAIL === 'true',
     });
   }
 }
@@ -170,6 +182,13 @@ export class ExternalLoginService {
 /** `none` never leads to a login, and `consent` asks for our own page. */
 function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
+}
+
+/** Why the user in a valid answer cannot be stored; null for any other error. */
+function refusalOf(error: unknown): string | null {
+  if (error instanceof InvalidEmailError) return 'email';
+  if (error instanceof DuplicateUserError) return 'duplicate';
+  return error instanceof DeletedUserError ? 'deleted' : null;
 }
 
 function outdated(found: string, query: string): ExternalLoginError {

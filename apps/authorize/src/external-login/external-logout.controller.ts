@@ -56,11 +56,13 @@ export class ExternalLogoutController {
     const query = rawQuery(url);
     addLogContext(raw, { outcome: 'logged out' });
     if (query === '') return this.leave(raw, reply, { id: 'flash.logged_out' });
+    // First: the next login can fail, and the user must be logged out all the same.
+    await this.end(raw, this.cookies.read(headers.cookie));
+    reply.header('Set-Cookie', this.cookies.clear());
     const request = await this.requests.validateOrNull(query, null);
     // The provider would log the same user in again unless it is asked to let the user choose.
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request, ['select_account']);
-    await this.end(raw, this.cookies.read(headers.cookie));
     reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
     this.pages.seeOther(reply, location);
   }

@@ -1,3 +1,4 @@
+import type { JWTVerifyGetKey } from 'jose';
 import type { Session } from '../session/session.store.js';
 
 /** What the login is for, in the terms of OpenID Connect Core 3.1.2.1. */
@@ -23,6 +24,15 @@ export interface StartedLogin {
   readonly details: Readonly<Record<string, string>>;
 }
 
+/** The logout tokens (OpenID Connect Back-Channel Logout 1.0 2.4) that this service accepts of the login. */
+export interface LogoutTokenRules {
+  readonly keys: JWTVerifyGetKey;
+  readonly audience: string;
+  readonly algorithms: string[];
+  /** The only accepted `typ`; absent if tokens without one are accepted. */
+  readonly typ?: string;
+}
+
 /** The product's own login, to which this service sends its users. A way of logging in implements it. */
 export abstract class LoginProvider {
   /** @throws ExternalLoginError if the provider cannot be asked */
@@ -35,4 +45,7 @@ export abstract class LoginProvider {
    * @returns null if the provider has no such address, or cannot be asked. Never throws: the log-out here has happened.
    */
   abstract logoutAddress(cookie: string, session: Session): Promise<string | null>;
+
+  /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it does not answer */
+  abstract logoutTokenRules(): Promise<LogoutTokenRules>;
 }

@@ -31,24 +31,30 @@ export type ConsumedTransaction =
 const LIFETIME = 60 * 60;
 
 /**
- * Logins that one address (IPv6: one /64) and one site (IPv6: one /48) may begin in ten minutes. Anybody may begin one, and Redis
- * keeps each, with up to 16 KB, for an hour: without a bound a single machine could fill it. An office begins one each second.
+ * Logins that one address (IPv6: one /64) and one site (IPv6: one /48) may begin in ten minutes, each counted once per KiB that
+ * Redis keeps of it for an hour. Anybody may begin one: without a bound on the bytes a single machine could fill Redis. An
+ * office begins one each second.
  */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
+const UNIT_BYTES = 1_024;
+/** Upper bound of the bytes that Redis needs for a transaction in addition to its texts. */
+const OVERHEAD_BYTES = 300;
 /** Seconds. */
 const STARTS_WINDOW = 10 * 60;
 
 /**
- * KEYS transaction counter… · ARGV browser query login ttl window, then one limit per counter. Stores nothing if a counter is full.
+ * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Stores nothing if a counter
+ * would exceed its limit.
  *
  * @returns 0, or the seconds until there is room
  */
 const BEGIN = `
+local cost = tonumber(ARGV[6])
 for i = 2, #KEYS do
-  if tonumber(redis.call('GET', KEYS[i]) or '0') >= tonumber(ARGV[4 + i]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
+  if tonumber(redis.call('GET', KEYS[i]) or '0') + cost > tonumber(ARGV[5 + i]) then return math.max(redis.call('TTL', KEYS[i]), 1) end
 end
 for i = 2, #KEYS do
-  if redis.call('INCR', KEYS[i]) == 1 then redis.call('EXPIRE', KEYS[i], ARGV[5]) end
+  if redis.call('INCRBY', KEYS[i], cost) == cost then redis.call('EXPIRE', KEYS[i], ARGV[5]) end
 end
 redis.call('HSET', KEYS[1], 'browser', ARGV[1], 'query', ARGV[2], 'login', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
@@ -99,14 +105,16 @@ export class LoginTransactionStore {
     const [network, site] = [addressNetwork(address), addressSite(address)];
     const counters: [key: string, max: number][] = [[this.counterOf(network), LOGIN_STARTS.address]];
     if (site !== network) counters.push([this.counterOf(site), LOGIN_STARTS.site]);
+    const key = keyOf(state);
+    const texts = [sha256(browser), query, JSON.stringify(login)] as const;
+    const bytes = OVERHEAD_BYTES + Buffer.byteLength([key, ...texts].join(''));
     return (await this.run(
       'loginBegin',
-      [keyOf(state), ...counters.map(([key]) => key)],
-      sha256(browser),
-      query,
-      JSON.stringify(login),
+      [key, ...counters.map(([counter]) => counter)],
+      ...texts,
       LIFETIME,
       STARTS_WINDOW,
+      Math.ceil(bytes / UNIT_BYTES),
       ...counters.map(([, max]) => max),
     )) as number;
   }

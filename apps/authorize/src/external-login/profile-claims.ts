@@ -43,6 +43,22 @@ export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: Cl
   return Object.fromEntries(fields) as unknown as UserProfile;
 }
 
+/** OpenID Connect Core 2: `sub` "MUST NOT exceed 255 ASCII characters in length". PostgreSQL cannot store a NUL. */
+export function isSubject(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value);
+}
+
+/** A `sid` (OpenID Connect Back-Channel Logout 1.0 2.1), of a length that need not be refused later. */
+export function isSessionId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 255;
+}
+
+/** Reads `email_verified` (OpenID Connect Core 5.1); undefined if the issuer does not say. */
+export function emailVerifiedOf(claims: Readonly<Record<string, unknown>>): boolean | undefined {
+  const verified = claims['email_verified'];
+  return verified === undefined ? undefined : verified === true;
+}
+
 /** Some providers send numbers as text. */
 function typed(value: unknown, type: 'string' | 'number'): unknown {
   if (type === 'number' && typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value);

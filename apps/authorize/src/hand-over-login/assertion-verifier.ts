@@ -1,28 +1,19 @@
-import {
-  decodeJwt,
-  errors,
-  type JWTPayload,
-  jwtVerify,
-  type JWTVerifyOptions,
-  type JWTVerifyResult,
-} from 'jose';
-import type { ProductKeys } from './product-keys.js';
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import { isSessionId, isSubject } from '../external-login/profile-claims.js';
+import { verifyWithAnyKey } from '../external-login/provider-keys.js';
+import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
 
 /** Explicit typing (RFC 8725 3.11): no other JWT that the product signs with its key is a login. */
 const ASSERTION_TYPE = 'login+jwt';
 
-/** RFC 8725 3.1: only these algorithms. Ed25519 is the name that RFC 9864 gives to EdDSA with that curve. */
-const ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
-
 /** Seconds. */
 const MAX_AGE = 60;
-
-/** OpenID Connect Core 2: `sub` "MUST NOT exceed 255 ASCII characters in length". */
-const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
 /** What the product says about the user who logged in. */
 export interface LoginAssertion {
   readonly subject: string;
+  /** The product's session (`sid`, OpenID Connect Back-Channel Logout 1.0 2.1); null if the product does not say. */
+  readonly sessionId: string | null;
   /** Seconds since the epoch. */
   readonly issuedAt: number;
   /** When the user gave the password or the like, in seconds since the epoch; null if the product does not say. */
@@ -84,7 +75,7 @@ export class AssertionVerifier {
   async verify(assertion: string, challenge: string): Promise<LoginAssertion> {
     const { issuer, audience, clockSkew, clock } = this.options;
     const payload = await signedClaims(assertion, this.keys, {
-      algorithms: ALGORITHMS,
+      algorithms: PRODUCT_ALGORITHMS,
       typ: ASSERTION_TYPE,
       issuer,
       audience,
@@ -95,11 +86,12 @@ export class AssertionVerifier {
     // Another audience of the same assertion could pass it on to us.
     if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
     if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
-    const { sub, iat = 0, auth_time: authTime = null } = payload;
-    if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw new InvalidAssertionError('sub', RULES.sub);
+    const { sub, sid, iat = 0, auth_time: authTime = null } = payload;
+    if (!isSubject(sub)) throw new InvalidAssertionError('sub', RULES.sub);
+    if (sid !== undefined && !isSessionId(sid)) throw new InvalidAssertionError('sid', RULES.sid);
     if (authTime !== null && !(typeof authTime === 'number' && authTime <= iat + clockSkew))
       throw new InvalidAssertionError('auth_time', RULES.auth_time);
-    return { subject: sub, issuedAt: iat, authTime, claims: payload };
+    return { subject: sub, sessionId: sid ?? null, issuedAt: iat, authTime, claims: payload };
   }
 }
 
@@ -113,6 +105,7 @@ const RULES = {
   nbf: 'its nbf is in the future',
   challenge: 'its challenge must be the one that came with the browser, unchanged',
   sub: 'its sub must be the user’s id: 1 to 255 printable ASCII characters',
+  sid: 'its sid must be the id of your session: text of 1 to 255 characters',
   auth_time: 'its auth_time must be a number of seconds since 1970, and not after its iat',
 } as const;
 
@@ -122,27 +115,6 @@ async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOp
     return payload;
   } catch (error) {
     throw error instanceof errors.JOSEError ? refusal(error) : error;
-  }
-}
-
-/** While keys are replaced, several may fit; each is tried. */
-async function verifyWithAnyKey(
-  jwt: string,
-  keys: ProductKeys,
-  options: JWTVerifyOptions,
-): Promise<JWTVerifyResult> {
-  try {
-    return await jwtVerify(jwt, keys, options);
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      try {
-        return await jwtVerify(jwt, key, options);
-      } catch (mismatch) {
-        if (!(mismatch instanceof errors.JWSSignatureVerificationFailed)) throw mismatch;
-      }
-    }
-    throw new errors.JWSSignatureVerificationFailed();
   }
 }
 

@@ -2,12 +2,16 @@ import { Module } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
 import { AuthorizeModule } from '../authorize/authorize.module.js';
+import { BackChannelLogoutController } from '../external-login/back-channel-logout.controller.js';
+import { BackChannelLogoutService } from '../external-login/back-channel-logout.service.js';
 import { ExternalLoginController } from '../external-login/external-login.controller.js';
 import { ExternalLoginService, LOGIN_VALIDITY } from '../external-login/external-login.service.js';
 import { ExternalLogoutController } from '../external-login/external-logout.controller.js';
 import { LoginCookie } from '../external-login/login-cookie.js';
 import { LoginProvider } from '../external-login/login-provider.js';
 import { LoginTransactionStore } from '../external-login/login-transaction.store.js';
+import { LogoutTokenStore } from '../external-login/logout-token.store.js';
+import { fetchedKeys } from '../external-login/provider-keys.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AssertionVerifier } from './assertion-verifier.js';
@@ -15,16 +19,23 @@ import { HandOverLoginController } from './hand-over-login.controller.js';
 import { HandOverLoginService } from './hand-over-login.service.js';
 import { HandOverProvider } from './hand-over.provider.js';
 import { LoginChallenges } from './login-challenge.js';
-import { configuredKeys, fetchedKeys } from './product-keys.js';
+import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
 /** The login at the product's own login page, which hands the user over to us (docs/login.md). */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
-  controllers: [ExternalLoginController, ExternalLogoutController, HandOverLoginController],
+  controllers: [
+    ExternalLoginController,
+    ExternalLogoutController,
+    HandOverLoginController,
+    BackChannelLogoutController,
+  ],
   providers: [
+    BackChannelLogoutService,
     ExternalLoginService,
     LoginCookie,
     LoginTransactionStore,
+    LogoutTokenStore,
     HandOverLoginService,
     { provide: LoginProvider, useClass: HandOverProvider },
     {
@@ -39,17 +50,27 @@ import { configuredKeys, fetchedKeys } from './product-keys.js';
         }),
     },
     {
+      provide: PRODUCT_KEYS,
+      inject: [AuthorizeConfiguration],
+      useFactory: ({ LOGIN_PUBLIC_KEY, LOGIN_JWKS_URL, dependencyTimeoutMs }: AuthorizeConfiguration) =>
+        LOGIN_JWKS_URL === ''
+          ? configuredKeys(LOGIN_PUBLIC_KEY)
+          : fetchedKeys(LOGIN_JWKS_URL, dependencyTimeoutMs),
+    },
+    {
       provide: AssertionVerifier,
-      inject: [AuthorizeConfiguration, CLOCK],
-      useFactory: (configuration: AuthorizeConfiguration, clock: Clock) => {
-        const { LOGIN_PUBLIC_KEY, LOGIN_JWKS_URL, AUTH_URL, CLOCK_SKEW, loginIssuer } = configuration;
-        const keys =
-          LOGIN_JWKS_URL === ''
-            ? configuredKeys(LOGIN_PUBLIC_KEY)
-            : fetchedKeys(LOGIN_JWKS_URL, configuration.dependencyTimeoutMs);
-        const options = { issuer: loginIssuer, audience: AUTH_URL, clockSkew: CLOCK_SKEW, clock };
-        return new AssertionVerifier(keys, options);
-      },
+      inject: [PRODUCT_KEYS, AuthorizeConfiguration, CLOCK],
+      useFactory: (
+        keys: ProductKeys,
+        { AUTH_URL, CLOCK_SKEW, loginIssuer }: AuthorizeConfiguration,
+        clock: Clock,
+      ) =>
+        new AssertionVerifier(keys, {
+          issuer: loginIssuer,
+          audience: AUTH_URL,
+          clockSkew: CLOCK_SKEW,
+          clock,
+        }),
     },
   ],
 })

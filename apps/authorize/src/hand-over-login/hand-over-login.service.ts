@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
-import { type ClaimMapping, profileOf, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
+import {
+  type ClaimMapping,
+  emailVerifiedOf,
+  profileOf,
+  STANDARD_CLAIMS,
+} from '../external-login/profile-claims.js';
 import {
   AssertionVerifier,
   challengeOf,
@@ -44,12 +49,17 @@ export class HandOverLoginService {
     const issued = await this.issued(challenge);
     const { query, outcome } = await this.logins.consume(cookieHeader, issued.jti);
     if (outcome === 'used') return this.logins.resume(query);
-    const { subject, authTime, claims } = await this.verify(assertion, challenge, issued, query);
+    const verified = await this.verify(assertion, challenge, issued, query);
+    const { subject, sessionId, issuedAt, authTime, claims } = verified;
     return this.logins.finish(cookieHeader, query, {
       subject,
       profile: profileOf(claims, CLAIMS),
-      emailVerified: claims['email_verified'] === true,
-      session: authTime === null ? {} : { authTime: authTime * 1000 },
+      emailVerified: emailVerifiedOf(claims),
+      assertedAt: issuedAt * 1000,
+      session: {
+        ...(authTime !== null && { authTime: authTime * 1000 }),
+        ...(sessionId !== null && { sid: sessionId }),
+      },
     });
   }
 

@@ -1,7 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { LoginProvider, type LoginStart, type StartedLogin } from '../external-login/login-provider.js';
+import {
+  LoginProvider,
+  type LoginStart,
+  type LogoutTokenRules,
+  type StartedLogin,
+} from '../external-login/login-provider.js';
 import { LoginChallenges } from './login-challenge.js';
+import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
 /** Sends browsers to LOGIN_URL, with a challenge. */
 @Injectable()
@@ -9,6 +15,7 @@ export class HandOverProvider extends LoginProvider {
   constructor(
     private readonly configuration: AuthorizeConfiguration,
     private readonly challenges: LoginChallenges,
+    @Inject(PRODUCT_KEYS) private readonly keys: ProductKeys,
   ) {
     super();
   }
@@ -38,5 +45,11 @@ export class HandOverProvider extends LoginProvider {
   /** The product has no address for it: the user stays logged in there, and the page after the log-out is ours. */
   logoutAddress(): Promise<null> {
     return Promise.resolve(null);
+  }
+
+  /** Explicit typing (RFC 8725 3.11): the product signs its assertions with the same keys. */
+  logoutTokenRules(): Promise<LogoutTokenRules> {
+    const { AUTH_URL: audience } = this.configuration;
+    return Promise.resolve({ keys: this.keys, audience, algorithms: PRODUCT_ALGORITHMS, typ: 'logout+jwt' });
   }
 }

@@ -1,10 +1,15 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ValidateBy } from 'class-validator';
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JWK, type JWTVerifyGetKey } from 'jose';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 
-/** Finds the key that signed an assertion. Throws jose's JWKS error if no key matches, or several do. */
+/** Finds the key that signed a JWT of the product. Throws jose's JWKS error if no key matches, or several do. */
 export type ProductKeys = JWTVerifyGetKey;
+
+/** Injection token of the keys. */
+export const PRODUCT_KEYS = Symbol('keys of the product');
+
+/** RFC 8725 3.1: only these algorithms. Ed25519 is the name that RFC 9864 gives to EdDSA with that curve. */
+export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
@@ -83,22 +88,4 @@ function publicJwk(key: KeyObject): JWK {
 export function configuredKeys(text: string): ProductKeys {
   const keys = createLocalJWKSet({ keys: readPublicKeys(text) });
   return ({ alg }, token) => keys({ alg }, token);
-}
-
-/**
- * The keys at LOGIN_JWKS_URL: cached for ten minutes, and fetched again for an unknown `kid`, at most every 30 seconds.
- * Throws DependencyUnavailableError if they are needed and cannot be fetched.
- */
-export function fetchedKeys(url: string, timeoutMs: number): ProductKeys {
-  const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs });
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const noKey =
-        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
-      if (noKey) throw error;
-      throw new DependencyUnavailableError('login_jwks', error);
-    }
-  };
 }

@@ -77,8 +77,8 @@ export const BACK_CHANNEL_LOGOUT_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Ends the sessions that a logout token names',
   description:
-    "OpenID Connect Back-Channel Logout 1.0 2.5. The provider's server calls it. Only if users log in at an OpenID provider.",
-  form: formOf({ logout_token: 'JWT of the provider.' }),
+    'OpenID Connect Back-Channel Logout 1.0 2.5. The server of the OpenID provider, or of the product that hands users over, calls it. Only if users log in there.',
+  form: formOf({ logout_token: 'JWT of the provider or product.' }),
   responses: {
     200: { description: 'The sessions are ended.' },
     ...errorPages(413, 415),

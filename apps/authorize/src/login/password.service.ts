@@ -17,9 +17,12 @@ export class PasswordService {
    * @param known whether the account logged in on this device earlier
    * @throws OAuthError temporarily_unavailable (503) if too many passwords are being verified
    */
-  async verify(password: string, { user, passwordHash }: Credentials, known: boolean): Promise<boolean> {
-    const matches = await this.gate.run(() => verifyPassword(password, passwordHash), known);
-    // A hash without a user is somebody else's.
+  async verify(
+    password: string,
+    { user, passwordHash, others }: Credentials,
+    known: boolean,
+  ): Promise<boolean> {
+    const matches = await this.gate.run(() => verifyPassword(password, passwordHash, others), known);
     if (!matches || user === null) return false;
     if (passwordHash !== null && !user.disabled && needsRehash(password, passwordHash))
       await this.rehash(user.id, password, passwordHash);

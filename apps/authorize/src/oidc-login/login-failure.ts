@@ -1,5 +1,5 @@
 import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
-import { ProviderUnavailableError } from './provider-fetch.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 /** An answer of the provider that a check of ours refuses. */
 export class InvalidAnswerError extends Error {
@@ -33,7 +33,7 @@ export function externalLoginError(error: unknown, query: string): unknown {
  */
 function loginFailure(error: unknown): LoginFailure | null {
   const chain = chainOf(error);
-  if (chain.some((one) => one instanceof ProviderUnavailableError)) return unavailable('no answer');
+  if (chain.some((one) => one instanceof DependencyUnavailableError)) return unavailable('no answer');
   const [first] = chain;
   if (first === undefined) return null;
   if (first instanceof InvalidAnswerError) return invalid(first.failed, first.message);

@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
-import { type ClaimMapping, profileOf } from '../external-login/profile-claims.js';
+import {
+  type ClaimMapping,
+  emailVerifiedOf,
+  isSessionId,
+  profileOf,
+} from '../external-login/profile-claims.js';
 import { readClaimMapping } from './oidc-variables.js';
 import { type Authenticated, OpenIdProvider } from './openid-provider.service.js';
 
@@ -34,18 +39,19 @@ export class OidcLoginService {
     return this.logins.finish(cookieHeader, transaction.query, {
       subject: claims.sub,
       profile: profileOf({ ...claims, ...userInfo }, this.mapping),
-      emailVerified: this.isEmailVerified(authenticated),
+      emailVerified: this.emailVerified(authenticated),
+      assertedAt: claims.iat * 1000,
       session: {
         ...(typeof claims.auth_time === 'number' && { authTime: claims.auth_time * 1_000 }),
-        ...(typeof claims['sid'] === 'string' && { sid: claims['sid'] }),
+        ...(isSessionId(claims['sid']) && { sid: claims['sid'] }),
         idToken,
       },
     });
   }
 
   /** `email_verified` is about the `email` beside it, and about no other claim. */
-  private isEmailVerified({ claims, userInfo }: Authenticated): boolean {
-    const source: Readonly<Record<string, unknown>> = userInfo?.email === undefined ? claims : userInfo;
-    return this.mapping.email === 'email' && source['email_verified'] === true;
+  private emailVerified({ claims, userInfo }: Authenticated): boolean | undefined {
+    if (this.mapping.email !== 'email') return undefined;
+    return emailVerifiedOf(userInfo?.email === undefined ? claims : userInfo);
   }
 }

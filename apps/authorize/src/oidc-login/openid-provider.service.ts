@@ -1,13 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { type LoginProvider, type LoginStart, type StartedLogin } from '../external-login/login-provider.js';
+import {
+  type LoginProvider,
+  type LoginStart,
+  type LogoutTokenRules,
+  type StartedLogin,
+} from '../external-login/login-provider.js';
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
+import { InvalidLogoutTokenError } from '../external-login/logout-token.js';
+import { isSubject } from '../external-login/profile-claims.js';
+import { providerFetch } from '../external-login/provider-fetch.js';
+import { fetchedKeys } from '../external-login/provider-keys.js';
 import { unseal } from '../session/sealed.js';
 import type { Session } from '../session/session.store.js';
 import { externalLoginError, InvalidAnswerError } from './login-failure.js';
-import { providerFetch } from './provider-fetch.js';
 
 /** What the provider says of a user who has logged in. */
 export interface Authenticated {
@@ -23,6 +32,9 @@ export interface Authenticated {
  */
 const FRESH_MS = 15_000;
 
+/** Asymmetric algorithms: a shared secret, or `none`, would not show that the provider signed. */
+const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
+
 // Loaded with the first login: a process that has no provider never evaluates it.
 const openid = () => import('openid-client');
 
@@ -34,6 +46,7 @@ export class OpenIdProvider implements LoginProvider {
   private current: { readonly config: Configuration; readonly metadata: string; checkedAt: number } | null =
     null;
   private pending: Promise<Configuration> | null = null;
+  private logoutKeys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
 
   constructor(private readonly configuration: AuthorizeConfiguration) {
     this.callback = configuration.AUTH_URL + ENDPOINTS.loginCallback;
@@ -109,6 +122,11 @@ export class OpenIdProvider implements LoginProvider {
     });
     const claims = tokens.claims();
     if (!claims || tokens.id_token === undefined) throw new Error('the ID token is missing');
+    if (!isSubject(claims.sub))
+      throw new InvalidAnswerError(
+        'sub',
+        'the sub of the ID token is not 1 to 255 printable ASCII characters',
+      );
     if (reauthenticate !== undefined) this.checkReauthentication(claims, startedAt);
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
     const userInfo =
@@ -141,16 +159,22 @@ export class OpenIdProvider implements LoginProvider {
     }
   }
 
-  /** The provider's metadata, however old. */
-  async metadata(): Promise<ServerMetadata> {
-    return (await this.known()).serverMetadata();
+  async logoutTokenRules(): Promise<LogoutTokenRules> {
+    const { LOGIN_ISSUER, LOGIN_CLIENT_ID } = this.configuration;
+    const { jwks_uri: url } = (await this.known()).serverMetadata();
+    if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
+    if (!url.startsWith('https:') && !LOGIN_ISSUER.startsWith('http:'))
+      throw new InvalidLogoutTokenError('jwks_uri');
+    if (this.logoutKeys?.url !== url) this.logoutKeys = { url, get: fetchedKeys(url) };
+    return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: LOGOUT_ALGORITHMS };
   }
 
+  /** The provider's metadata, however old. */
   private async known(): Promise<Configuration> {
     return this.current?.config ?? this.discover();
   }
 
-  /** @throws ProviderUnavailableError if the provider has not answered lately and does not answer now */
+  /** @throws DependencyUnavailableError if the provider has not answered lately and does not answer now */
   private async reachable(): Promise<Configuration> {
     const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
     return fresh && this.current ? this.current.config : this.discover();

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { User } from '#database/user/user.js';
+import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+
+import { cookieName } from '../ui/cookie-name.js';
 import { seal } from './sealed.js';
 import { type ExternalSession, type Session, SessionStore } from './session.store.js';
 
@@ -34,8 +36,7 @@ export abstract class RandomCookie {
 
   protected constructor(name: string, { AUTH_URL }: AuthorizeConfiguration) {
     const secure = AUTH_URL.startsWith('https:');
-    // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
-    this.name = secure ? `__Host-${name}` : name;
+    this.name = cookieName(name, secure);
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([A-Za-z0-9_-]{43}) *(?:;|$)`);
     // Lax: users arrive by links and redirects from other sites, and must be recognized then.
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
@@ -159,6 +160,16 @@ export class SessionService {
     await this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }
 
+  /** Records that a user has a session without a `sid`, for as long as it can live: no `sid` of a logout token will name it. */
+  async addUnnamed(identity: Identity): Promise<void> {
+    await this.sessions.addUnnamed(nameOf(identity), this.configuration.SESSION_LIFETIME);
+  }
+
+  /** @returns true if the user may have a session without a `sid` */
+  async hasUnnamed(identity: Identity): Promise<boolean> {
+    return this.sessions.hasUnnamed(nameOf(identity));
+  }
+
   /** Whether the session of the product's own login has ended. */
   async isEnded({ sid }: ExternalSession): Promise<boolean> {
     return sid !== undefined && this.sessions.isEnded(sid);
@@ -179,6 +190,11 @@ export function isCurrent(
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
 ): boolean {
   return session.userId === user.id && session.generation === user.sessionGeneration && !user.disabled;
+}
+
+/** An issuer contains no space, so the name is unambiguous. */
+function nameOf({ issuer, externalId }: Identity): string {
+  return `${issuer} ${externalId}`;
 }
 
 /** Without an ID token that is too long for the address of a log-out. */

@@ -74,6 +74,18 @@ export class SessionStore {
     await replyTo(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
   }
 
+  /**
+   * @param user of the product's own login
+   * @param lifetime seconds
+   */
+  async addUnnamed(user: string, lifetime: number): Promise<void> {
+    await replyTo(this.redis.set(unnamedKeyOf(user), '1', 'EX', lifetime));
+  }
+
+  async hasUnnamed(user: string): Promise<boolean> {
+    return (await replyTo(this.redis.exists(unnamedKeyOf(user)))) === 1;
+  }
+
   async isEnded(sid: string): Promise<boolean> {
     return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
@@ -85,10 +97,10 @@ export class SessionStore {
   }
 }
 
-function keyOf(cookie: string): string {
-  return `session:${createHash('sha256').update(cookie).digest('base64url')}`;
-}
+const keyOf = (cookie: string): string => `session:${sha256(cookie)}`;
+const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
+const unnamedKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
 
-function endedKeyOf(sid: string): string {
-  return `ended:${createHash('sha256').update(sid).digest('base64url')}`;
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Client } from '#database/client/client.js';
+import type { Client, ClientLinks } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { html, type Html } from './html.js';
-import type { MessageId, Translator } from './i18n/translator.js';
+import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
 /**
  * An application's logo, else the first letter of its name. This service serves the logo, so that no third party sees the
@@ -12,6 +12,38 @@ export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Htm
   return logo === null
     ? html`<span class="face" aria-hidden="true">${initial(name)}</span>`
     : html`<img class="face" src="${ENDPOINTS.logos}/${logo}" alt="" width="48" height="48" />`;
+}
+
+/** Links to the pages of an application and to its developer. The operator's command has checked each address. */
+export function clientLinks(
+  translator: Translator,
+  { clientUri, policyUri, contacts }: ClientLinks,
+): Html | false {
+  const links: readonly (readonly [address: string, text: string])[] = [
+    ...(clientUri === null ? [] : [[clientUri, translator.text('client.home')] as const]),
+    ...(policyUri === null ? [] : [[policyUri, translator.text('client.policy')] as const]),
+    ...contacts.map((contact) => [contactAddress(contact), contactText(contact)] as const),
+  ];
+  if (links.length === 0) return false;
+  return html`<ul class="plain pages">
+    ${links.map(
+      ([address, text]) =>
+        html`<li>
+          <a class="alone" href="${address}" rel="noopener noreferrer nofollow" dir="auto">${text}</a>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** RFC 6068 2: characters that have a meaning in a mailto URI are encoded. */
+function contactAddress(contact: string): string {
+  if (URL.canParse(contact)) return contact;
+  const at = contact.lastIndexOf('@');
+  return `mailto:${encodeURIComponent(contact.slice(0, at))}@${contact.slice(at + 1)}`;
+}
+
+function contactText(contact: string): string {
+  return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
 /**
@@ -40,6 +72,19 @@ function trustedOrigin(avatarUrl: string | null, avatarOrigins: readonly string[
   if (avatarUrl === null || !URL.canParse(avatarUrl)) return null;
   const { origin } = new URL(avatarUrl);
   return avatarOrigins.includes(origin) ? origin : null;
+}
+
+/** An eye and a pencil, which screen readers skip. */
+const ACCESS_ICONS = {
+  read: html`<path d="M2 10s3-5 8-5 8 5 8 5-3 5-8 5-8-5-8-5Z" /><circle cx="10" cy="10" r="2" />`,
+  write: html`<path d="m4 16 .8-3.2 8.7-8.7 2.4 2.4-8.7 8.7ZM11.5 6.1l2.4 2.4" />`,
+} as const;
+
+/** A scope with its mark. */
+export function scopeText(translator: Translator, { text, access }: ShownScope): Html {
+  if (access === null) return html`<span>${text}</span>`;
+  return html`<svg class="mark ${access}" viewBox="0 0 20 20" aria-hidden="true">${ACCESS_ICONS[access]}</svg
+    ><span>${text} <small>${translator.text(`scope.${access}`)}</small></span>`;
 }
 
 const graphemes = new Intl.Segmenter();

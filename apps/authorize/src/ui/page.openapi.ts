@@ -1,4 +1,9 @@
-import type { HeaderDescription, OperationDescription, ResponseDescription } from '#openapi/operation.js';
+import {
+  fixedHeader,
+  type HeaderDescription,
+  type OperationDescription,
+  type ResponseDescription,
+} from '#openapi/operation.js';
 import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
@@ -79,9 +84,8 @@ export const formOf = (
 /** Of every form: it is bound to the cookie and to what the form does. */
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
-const IMMUTABLE: Readonly<Record<string, HeaderDescription>> = {
-  'Cache-Control': { description: 'The address changes with the content.', required: true },
-};
+/** For images whose address changes with their content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export const SCRIPT_OPERATION: OperationDescription = {
   id: 'script',
@@ -105,7 +109,7 @@ export const BRAND_OPERATION: OperationDescription = {
   summary: 'Logo or icon of the product',
   parameters: { name: { in: 'path', required: true, description: 'Digest and type of the image.' } },
   responses: {
-    200: { description: 'The image.', headers: IMMUTABLE, content: IMAGE },
+    200: { description: 'The image.', headers: { 'Cache-Control': fixedHeader(IMMUTABLE) }, content: IMAGE },
     ...errorPages(404),
   },
 };

@@ -74,13 +74,13 @@ export function documentOf({ translator, title, content, script = false }: Page,
     </html>`.text;
 }
 
-const LINKS = ['privacy', 'terms', 'help'] as const;
+const LINKS = ['product', 'privacy', 'terms', 'help'] as const;
 
 /** Links to pages of the product, if there are any. */
 function links(translator: Translator, brand: Brand): Html | false {
   const shown = LINKS.filter((name) => brand.links[name] !== null);
   if (shown.length === 0) return false;
   return html`<footer class="links">
-    ${shown.map((name) => html`<a class="alone" href="${brand.links[name]}">${translator.text(`brand.${name}`)}</a>`)}
+    ${shown.map((name) => html`<a class="alone" href="${brand.links[name]}">${translator.text(`brand.${name}`, { product: brand.productName })}</a>`)}
   </footer>`;
 }

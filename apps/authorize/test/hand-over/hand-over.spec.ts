@@ -104,20 +104,23 @@ describe('a login by hand-over', () => {
   it('sets a new session cookie, as a login by password does, and ends the session before it', async () => {
     const browser = app.browser();
     await logIn(browser);
-    const first = browser.cookies.get('session');
+    const first = browser.cookies.get('oauth_service_session');
     const before = await sessions();
     const { headers } = await logIn(browser, { auth_time: seconds() }, address({ prompt: 'login' }));
     expect(headers['set-cookie']).toEqual([
-      expect.stringMatching(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^oauth_service_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/),
     ]);
-    expect(browser.cookies.get('session')).not.toBe(first);
+    expect(browser.cookies.get('oauth_service_session')).not.toBe(first);
     expect(await sessions()).toBe(before);
   });
 
   it('refuses a disabled user, and says so', async () => {
     await logIn(app.browser());
     await app.accounts.disable(Number((await user())?.['id']));
-    expectRefused(await logIn(app.browser()), 403, 'This account is disabled');
+    const page = await logIn(app.browser());
+    expectRefused(page, 403, 'Your account is disabled');
+    // Another attempt would fail as well.
+    expect(page.text).not.toContain('class="button"');
   });
 
   it.each([
@@ -125,7 +128,7 @@ describe('a login by hand-over', () => {
     ['with an e-mail that is none', { email: 'ada' }],
   ])('refuses a user %s, and the page starts again with the same request', async (_case, claims) => {
     const page = await logIn(app.browser(), claims);
-    expectRefused(page, 403, 'The login did not work');
+    expectRefused(page, 403, 'Login failed');
     expect(page.text).toContain('email');
     expect(page.text).toContain(
       `href="${address().replace('/oauth2/authorize', '/login').replaceAll('&', '&amp;')}"`,
@@ -234,7 +237,7 @@ describe('a cancelled login', () => {
   });
 
   it.each(['', 'access_denied', 'a.b.c'])('needs a challenge of ours, not %j', async (made) => {
-    expectRefused(await app.browser().get(cancel(made)), 403, 'The login did not work');
+    expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Client } from '#database/client/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Advice, ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { errorPage } from '../../src/ui/errors/error.page.js';
@@ -20,7 +21,37 @@ const DETAIL = {
 };
 
 /** Advice that has a button. */
-const LEADING_ON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'tell_us'];
+const LEADING_ON: readonly Advice[] = ['start_again', 'go_on', 'allow_cookies', 'wait', 'contact_us'];
+
+/** Errors of requests that identify the application. */
+const KNOWN_CLIENT: readonly ErrorKind[] = [
+  'client_disabled',
+  'redirect_missing',
+  'redirect_mismatch',
+  'request_expired',
+];
+
+const CLIENT: Client = {
+  clientId: DETAIL.client_id,
+  name: 'Calendar Connect',
+  type: 'confidential',
+  redirectUris: [],
+  scopes: [],
+  optionalScopes: [],
+  requirePar: false,
+  requireState: true,
+  firstParty: false,
+  clientUri: 'https://calendar-connect.example/',
+  policyUri: 'https://calendar-connect.example/privacy',
+  contacts: ['support@calendar-connect.example'],
+  disabledAt: null,
+  logo: null,
+  createdAt: new Date('2024-03-14'),
+};
+
+function clientOf(kind: ErrorKind): Client {
+  return kind === 'client_disabled' ? { ...CLIENT, disabledAt: new Date('2026-11-20') } : CLIENT;
+}
 
 export const REFERENCE = '01a2b3c4d5e6f708';
 
@@ -44,6 +75,7 @@ function pageOf(kind: ErrorKind, translator: Translator): Page {
     kind,
     values,
     reference: REFERENCE,
+    client: KNOWN_CLIENT.includes(kind) ? clientOf(kind) : null,
     query: 'client_id=x&redirect_uri=x&state=x&scope=x&code_challenge=x&code_challenge_method=S256',
     next: LEADING_ON.includes(advice) ? '/auth/login' : null,
     ...(opened && { hints: [{ id: 'error.hint.auth_url', values }, { id: 'error.hint.proxy' }] }),

@@ -191,6 +191,11 @@ export const SCENES: readonly Scene[] = [
       ),
   },
   {
+    name: 'error-guide',
+    visitor: nobody,
+    open: (page, { app }) => page.goto(`${app.url}/auth/errors#redirect_uri`),
+  },
+  {
     name: 'error-with-details',
     visitor: nobody,
     async open(page, world, locale) {

@@ -8,6 +8,7 @@ export const SECOND_BRAND = {
   LOGO_FILE: file('logo.svg'),
   LOGO_DARK_FILE: file('logo-dark.svg'),
   ACCENT_COLOR: '#7a1f5c',
+  PRODUCT_URL: 'https://quillmark.example/',
   PRIVACY_URL: 'https://quillmark.example/privacy',
   TERMS_URL: 'https://quillmark.example/terms',
   HELP_URL: 'https://quillmark.example/help',

@@ -21,10 +21,17 @@ const LOGO = Buffer.from(
 const LONG = {
   application:
     'Appointments, rooms and resources for the Donaudampfschifffahrtsgesellschaft and all its partners',
+  host: 'a-rather-long-name-of-a-subdomain.donaudampfschifffahrtsgesellschaft.example',
   word: 'x'.repeat(100),
   person: 'Maximiliane Charlotte Friederike Wilhelmina von und zu Hohenlohe-Waldenburg-Schillingsfürst',
   email: 'maximiliane.charlotte.friederike.wilhelmina.von@mail.hohenlohe-waldenburg-schillingsfuerst.example',
 } as const;
+
+const linksOf = (host: string) => ({
+  clientUri: `https://${host}/`,
+  policyUri: `https://${host}/privacy`,
+  contacts: [`support@${host}`],
+});
 
 /** Variables of the app beside those of the world. */
 export type Settings = Partial<AuthorizeConfiguration>;
@@ -59,7 +66,11 @@ export async function startWorld(settings: Settings = {}) {
   const logo = { mediaType: 'image/png', image: LOGO } as const;
   const choosable = ['schedules:write', 'bookings:read', 'bookings:write'];
   const clients = {
-    calendar: await client('2024-03-14', { name: 'Calendar Connect', logo }, 'calendar-connect.example'),
+    calendar: await client(
+      '2024-03-14',
+      { name: 'Calendar Connect', logo, links: linksOf('calendar-connect.example') },
+      'calendar-connect.example',
+    ),
     rooms: await client(
       '2025-11-02',
       { name: 'Room Planner', optionalScopes: choosable },
@@ -82,8 +93,8 @@ export async function startWorld(settings: Settings = {}) {
     ),
     long: await client(
       '2025-09-30',
-      { name: LONG.application, optionalScopes: choosable },
-      'a-rather-long-name-of-a-subdomain.donaudampfschifffahrtsgesellschaft.example',
+      { name: LONG.application, optionalScopes: choosable, links: linksOf(LONG.host) },
+      LONG.host,
     ),
     word: await client(
       '2025-09-30',

@@ -73,7 +73,7 @@ async function tail({ json, ...options }: JsonOption): Promise<void> {
   const stop = () => end.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    await withAuditTrail(settings.NATS_URL, (reader) =>
+    await withAuditTrail(settings, (reader) =>
       reader.follow(filter, end.signal, (event) => (json ? printJsonLine(event) : printLine(lineOf(event)))),
     );
   } finally {
@@ -89,14 +89,25 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
   if (more) warn(`there are older events: raise --limit, or use audit export`);
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
+  // Columns of AUDIT_CLIENT_ADDRESS, which is usually false.
+  const hasCallers = events.some(({ address, user_agent }) => (address ?? user_agent) !== undefined);
   printTable(
-    ['time', 'type', 'client_id', 'user_id', 'reference', 'summary'],
+    [
+      'time',
+      'type',
+      'client_id',
+      'user_id',
+      'reference',
+      ...(hasCallers ? ['address', 'user_agent'] : []),
+      'summary',
+    ],
     events.map((event) => [
       event.time,
       event.type,
       event.client_id ?? '',
       String(event.user_id ?? ''),
       event.reference ?? '',
+      ...(hasCallers ? [event.address ?? '', event.user_agent ?? ''] : []),
       summaryOf(event),
     ]),
   );
@@ -115,7 +126,7 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
   const bar = progressBar('events read');
   let written = 0;
   try {
-    await withAuditTrail(settings.NATS_URL, async (reader) => {
+    await withAuditTrail(settings, async (reader) => {
       for await (const event of reader.read(filter, (read, total) => bar.show(read, total))) {
         written++;
         if (!stream.write(jsonLine(event))) await once(stream, 'drain');
@@ -135,9 +146,9 @@ function problemOf({ code, message }: NodeJS.ErrnoException, file: string): stri
 }
 
 function lineOf(event: AuditEvent): string {
-  const { time, type, client_id, user_id, reference } = event;
+  const { time, type, client_id, user_id, reference, address, user_agent } = event;
   const user = user_id === undefined ? '' : `user ${user_id}`;
-  return [time, type.padEnd(22), client_id, user, reference, summaryOf(event)]
+  return [time, type.padEnd(22), client_id, user, reference, address, user_agent, summaryOf(event)]
     .filter((part) => part !== undefined && part !== '')
     .map((part) => printable(String(part)))
     .join('  ');

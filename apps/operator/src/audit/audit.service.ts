@@ -27,7 +27,7 @@ export async function searchEvents(
   options: AuditSearchDto,
 ): Promise<{ events: AuditEvent[]; more: boolean }> {
   const filter = await filterOf(settings, options);
-  return withAuditTrail(settings.NATS_URL, async (reader) => {
+  return withAuditTrail(settings, async (reader) => {
     let events: AuditEvent[] = [];
     let more = false;
     for await (const event of reader.read(filter)) {

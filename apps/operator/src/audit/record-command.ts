@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AuditRecord } from '#audit/event.js';
 import { jsonText, warn } from '../command-line/output.js';
+import { trailServer } from '../connections/audit-trail.connection.js';
 import { withNats } from '../connections/nats.connection.js';
+import type { TrailSettings } from '../settings/settings.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
@@ -15,7 +17,7 @@ const STORE_WITHIN_MS = 30_000;
  * not take the event: then it is a warning with the whole event, which the operator can keep.
  */
 export async function recordCommand(
-  natsUrl: string,
+  settings: TrailSettings,
   ...records: readonly Omit<AuditRecord, 'operator'>[]
 ): Promise<void> {
   if (records.length === 0) return;
@@ -30,15 +32,16 @@ export async function recordCommand(
     // What is stored is not stored again when an attempt fails.
     for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
   };
+  const { url, variable } = trailServer(settings);
   for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
     try {
-      return await withNats(natsUrl, storeAll, STORE_WITHIN_MS);
+      return await withNats(url, storeAll, STORE_WITHIN_MS);
     } catch (error) {
       if (isUnserved(error) || Date.now() >= end) break;
     }
   }
   for (const event of events)
-    warn(`NATS (NATS_URL) did not store this event of the audit trail: ${jsonText(event)}`);
+    warn(`NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`);
 }
 
 /** `name@machine`. The name is OPERATOR_NAME, or by default that of the operating system's user. */

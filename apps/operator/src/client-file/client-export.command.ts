@@ -1,17 +1,21 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
-import { unknownClient } from '../client/client.service.js';
+import { identify, unknownClient } from '../client/client.service.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { counted, printLine, printResult, type JsonOption } from '../command-line/output.js';
+import { counted, printLine, printRaw, printResult, type JsonOption } from '../command-line/output.js';
 import { withStores } from '../connections/database.connection.js';
 import { readSettings } from '../settings/read-settings.js';
 import { DatabaseSettings } from '../settings/settings.js';
 import { clientFile, entryOf, VERSION } from './client-file.js';
+import { writeClientFile } from './write-client-file.js';
 
 export function clientExportCommand(): OperatorCommand {
   return new OperatorCommand('export')
-    .argument('[ids...]', 'client_ids (default: every application)')
+    .argument('[ids...]', 'client_ids or unique names (default: every application)')
     .description('print applications as YAML that can be kept in git and imported; secrets as hashes')
-    .option('--output <file>', 'write it into this file, which only you can read')
+    .option(
+      '--output <file>',
+      'write it into this file: a new one, which only you can read, or an earlier export',
+    )
+    .option('--force', 'replace the file of --output, whatever it is')
     .jsonOption('print JSON, which can be imported as well; with --output, what was written')
     .notes(
       `\
@@ -27,33 +31,23 @@ secret of its hash, but a file that is changed before it is imported lets its au
 
 async function exportClients(
   ids: readonly string[],
-  { output, ...options }: JsonOption & { output?: string },
+  { output, force = false, ...options }: JsonOption & { output?: string; force?: boolean },
 ): Promise<void> {
-  const clients = await withStores(readSettings(DatabaseSettings), ({ transfers }) =>
-    transfers.read(ids.length > 0 ? ids : undefined),
-  );
-  const found = new Set(clients.map(({ clientId }) => clientId));
-  const unknown = ids.find((id) => !found.has(id));
-  if (unknown !== undefined) throw unknownClient(unknown);
+  const clients = await withStores(readSettings(DatabaseSettings), async (stores) => {
+    if (ids.length === 0) return stores.transfers.read();
+    const wanted = await Promise.all(ids.map((id) => identify(stores, id)));
+    const found = await stores.transfers.read([...new Set(wanted)]);
+    const unknown = wanted.find((id) => !found.some(({ clientId }) => clientId === id));
+    if (unknown !== undefined) throw unknownClient(unknown);
+    return found;
+  });
   const text = clientFile(clients);
   if (output === undefined)
     return printResult(options, { version: VERSION, clients: clients.map(entryOf) }, () =>
-      printLine(text.trimEnd()),
+      printRaw(text.trimEnd()),
     );
-  await writeWhole(output, text);
+  await writeClientFile(output, text, force);
   printResult(options, { file: output, clients: clients.length }, () =>
     printLine(`Wrote ${counted(clients.length, 'application')} to ${output}`),
   );
-}
-
-/** Writes a file that is never half written: an import may read it at any time. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  try {
-    await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

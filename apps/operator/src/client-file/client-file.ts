@@ -14,15 +14,24 @@ export const FIELDS = [
   'scopes',
   'optional_scopes',
   'require_par',
+  'require_state',
   'first_party',
+  'client_uri',
+  'policy_uri',
+  'contacts',
   'disabled',
   'created_at',
   'secrets',
   'logo',
 ] as const;
 
+const TITLE = ' Applications of the authorization service, written by "operator client export"';
+
+/** Every file begins with it. */
+export const HEADER = `#${TITLE}`;
+
 const COMMENT = `\
- Applications of the authorization service, written by "operator client export" and read by "operator client import".
+${TITLE} and read by "operator client import".
  Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.`;
 
 const LINE = 100;
@@ -38,7 +47,11 @@ export function entryOf(client: TransferredClient) {
     scopes: client.scopes,
     optional_scopes: client.optionalScopes,
     require_par: client.requirePar,
+    require_state: client.requireState,
     first_party: client.firstParty,
+    client_uri: client.clientUri,
+    policy_uri: client.policyUri,
+    contacts: client.contacts,
     disabled: client.disabled,
     created_at: client.createdAt.toISOString(),
     ...(type === 'confidential' && {

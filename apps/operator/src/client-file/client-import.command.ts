@@ -4,8 +4,16 @@ import { createTwoFilesPatch } from 'diff';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { counted, printable, printLine, printResult, warn, type JsonOption } from '../command-line/output.js';
-import { shellWord } from '../command-line/shell.js';
+import {
+  counted,
+  printable,
+  printLine,
+  printRaw,
+  printResult,
+  warn,
+  type JsonOption,
+} from '../command-line/output.js';
+import { toPaste } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readScopes } from '../scope/read-scopes.js';
@@ -55,7 +63,7 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
     ...(diff !== undefined && { diff }),
   };
   printResult({ json }, result, () => {
-    if (diff !== undefined && diff !== '') printLine(`${diff.split('\n').map(coloured).join('\n')}\n`);
+    if (diff !== undefined && diff !== '') printRaw(`${diff.split('\n').map(coloured).join('\n')}\n`);
     printLine(
       `${dryRun ? 'Would create' : 'Created'} ${counted(created.length, 'application')}, ` +
         `${dryRun ? 'update' : 'updated'} ${updated.length}; ${unchanged} ${dryRun ? 'stay' : 'stayed'} the same.`,
@@ -69,11 +77,11 @@ async function importFile(file: string, { dryRun = false, json }: Options): Prom
   for (const { after } of created)
     if (after.type === 'confidential' && after.secrets.length === 0)
       warn(
-        `${after.clientId} has no secret: make one with client secret rotate ${shellWord(after.clientId)}`,
+        `${after.clientId} has no secret. This makes one:${toPaste('client', 'secret', 'rotate', after.clientId)}`,
       );
   if (change === null || changes.length === 0) return;
   await publishClientChanged(change.NATS_URL, ...changes.map(({ after }) => after.clientId));
-  await recordCommand(change.NATS_URL, ...changes.flatMap(importEvents));
+  await recordCommand(change, ...changes.flatMap(importEvents));
 }
 
 async function read(file: string): Promise<string> {

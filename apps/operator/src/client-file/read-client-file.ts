@@ -2,6 +2,8 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { TransferredClient, TransferredSecret } from '#database/client/client-transfer.store.js';
 import { type ClientType, isClientId } from '#oauth/client.js';
 import { nameProblems } from '../client/client.dto.js';
+import { linkProblems } from '../client/client-links.js';
+import type { ClientLinks } from '#database/client/client.js';
 import { checkLogo } from '../client/read-logo.js';
 import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
@@ -119,7 +121,9 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     scopes,
     optionalScopes,
     requirePar: readBoolean(entry, 'require_par', report),
+    requireState: readBoolean(entry, 'require_state', report, true),
     firstParty: readBoolean(entry, 'first_party', report),
+    ...readLinks(entry, report),
     disabled: readBoolean(entry, 'disabled', report),
     createdAt: readTime(entry['created_at'], report),
     secrets,
@@ -141,8 +145,28 @@ function readTexts(entry: Fields, field: string, report: Report): string[] {
   return texts.map(String);
 }
 
-function readBoolean(entry: Fields, field: string, report: Report): boolean {
-  const { [field]: value = false } = entry;
+const LINK_FIELDS = { clientUri: 'client_uri', policyUri: 'policy_uri', contacts: 'contacts' } as const;
+
+function readLinks(entry: Fields, report: Report): ClientLinks {
+  const links = {
+    clientUri: readAddress(entry, 'client_uri', report),
+    policyUri: readAddress(entry, 'policy_uri', report),
+    contacts: entry['contacts'] === undefined ? [] : readTexts(entry, 'contacts', report),
+  };
+  for (const field of Object.keys(LINK_FIELDS) as (keyof ClientLinks)[])
+    for (const problem of linkProblems({ [field]: links[field] }, () => ''))
+      report(problem.trim(), LINK_FIELDS[field]);
+  return links;
+}
+
+function readAddress(entry: Fields, field: string, report: Report): string | null {
+  const { [field]: value = null } = entry;
+  if (value !== null && typeof value !== 'string') report('must be text', field);
+  return typeof value === 'string' ? value : null;
+}
+
+function readBoolean(entry: Fields, field: string, report: Report, absent = false): boolean {
+  const { [field]: value = absent } = entry;
   if (typeof value !== 'boolean') report('must be true or false', field);
   return value === true;
 }

@@ -1,11 +1,11 @@
 import type { ClientSecretRecord, SecretOutcome } from '#database/client/client-secret.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { recordCommand } from '../audit/record-command.js';
-import { unknownClient } from '../client/client.service.js';
+import { CLIENT, clientIdOf, unknownClient } from '../client/client.service.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { invocation, OperatorCommand } from '../command-line/operator-command.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
-import { shellWord } from '../command-line/shell.js';
+import { toPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -18,7 +18,7 @@ export function clientSecretCommand(): OperatorCommand {
 
   secret
     .command('rotate')
-    .argument('<id>', 'the client_id')
+    .argument('<id>', CLIENT)
     .description('make a second secret, beside the first')
     .jsonOption()
     .notes(
@@ -29,7 +29,7 @@ export function clientSecretCommand(): OperatorCommand {
 
   secret
     .command('list')
-    .argument('<id>', 'the client_id')
+    .argument('<id>', CLIENT)
     .description('list the live secrets by identifier, oldest first, and when each was last used')
     .jsonOption('print a JSON array')
     .notes('The day of last use is in UTC, and is stored up to half a minute late.')
@@ -38,7 +38,7 @@ export function clientSecretCommand(): OperatorCommand {
 
   secret
     .command('revoke')
-    .argument('<id>', 'the client_id')
+    .argument('<id>', CLIENT)
     .argument('<secret-id>', 'the identifier that client secret list shows')
     .description('revoke a secret for good')
     .option('--force', 'revoke it even if it is the last: the application is cut off')
@@ -49,8 +49,9 @@ export function clientSecretCommand(): OperatorCommand {
   return secret;
 }
 
-async function rotate(clientId: string, options: JsonOption): Promise<void> {
+async function rotate(idOrName: string, options: JsonOption): Promise<void> {
   const settings = readSettings(ChangeSettings);
+  const clientId = await clientIdOf(settings, idOrName);
   const { secret, hash } = generateClientSecret();
   const outcome = await withStores(settings, ({ secrets }) => secrets.add(clientId, hash));
   const live = liveSecrets(outcome, clientId);
@@ -63,21 +64,23 @@ async function rotate(clientId: string, options: JsonOption): Promise<void> {
     printFields(created);
     if (oldest && oldest.id !== secretId)
       printLine(
-        `\nThe old one still works. When the application uses the new one:\n  ${invocation()} client secret revoke ${shellWord(clientId)} ${oldest.id}`,
+        `\nThe old one still works. When the application uses the new one:${toPaste('client', 'secret', 'revoke', clientId, oldest.id)}`,
       );
   });
   await publishClientChanged(settings.NATS_URL, clientId);
   const detail = { secret_id: secretId };
-  await recordCommand(settings.NATS_URL, { type: 'client_secret.rotated', client_id: clientId, detail });
+  await recordCommand(settings, { type: 'client_secret.rotated', client_id: clientId, detail });
 }
 
-async function list(clientId: string, options: JsonOption): Promise<void> {
-  const outcome = await withStores(readSettings(DatabaseSettings), ({ secrets }) => secrets.list(clientId));
+async function list(idOrName: string, options: JsonOption): Promise<void> {
+  const settings = readSettings(DatabaseSettings);
+  const clientId = await clientIdOf(settings, idOrName);
+  const outcome = await withStores(settings, ({ secrets }) => secrets.list(clientId));
   const live = liveSecrets(outcome, clientId).map(describe);
   printResult(options, live, () => {
     if (live.length === 0)
       return printLine(
-        `No secret is live; make one: ${invocation()} client secret rotate ${shellWord(clientId)}`,
+        `No secret is live. This makes one:${toPaste('client', 'secret', 'rotate', clientId)}`,
       );
     printTable(
       ['id', 'created_at', 'last_used_on'],
@@ -87,11 +90,12 @@ async function list(clientId: string, options: JsonOption): Promise<void> {
 }
 
 async function revoke(
-  clientId: string,
+  idOrName: string,
   secretId: string,
   { force = false, ...options }: JsonOption & { force?: boolean },
 ): Promise<void> {
   const settings = readSettings(ChangeSettings);
+  const clientId = await clientIdOf(settings, idOrName);
   const outcome = await withStores(settings, ({ secrets }) => secrets.revoke(clientId, secretId, force));
   const live = liveSecrets(outcome, clientId, secretId);
   const result = { client_id: clientId, revoked: secretId, secrets: live.map(describe) };
@@ -102,7 +106,7 @@ async function revoke(
   });
   await publishClientChanged(settings.NATS_URL, clientId);
   const detail = { secret_id: secretId, live_secrets: live.length };
-  await recordCommand(settings.NATS_URL, { type: 'client_secret.revoked', client_id: clientId, detail });
+  await recordCommand(settings, { type: 'client_secret.revoked', client_id: clientId, detail });
 }
 
 /** A secret as the operator sees it, without anything to authenticate with. */
@@ -128,17 +132,17 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): r
         'two secrets are live, and there can be no third: revoke the one that is no longer in use',
         ...outcome.live.map(
           (secret) =>
-            `${invocation()} client secret revoke ${shellWord(clientId)} ${secret.id}  # ${usageOf(secret)}`,
+            `secret ${secret.id} (${usageOf(secret)}):${toPaste('client', 'secret', 'revoke', clientId, secret.id)}`,
         ),
       ]);
     case 'unknown_secret':
       throw new InputError([
-        `no live secret of the client is ${quoted(secretId)}: see ${invocation()} client secret list ${shellWord(clientId)}`,
+        `no live secret of the client is ${quoted(secretId)}. See:${toPaste('client', 'secret', 'list', clientId)}`,
       ]);
     default:
       throw new InputError([
-        'it is the last live secret: the application could not authenticate any more; make another one first ' +
-          `(${invocation()} client secret rotate ${shellWord(clientId)}), or give --force`,
+        'it is the last live secret: the application could not authenticate any more. Give --force, or make another one ' +
+          `first:${toPaste('client', 'secret', 'rotate', clientId)}`,
       ]);
   }
 }

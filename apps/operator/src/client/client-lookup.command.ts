@@ -1,13 +1,23 @@
 import { Option } from 'commander';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { InputError } from '../command-line/input.js';
-import { invocation, OperatorCommand } from '../command-line/operator-command.js';
-import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import {
+  printFields,
+  printLine,
+  printRaw,
+  printResult,
+  printTable,
+  type JsonOption,
+} from '../command-line/output.js';
+import { toPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
+import { serviceTimes } from '../connections/status.connection.js';
+import { readableScopes } from '../scope/read-scopes.js';
 import { readSettings } from '../settings/read-settings.js';
 import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
 import { asText, describe } from './client.description.js';
-import { findClient } from './client.service.js';
+import { CLIENT, findClient } from './client.service.js';
 import { handoverText } from './handover.js';
 
 export function listCommand(): OperatorCommand {
@@ -29,7 +39,7 @@ export function searchCommand(): OperatorCommand {
 
 export function handoverCommand(): OperatorCommand {
   return new OperatorCommand('handover')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('print what the owner of an application needs, as Markdown; never the secret')
     .addOption(
       new Option('--secret-delivery <text>', 'how the owner gets the secret').default(
@@ -48,7 +58,7 @@ export function handoverCommand(): OperatorCommand {
 
 export function showCommand(): OperatorCommand {
   return new OperatorCommand('show')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('show a registered application; never its secret, which nobody can read back')
     .jsonOption()
     .examples('client show sc_abcdefghijklmnopqrstuvwx')
@@ -57,7 +67,11 @@ export function showCommand(): OperatorCommand {
 
 async function list(options: JsonOption): Promise<void> {
   const found = await withStores(readSettings(DatabaseSettings), ({ clients }) => clients.list());
-  printClients(options, found, `No application is registered yet; see ${invocation()} client create --help`);
+  printClients(
+    options,
+    found,
+    `No application is registered yet. See:${toPaste('client', 'create', '--help')}`,
+  );
 }
 
 async function search(text: string, options: JsonOption): Promise<void> {
@@ -90,17 +104,20 @@ function printClients(options: JsonOption, found: readonly ClientWithSecrets[], 
 }
 
 async function handover(
-  clientId: string,
+  idOrName: string,
   { secretDelivery, guide, ...options }: JsonOption & { secretDelivery: string; guide?: string },
 ): Promise<void> {
   if (guide !== undefined && !/^https?:\/\/\S+$/.test(guide))
     throw new InputError(['--guide must be an http or https URL']);
   const settings = readSettings(HandoverSettings);
-  const markdown = handoverText(await findClient(settings, clientId), settings, { secretDelivery, guide });
-  printResult(options, { client_id: clientId, markdown }, () => printLine(markdown.trimEnd()));
+  const client = await findClient(settings, idOrName);
+  const times = await serviceTimes(settings.NATS_URL);
+  const scopes = readableScopes(settings.API_URL);
+  const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
+  printResult(options, { client_id: client.clientId, markdown }, () => printRaw(markdown.trimEnd()));
 }
 
-async function show(clientId: string, options: JsonOption): Promise<void> {
-  const described = describe(await findClient(readSettings(DatabaseSettings), clientId));
+async function show(idOrName: string, options: JsonOption): Promise<void> {
+  const described = describe(await findClient(readSettings(DatabaseSettings), idOrName));
   printResult(options, described, () => printFields(asText(described)));
 }

@@ -9,7 +9,7 @@ import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
 import { asText, describe } from './client.description.js';
 import { ClientChangesDto, NewClientDto, redirectUriHints, scopeProblems } from './client.dto.js';
-import { registerClient, updateClient } from './client.service.js';
+import { CLIENT, clientIdOf, registerClient, updateClient } from './client.service.js';
 import { readLogo } from './read-logo.js';
 
 export function registerCommand(): OperatorCommand {
@@ -24,15 +24,26 @@ export function registerCommand(): OperatorCommand {
     )
     .option(
       '--optional-scope <scopes>',
-      'those of its scopes that users may decline, separated by spaces (default: none)',
+      'those of its scopes that users opt in to, by a checkbox, separated by spaces (default: none)',
       collectScopes,
     )
     .option(
       '--logo <file>',
       'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels, by which users recognise it',
     )
+    .option('--client-uri <url>', 'its home page, which users see')
+    .option('--policy-uri <url>', 'its privacy policy, which users see')
+    .option(
+      '--contacts <contacts>',
+      'email addresses or URLs at which users reach its developer, separated by spaces',
+      collectWords,
+    )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
+    .option(
+      '--state <required|optional>',
+      'optional: authorization requests may lack state, and need PKCE (default: required)',
+    )
     .option('--first-party', "an application of the product's own: users are not asked for consent")
     .jsonOption()
     .notes(
@@ -45,14 +56,15 @@ secret is shown only once. The command "scope list" shows the scopes.`,
       'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
       'client create --name Phone --redirect-uri com.example.app:/callback --public --json',
       'client create --name Bookings --redirect-uri https://app.example.com/callback \\\n' +
-        '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png',
+        '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png \\\n' +
+        '      --client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts support@example.com',
     )
     .action(create);
 }
 
 export function updateCommand(): OperatorCommand {
   return new OperatorCommand('update')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('change the registration of an application')
     .option('--name <name>', 'what users see when they are asked to allow access')
     .option(
@@ -60,16 +72,29 @@ export function updateCommand(): OperatorCommand {
       'everything it may request from now on, separated by spaces; replaces its scopes',
       collectScopes,
     )
+    .option('--add-scope <scopes>', 'let it request these as well', collectScopes)
+    .option('--remove-scope <scopes>', 'no longer let it request these', collectScopes)
     .option(
       '--optional-scope <scopes>',
-      'those of its scopes that users may decline; replaces what was registered; none: nothing',
+      'those of its scopes that users opt in to, by a checkbox; replaces what was registered; none: nothing',
       collectScopesOrNone,
     )
     .option(
       '--require-par <true|false>',
       'whether to refuse authorization requests that the application did not push (RFC 9126)',
     )
+    .option(
+      '--state <required|optional>',
+      'optional: authorization requests may lack state, and need PKCE (RFC 9700 2.1)',
+    )
     .option('--first-party <true|false>', "whether it is the product's own: users are not asked for consent")
+    .option('--client-uri <url>', 'its home page, which users see; none removes it')
+    .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
+    .option(
+      '--contacts <contacts>',
+      'email addresses or URLs at which users reach its developer, separated by spaces; replaces what was registered; none: nothing',
+      collectWordsOrNone,
+    )
     .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
@@ -77,7 +102,7 @@ export function updateCommand(): OperatorCommand {
     .notes('What users have granted stays granted, even for scopes that are no longer registered.')
     .examples(
       'client update sc_abcdefghijklmnopqrstuvwx --logo logo.png --optional-scope bookings:read',
-      'client update sc_abcdefghijklmnopqrstuvwx --scope "profile:read bookings:read"',
+      'client update sc_abcdefghijklmnopqrstuvwx --add-scope bookings:read',
       'client update sc_abcdefghijklmnopqrstuvwx \\\n' +
         '      --add-redirect-uri https://new.example.com/callback --remove-redirect-uri https://old.example.com/callback',
     )
@@ -86,6 +111,14 @@ export function updateCommand(): OperatorCommand {
 
 function collectScopesOrNone(value: string, previous: readonly string[] = []): readonly string[] {
   return value === 'none' ? previous : collectScopes(value, previous);
+}
+
+function collectWords(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...value.split(/\s+/).filter((word) => word !== '')];
+}
+
+function collectWordsOrNone(value: string, previous: readonly string[] = []): readonly string[] {
+  return value === 'none' ? previous : collectWords(value, previous);
 }
 
 async function create({
@@ -125,29 +158,38 @@ async function create({
   await publishClientChanged(NATS_URL, clientId);
   const { redirectUri, scope: scopes } = input;
   const detail = { name: input.name, public: input.public, redirect_uris: redirectUri, scopes };
-  await recordCommand(NATS_URL, { type: 'client.created', client_id: clientId, detail });
+  await recordCommand(settings, { type: 'client.created', client_id: clientId, detail });
 }
 
 async function update(
-  clientId: string,
+  idOrName: string,
   { json, ...options }: JsonOption & Partial<ClientChangesDto>,
 ): Promise<void> {
   const removeLogo = options.logo === 'none';
   const { logo, problems } = await readLogo(removeLogo ? undefined : options.logo);
-  const { scope = [] } = options;
+  const { scope = [], addScope = [] } = options;
+  const catalogue = scope.length + addScope.length > 0 ? readScopes().value : null;
   const changes = validated(ClientChangesDto, options, [
-    ...(scope.length > 0 ? scopeProblems('--scope', scope, readScopes().value) : []),
+    ...(catalogue ? scopeProblems('--scope', scope, catalogue) : []),
+    ...(catalogue ? scopeProblems('--add-scope', addScope, catalogue) : []),
     ...problems,
   ]);
   const settings = readSettings(ChangeSettings);
-  const updated = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
+  const clientId = await clientIdOf(settings, idOrName);
+  const { before, updated } = await updateClient(settings, clientId, changes, removeLogo ? null : logo);
   const described = describe(updated);
   printResult({ json }, described, () => {
     printLine('Changed; it is now:\n');
     printFields(asText(described));
+    const lost = before.scopes.filter((name) => !updated.scopes.includes(name));
+    const required = before.optionalScopes.filter(
+      (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
+    );
+    if (lost.length > 0) printLine(`\nIt may no longer request ${lost.join(' ')}: what users granted stays.`);
+    if (required.length > 0) printLine(`\nUsers may no longer decline ${required.join(' ')}.`);
   });
   for (const hint of redirectUriHints(changes.addRedirectUri, updated.type)) warn(hint);
   await publishClientChanged(settings.NATS_URL, clientId);
   const { logo: _, live_secrets: __, created_at: ___, client_id: ____, ...detail } = described;
-  await recordCommand(settings.NATS_URL, { type: 'client.updated', client_id: clientId, detail });
+  await recordCommand(settings, { type: 'client.updated', client_id: clientId, detail });
 }

@@ -4,11 +4,11 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import { counted, printLine, printResult, type JsonOption } from '../command-line/output.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { deleteClient, disableClient, enableClient, nameOf } from './client.service.js';
+import { CLIENT, clientIdOf, deleteClient, disableClient, enableClient, nameOf } from './client.service.js';
 
 export function disableCommand(): OperatorCommand {
   return new OperatorCommand('disable')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('refuse an application and all its tokens, until it is enabled again')
     .jsonOption()
     .notes(
@@ -22,7 +22,7 @@ lost: what users allowed works again once the application is enabled. Safe to re
 
 export function enableCommand(): OperatorCommand {
   return new OperatorCommand('enable')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('let a disabled application work again')
     .jsonOption()
     .notes('Its tokens work again, except those that were revoked or have expired meanwhile. Safe to repeat.')
@@ -32,7 +32,7 @@ export function enableCommand(): OperatorCommand {
 
 export function deleteCommand(): OperatorCommand {
   return new OperatorCommand('delete')
-    .argument('<id>', 'its client_id')
+    .argument('<id>', CLIENT)
     .description('delete an application and end every access that users gave to it')
     .option('--yes', 'yes, delete it')
     .jsonOption()
@@ -41,8 +41,10 @@ export function deleteCommand(): OperatorCommand {
     .action(remove);
 }
 
-async function disable(clientId: string, options: JsonOption): Promise<void> {
-  const changed = await disableClient(readSettings(ChangeSettings), clientId);
+async function disable(idOrName: string, options: JsonOption): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const clientId = await clientIdOf(settings, idOrName);
+  const changed = await disableClient(settings, clientId);
   printResult(options, { client_id: clientId, disabled: true, disabled_before: !changed }, () =>
     printLine(
       `${changed ? `Disabled ${clientId}` : `${clientId} was disabled before`}: none of its tokens works until you enable it.`,
@@ -50,8 +52,10 @@ async function disable(clientId: string, options: JsonOption): Promise<void> {
   );
 }
 
-async function enable(clientId: string, options: JsonOption): Promise<void> {
-  const changed = await enableClient(readSettings(ChangeSettings), clientId);
+async function enable(idOrName: string, options: JsonOption): Promise<void> {
+  const settings = readSettings(ChangeSettings);
+  const clientId = await clientIdOf(settings, idOrName);
+  const changed = await enableClient(settings, clientId);
   printResult(options, { client_id: clientId, disabled: false, disabled_before: changed }, () =>
     printLine(
       changed
@@ -61,8 +65,9 @@ async function enable(clientId: string, options: JsonOption): Promise<void> {
   );
 }
 
-async function remove(clientId: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
+async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
   const settings = readSettings(ChangeSettings);
+  const clientId = await clientIdOf(settings, idOrName);
   if (!yes) {
     // By name too: ids look alike. A deleted client has none.
     const name = await nameOf(settings, clientId);

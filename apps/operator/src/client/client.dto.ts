@@ -2,6 +2,7 @@ import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { quoted, Rule } from '../command-line/input.js';
+import { linkProblems } from './client-links.js';
 
 export const MAX_REDIRECT_URIS = 20;
 
@@ -13,6 +14,9 @@ export class NewClientDto {
   public = false;
 
   requirePar = false;
+
+  @Rule(({ state }: NewClientDto) => stateProblems(state))
+  state = 'required';
 
   firstParty = false;
 
@@ -26,6 +30,15 @@ export class NewClientDto {
     return redirectUriProblems('--redirect-uri', uris, isPublic ? 'public' : 'confidential');
   })
   redirectUri: string[] = [];
+
+  @Rule(({ clientUri, policyUri, contacts }: NewClientDto) =>
+    linkProblems({ clientUri, policyUri, contacts }, optionOf),
+  )
+  clientUri: string | null = null;
+
+  policyUri: string | null = null;
+
+  contacts: string[] = [];
 
   /** The default ones if absent; `scopeProblems` checks them. */
   @Rule(({ scope }: NewClientDto) =>
@@ -52,27 +65,73 @@ export class ClientChangesDto {
   })
   scope?: string[];
 
+  addScope: string[] = [];
+
+  @Rule(({ scope, addScope, removeScope }: ClientChangesDto) =>
+    scope !== undefined && addScope.length + removeScope.length > 0
+      ? ['--scope replaces all scopes: leave it out, or --add-scope and --remove-scope']
+      : [],
+  )
+  removeScope: string[] = [];
+
   /** Empty: no scope is optional any more. */
   optionalScope?: string[];
 
   @Rule(({ requirePar }: ClientChangesDto) => booleanProblems('--require-par', requirePar))
   requirePar?: string;
 
+  @Rule(({ state }: ClientChangesDto) => stateProblems(state))
+  state?: string;
+
   @Rule(({ firstParty }: ClientChangesDto) => booleanProblems('--first-party', firstParty))
   firstParty?: string;
+
+  /** An address, or `none`. */
+  @Rule(({ clientUri, policyUri, contacts }: ClientChangesDto) =>
+    linkProblems(
+      {
+        ...(clientUri !== undefined && { clientUri: orNone(clientUri) }),
+        ...(policyUri !== undefined && { policyUri: orNone(policyUri) }),
+        ...(contacts && { contacts }),
+      },
+      optionOf,
+    ),
+  )
+  clientUri?: string;
+
+  /** An address, or `none`. */
+  policyUri?: string;
+
+  /** Empty for none. */
+  contacts?: string[];
 
   /** Path of a file, or `none`. */
   logo?: string;
 
   addRedirectUri: string[] = [];
 
-  @Rule(({ addRedirectUri, removeRedirectUri, ...others }: ClientChangesDto) =>
-    addRedirectUri.length + removeRedirectUri.length === 0 &&
+  @Rule(({ addScope, removeScope, addRedirectUri, removeRedirectUri, ...others }: ClientChangesDto) =>
+    [addScope, removeScope, addRedirectUri, removeRedirectUri].every(({ length }) => length === 0) &&
     Object.values(others).every((value) => value === undefined)
       ? ['nothing to change: give one of the options of client update --help']
       : [],
   )
   removeRedirectUri: string[] = [];
+}
+
+/** The address of an option that `none` removes. */
+export function orNone(address: string): string | null {
+  return address === 'none' ? null : address;
+}
+
+const LINK_OPTIONS = {
+  clientUri: '--client-uri',
+  policyUri: '--policy-uri',
+  contacts: '--contacts',
+} as const;
+
+function optionOf(field: keyof typeof LINK_OPTIONS): string {
+  return LINK_OPTIONS[field];
 }
 
 /** 1 to 100 characters, none of them a control or format character, and no space at either end. */
@@ -136,4 +195,10 @@ function booleanProblems(flag: string, value: string | undefined): string[] {
   return value === undefined || value === 'true' || value === 'false'
     ? []
     : [`${flag} must be true or false`];
+}
+
+function stateProblems(value: string | undefined): string[] {
+  return value === undefined || value === 'required' || value === 'optional'
+    ? []
+    : ['--state must be required or optional'];
 }

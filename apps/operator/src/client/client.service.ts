@@ -7,14 +7,16 @@ import type {
 } from '#database/client/client-registration.store.js';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { invocation } from '../command-line/operator-command.js';
+import { toPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations, publishClientChanged } from '../connections/nats.connection.js';
+import type { Stores } from '../connections/stores.js';
 import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import {
   type ClientChangesDto,
   MAX_REDIRECT_URIS,
   type NewClientDto,
+  orNone,
   optionalScopeProblems,
   redirectUriProblems,
 } from './client.dto.js';
@@ -22,7 +24,19 @@ import {
 /** @returns the client's identifier and its secret, which is null for a public client (RFC 6749 2.1) */
 export async function registerClient(
   settings: DatabaseSettings,
-  { name, redirectUri, scope, optionalScope, requirePar, firstParty, ...options }: NewClientDto,
+  {
+    name,
+    redirectUri,
+    scope,
+    optionalScope,
+    requirePar,
+    state,
+    firstParty,
+    clientUri,
+    policyUri,
+    contacts,
+    ...options
+  }: NewClientDto,
   logo: ClientLogo | undefined,
 ): Promise<{ clientId: string; secret: string | null }> {
   const credential = options.public ? null : generateClientSecret();
@@ -34,7 +48,9 @@ export async function registerClient(
       scopes: scope,
       optionalScopes: optionalScope,
       requirePar,
+      requireState: state === 'required',
       firstParty,
+      links: { clientUri, policyUri, contacts },
       ...(logo && { logo }),
       ...(credential && { secretHash: credential.hash }),
     }),
@@ -42,10 +58,39 @@ export async function registerClient(
   return { clientId, secret: credential?.secret ?? null };
 }
 
-/** @throws InputError if there is no such client */
-export async function findClient(settings: DatabaseSettings, clientId: string): Promise<ClientWithSecrets> {
-  const client = await withStores(settings, ({ clients }) => clients.find(clientId));
-  if (!client) throw unknownClient(clientId);
+/** Description of the argument that `identify` reads. */
+export const CLIENT = 'its client_id, or its name if no other application has it';
+
+/**
+ * Finds the client_id of the client that an operator names. An unknown name is returned unchanged: a deleted client still has
+ * its client_id.
+ *
+ * @throws InputError that lists the clients if several have the name
+ */
+export async function identify({ clients }: Pick<Stores, 'clients'>, idOrName: string): Promise<string> {
+  const [clientId = idOrName, ...others] = await clients.identify(idOrName);
+  if (others.length === 0) return clientId;
+  throw new InputError([
+    `${others.length + 1} applications are called ${quoted(idOrName)}: give the client_id of one of them`,
+    clientId,
+    ...others,
+  ]);
+}
+
+/** As identify. */
+export function clientIdOf(settings: DatabaseSettings, idOrName: string): Promise<string> {
+  return withStores(settings, (stores) => identify(stores, idOrName));
+}
+
+/**
+ * @param idOrName as `identify` reads it
+ * @throws InputError if there is no such client
+ */
+export async function findClient(settings: DatabaseSettings, idOrName: string): Promise<ClientWithSecrets> {
+  const client = await withStores(settings, async (stores) =>
+    stores.clients.find(await identify(stores, idOrName)),
+  );
+  if (!client) throw unknownClient(idOrName);
   return client;
 }
 
@@ -56,6 +101,7 @@ export async function nameOf(settings: DatabaseSettings, clientId: string): Prom
 
 /**
  * @param logo the new one; null removes it, undefined keeps it
+ * @returns the registration before the change, and the client after it
  * @throws InputError if there is no such client, or it cannot be changed like this
  */
 export async function updateClient(
@@ -63,15 +109,17 @@ export async function updateClient(
   clientId: string,
   changes: ClientChangesDto,
   logo: ClientLogo | null | undefined,
-): Promise<ClientWithSecrets> {
+): Promise<{ before: ClientRegistration; updated: ClientWithSecrets }> {
+  let before: ClientRegistration | undefined;
   const updated = await withStores(settings, async ({ clients, registrations }) => {
-    const done = await registrations.update(clientId, (current, type) =>
-      applyChanges(current, type, changes, logo),
-    );
+    const done = await registrations.update(clientId, (current, type) => {
+      before = current;
+      return applyChanges(clientId, current, type, changes, logo);
+    });
     return done && clients.find(clientId);
   });
-  if (!updated) throw unknownClient(clientId);
-  return updated;
+  if (!updated || !before) throw unknownClient(clientId);
+  return { before, updated };
 }
 
 /**
@@ -96,7 +144,7 @@ async function setDisabled(settings: ChangeSettings, clientId: string, disabled:
   if (changed === null) throw unknownClient(clientId);
   await publishClientChanged(settings.NATS_URL, clientId);
   const type = disabled ? 'client.disabled' : 'client.enabled';
-  await recordCommand(settings.NATS_URL, { type, client_id: clientId });
+  await recordCommand(settings, { type, client_id: clientId });
   return changed;
 }
 
@@ -114,13 +162,13 @@ export async function deleteClient(settings: ChangeSettings, clientId: string): 
   try {
     await applyRevocations(settings.NATS_URL, { client_id: clientId }, 'the client is deleted');
   } finally {
-    await recordCommand(settings.NATS_URL, { type: 'client.deleted', client_id: clientId, detail });
+    await recordCommand(settings, { type: 'client.deleted', client_id: clientId, detail });
   }
   return deletion;
 }
 
 export function unknownClient(clientId: string): InputError {
-  return new InputError([`there is no client ${quoted(clientId)}: see ${invocation()} client list`]);
+  return new InputError([`there is no client ${quoted(clientId)}. See:${toPaste('client', 'list')}`]);
 }
 
 /**
@@ -129,13 +177,19 @@ export function unknownClient(clientId: string): InputError {
  * @throws InputError that lists everything that cannot be done
  */
 function applyChanges(
+  clientId: string,
   current: ClientRegistration,
   type: ClientType,
   changes: ClientChangesDto,
   logo: ClientLogo | null | undefined,
 ): ChangedRegistration {
-  const { name = current.name, scope = [...current.scopes] } = changes;
-  const { optionalScope = current.optionalScopes, requirePar, firstParty } = changes;
+  const { name = current.name, addScope, removeScope } = changes;
+  const scope = changes.scope ?? [
+    ...current.scopes.filter((one) => !removeScope.includes(one)),
+    ...addScope.filter((one) => !current.scopes.includes(one)),
+  ];
+  const { optionalScope = current.optionalScopes, requirePar, state, firstParty } = changes;
+  const { clientUri, policyUri, contacts = current.contacts } = changes;
   const { addRedirectUri: added, removeRedirectUri: removed } = changes;
   const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
   const redirectUris = [...kept, ...added];
@@ -143,14 +197,25 @@ function applyChanges(
     ...removed
       .filter((uri) => !current.redirectUris.includes(uri))
       .map(
-        (uri) => `--remove-redirect-uri ${quoted(uri)} is not registered: see ${invocation()} client show`,
+        (uri) =>
+          `--remove-redirect-uri ${quoted(uri)} is not registered. See:${toPaste('client', 'show', clientId)}`,
       ),
     ...added
       .filter((uri) => kept.includes(uri))
       .map((uri) => `--add-redirect-uri ${quoted(uri)} is registered already: leave it out`),
     ...redirectUriProblems('--add-redirect-uri', added, type),
+    ...removeScope
+      .filter((one) => !current.scopes.includes(one))
+      .map(
+        (one) =>
+          `--remove-scope ${quoted(one)} is not registered. See:${toPaste('client', 'show', clientId)}`,
+      ),
+    ...addScope
+      .filter((one) => current.scopes.includes(one))
+      .map((one) => `--add-scope ${quoted(one)} is registered already: leave it out`),
     ...optionalScopeProblems('--optional-scope', changes.optionalScope ?? [], scope),
   ];
+  if (scope.length === 0) problems.push('no scope would be left: add one in the same command');
   if (redirectUris.length === 0)
     problems.push('no redirect URI would be left: add the new one in the same command');
   if (redirectUris.length > MAX_REDIRECT_URIS)
@@ -162,7 +227,11 @@ function applyChanges(
     scopes: scope,
     optionalScopes: optionalScope.filter((optional) => scope.includes(optional)),
     requirePar: requirePar === undefined ? current.requirePar : requirePar === 'true',
+    requireState: state === undefined ? current.requireState : state === 'required',
     firstParty: firstParty === undefined ? current.firstParty : firstParty === 'true',
+    clientUri: clientUri === undefined ? current.clientUri : orNone(clientUri),
+    policyUri: policyUri === undefined ? current.policyUri : orNone(policyUri),
+    contacts,
     ...(logo !== undefined && { logo }),
   };
 }

@@ -1,12 +1,17 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
-import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
 import { shellQuoted } from '../command-line/shell.js';
+import type { ServiceTimes } from '../connections/status.connection.js';
 
 export interface HandoverOptions {
   /** How the owner of the application gets the secret. */
   readonly secretDelivery: string;
-  /** URL of the integration guide; undefined for no link. */
+  /** URL of the integration guide; undefined if the operator sends it as a file. */
   readonly guide?: string | undefined;
+  readonly times: ServiceTimes;
+  /** The scopes that exist; null if they are not known. */
+  readonly scopes: ScopeCatalogue | null;
 }
 
 /** Origins of the three apps. */
@@ -21,10 +26,15 @@ export interface Origins {
  * checklist. Never the secret.
  */
 export function handoverText(
-  { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar }: ClientWithSecrets,
+  client: ClientWithSecrets,
   { AUTH_URL, BASE_URL, API_URL }: Origins,
-  { secretDelivery, guide }: HandoverOptions,
+  { secretDelivery, guide, times, scopes: catalogue }: HandoverOptions,
 ): string {
+  const { clientId, name, type, redirectUris, requirePar } = client;
+  // A request for one that does not exist would be refused.
+  const [scopes, optionalScopes] = [client.scopes, client.optionalScopes].map((names) =>
+    names.filter((scope) => catalogue?.has(scope) ?? true),
+  ) as [string[], string[]];
   const isPublic = type === 'public';
   const [redirectUri = ''] = redirectUris;
   const tokenUrl = BASE_URL + ENDPOINTS.token;
@@ -58,13 +68,13 @@ Redirect URIs, compared character by character: ${redirectUris.map(code).join(',
 
 Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}${
     optionalScopes.length > 0
-      ? `. Users may decline ${optionalScopes.map((scope) => `\`${scope}\``).join(', ')}: read \`scope\` in the token answer`
+      ? `. Users opt in to ${optionalScopes.map((scope) => `\`${scope}\``).join(', ')}: read \`scope\` in the token answer`
       : ''
   }
 
-Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}${
-    guide === undefined ? '' : `\n\nThe integration guide: ${guide}`
-  }
+Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
+
+The integration guide has recipes for client libraries: ${guide ?? '`integrate.md`, which the operator sends with this text'}
 
 ## Try it
 
@@ -77,9 +87,14 @@ CHALLENGE=$(node -p "crypto.createHash('sha256').update('$VERIFIER').digest('bas
 ${start}
 \`\`\`
 
-2. The user clicks _Allow_ and returns to your redirect URI with \`code\` and \`state\`. Compare \`state\` with the one you sent.
+2. The user clicks _Allow_ and returns to your redirect URI with \`code\`, \`state\` and \`iss\`. Continue only if \`state\` is the one you sent and \`iss\` is
+\`${BASE_URL}\` (RFC 9207). Without \`code\`, \`error\` says why.${
+    client.requireState
+      ? ''
+      : ' If your library cannot send a `state`, leave it out: your application may, because it sends a PKCE challenge.'
+  }
 
-3. Exchange the code within 60 seconds. It works once:
+3. Exchange the code ${times.codeLifetime === undefined ? 'immediately' : `within ${seconds(times.codeLifetime)}`}. It works once:
 
 \`\`\`sh
 curl -sS ${tokenUrl} \\
@@ -88,11 +103,7 @@ curl -sS ${tokenUrl} \\
   ${idField}${secretField}
 \`\`\`
 
-4. Verify that the access token works:
-
-\`\`\`sh
-curl -sS ${API_URL}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
-\`\`\`
+${apiRequests(scopes, API_URL, catalogue)}
 
 5. When the access token expires, refresh it. Store the new refresh token of each answer:
 
@@ -101,16 +112,57 @@ curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN" \\
   -d grant_type=refresh_token ${idField}${secretField}
 \`\`\`
 
+6. When the user disconnects, revoke the access. All its tokens end:
+
+\`\`\`sh
+curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
+  ${idField}${secretField}
+\`\`\`
+
 ## Before you go live
 
 - ${isPublic ? 'Keep the tokens' : 'Keep the client secret and the tokens'} confidential: encrypted at rest, never in a URL, a log${isPublic ? '' : ' or a browser'}.
-- One process refreshes a user's tokens at a time. After a lost answer, repeat the same request within 30 seconds.
+- One process refreshes a user's tokens at a time. ${retryRule(times)}
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
 - Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
 - When you report an error, include its \`error_reference\`.
 `;
 }
+
+/** The step that uses the access token: only the profile has an address that is known here. */
+function apiRequests(scopes: readonly string[], apiUrl: string, catalogue: ScopeCatalogue | null): string {
+  if (scopes.includes(ME_SCOPE))
+    return `\
+4. Verify that the access token works:
+
+\`\`\`sh
+curl -sS ${apiUrl}${ENDPOINTS.me} -H "Authorization: Bearer $ACCESS_TOKEN"
+\`\`\``;
+  const apiOf = (scope: string) => catalogue?.find(scope)?.resource || apiUrl;
+  const requests = [...new Set(scopes.map(apiOf))].map(
+    (api) => `\
+With ${scopes
+      .filter((scope) => apiOf(scope) === api)
+      .map(code)
+      .join(', ')}:
+
+\`\`\`sh
+curl -sS "${api}$API_PATH" -H "Authorization: Bearer $ACCESS_TOKEN"
+\`\`\``,
+  );
+  return `4. Call the API with the access token. Its documentation has the paths.\n\n${requests.join('\n\n')}`;
+}
+
+/** Rule for an application that gets no answer to a refresh. */
+function retryRule({ retryWindow }: ServiceTimes): string {
+  if (retryWindow === undefined) return 'After a lost answer, repeat the same request immediately.';
+  return retryWindow === 0
+    ? 'A refresh token works once: after a lost answer, send the user through step 1 again.'
+    : `After a lost answer, repeat the same request within ${seconds(retryWindow)}.`;
+}
+
+const seconds = (count: number): string => `${count} second${count === 1 ? '' : 's'}`;
 
 /** The argument of curl. Identifiers that were imported may have every visible character. */
 function idFieldOf(clientId: string): string {

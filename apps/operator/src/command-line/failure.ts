@@ -1,9 +1,8 @@
 import { CommanderError } from 'commander';
 import { EXIT } from './exit-code.js';
 import { FindingsError, IncompleteError, InputError } from './input.js';
-import { invocation } from './operator-command.js';
-import { jsonLine, printableLines, wantsJson } from './output.js';
-import { styled } from './style.js';
+import { jsonLine, printError, wantsJson } from './output.js';
+import { toPaste } from './shell.js';
 
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
@@ -33,9 +32,7 @@ export function reportFailure(error: unknown): number {
 
 function writeErrors(problems: readonly string[], exitCode: number): void {
   if (wantsJson()) process.stderr.write(jsonLine({ error: problems.join('\n'), exit_code: exitCode }));
-  else
-    for (const problem of problems)
-      process.stderr.write(`${styled('red', 'error:', process.stderr)} ${printableLines(problem)}\n`);
+  else for (const problem of problems) printError(problem);
 }
 
 function explain(error: unknown): string {
@@ -43,8 +40,8 @@ function explain(error: unknown): string {
   // A missing table or column means that migrations are missing.
   if (UNDEFINED.has(driverError?.code))
     return (
-      `the database is not at this version (${message}): run "${invocation()} migrate", or, ` +
-      `where its tables are in another schema than oauth, set DATABASE_SCHEMA first`
+      `the database is not at this version (${message}). Where its tables are in another schema than oauth, set ` +
+      `DATABASE_SCHEMA; otherwise run:${toPaste('migrate')}`
     );
   return message || String(error);
 }

@@ -8,16 +8,16 @@ const NARROWEST = 20;
 /** Columns of the help where there is no terminal. */
 const WITHOUT_TERMINAL = 80;
 
-/** The id of a grant is base64url, which may begin with a hyphen. */
-const HYPHENATED_ID = /^-[\w-]{42}$/;
+/** The id of a grant is base64url, which may begin with two hyphens. */
+const HYPHENATED_ID = /^--[\w-]{41}$/;
 
-/**
- * How this command line was started, for hints that can be copied: by npm in a checkout, else by its own name, as in an
- * image, which has no npm.
- */
+/** No command has options of one hyphen but this one. */
+const HELP = '-h';
+
+/** The command as it was started, for hints that can be copied: by npm in a checkout; an image has no npm. */
 export function invocation(env: NodeJS.ProcessEnv = process.env): string {
-  return ['operator', 'migrate'].includes(env.npm_lifecycle_event ?? '')
-    ? 'npm run -s operator --'
+  return /^\W?(?:operator|node dev\/operator)\b/.test(env.npm_lifecycle_script ?? '')
+    ? 'npx operator'
     : 'operator';
 }
 
@@ -33,7 +33,8 @@ export class OperatorCommand extends Command {
 
   constructor(name?: string) {
     super(name);
-    this.exitOverride().helpCommand(false);
+    // A command reads its options itself; otherwise its parent would read, and drop, the -- before its arguments.
+    this.exitOverride().helpCommand(false).enablePositionalOptions();
     this.configureHelp({
       styleTitle: bold,
       minWidthToWrap: NARROWEST,
@@ -64,21 +65,27 @@ export class OperatorCommand extends Command {
     });
   }
 
-  /** Takes an id that begins with a hyphen as an argument: Commander takes it for an unknown option. */
+  /**
+   * Takes an id or a name that begins with a hyphen as an argument: Commander takes it for an unknown option. One that begins
+   * with two hyphens follows `--`, unless it is the id of a grant.
+   */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
-    const isOption = (arg: string) => arg.startsWith('-') && !HYPHENATED_ID.test(arg);
-    if (this.commands.length > 0 || unknown.some(isOption)) return { operands, unknown };
-    return { operands: [...operands, ...unknown], unknown: [] };
+    if (this.registeredArguments.length === 0) return { operands, unknown };
+    const end = unknown.indexOf('--');
+    const [before, after] = end < 0 ? [unknown, []] : [unknown.slice(0, end), unknown.slice(end + 1)];
+    const isOption = (arg: string) => arg === HELP || (arg.startsWith('--') && !HYPHENATED_ID.test(arg));
+    if (before.some(isOption)) return { operands, unknown };
+    return { operands: [...operands, ...before, ...after], unknown: [] };
   }
 
   override error(message: string, options?: ErrorOptions): never {
-    this.showHelpAfterError(`See: ${this.commandLine()} --help`);
+    this.showHelpAfterError(`See:\n  ${this.commandLine()} --help`);
     // Commander's text for an argument names neither what it is nor what was expected of it.
-    const clear = message.replace(
-      /command-argument value '(.*)' is invalid for argument '/s,
-      "'$1' is invalid for '",
-    );
+    const prefix = "error: command-argument value '";
+    const clear = message.startsWith(prefix)
+      ? `error: '${message.slice(prefix.length).replace("' is invalid for argument '", "' is invalid for '")}`
+      : message;
     // Commander quotes what was typed: control characters of pasted text must not reach the terminal.
     return super.error(printableLines(clear), options);
   }
@@ -122,7 +129,7 @@ export class OperatorCommand extends Command {
 }
 
 /** An item of a list: a term, and its description after two spaces or more. */
-const ITEM = /^( {2}\S+ {2,})(.*)$/;
+const ITEM = /^( {2}\S+ {2,})([^ ].*)$/;
 
 /** Wraps each line at `width`: an item under its description, a line to copy, which begins with a space, not at all. */
 function wrapped(text: string, width: number, help: Help): string {

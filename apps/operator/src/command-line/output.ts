@@ -1,5 +1,6 @@
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';
+import { hanging, widthOf, wrapped } from './wrap.js';
 
 export interface JsonOption {
   json?: boolean | undefined;
@@ -51,15 +52,24 @@ const escaped = (character: string): string =>
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
+/** Prints text for people, wrapped at the width of the terminal. */
 export function printLine(text = ''): void {
+  printRaw(wrapped(text, widthOf(process.stdout)));
+}
+
+/** Prints text that is read by a program, or copied as a whole. */
+export function printRaw(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints one name and value per line, with the values aligned. */
+/** Prints one name and value per line, with the values aligned. Replaces control characters. */
 export function printFields(fields: Readonly<Record<string, string>>): void {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length));
-  for (const [name, value] of Object.entries(fields))
-    printLine(`${styled('bold', name)}${' '.repeat(width - name.length)}  ${value}`);
+  const lines = Object.entries(fields).map((line) => line.map(printable) as [string, string]);
+  const width = Math.max(...lines.map(([name]) => name.length));
+  for (const [name, value] of lines)
+    printRaw(
+      hanging(`${styled('bold', name)}${' '.repeat(width - name.length)}  `, value, widthOf(process.stdout)),
+    );
 }
 
 /**
@@ -71,8 +81,7 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
   const clean = rows.map((row) =>
     row.map((cell) => (typeof cell === 'string' ? printable(cell) : { ...cell, text: printable(cell.text) })),
   );
-  const { isTTY, columns } = process.stdout;
-  for (const line of tableLines(heading, clean, isTTY && columns ? columns : Infinity)) printLine(line);
+  for (const line of tableLines(heading, clean, widthOf(process.stdout))) printRaw(line);
 }
 
 /** Replaces control characters of untrusted text, which must not reach the terminal. */
@@ -92,5 +101,14 @@ export function counted(count: number, noun: string): string {
 
 /** Writes a warning to stderr, so that stdout holds the result only. Replaces control characters. */
 export function warn(text: string): void {
-  process.stderr.write(`${styled('yellow', 'warning:', process.stderr)} ${printableLines(text)}\n`);
+  printMessage(styled('yellow', 'warning:', process.stderr), text);
+}
+
+/** Writes an error to stderr. Replaces control characters. */
+export function printError(text: string): void {
+  printMessage(styled('red', 'error:', process.stderr), text);
+}
+
+function printMessage(kind: string, text: string): void {
+  process.stderr.write(`${wrapped(`${kind} ${printableLines(text)}`, widthOf(process.stderr))}\n`);
 }

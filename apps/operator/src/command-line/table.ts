@@ -1,12 +1,15 @@
 import stringWidth from 'string-width';
 import { styled, type Style } from './style.js';
+import { hanging } from './wrap.js';
 
 /** Text of a table, perhaps with a style. */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 const GAP = 2;
-/** Columns whose values are copied, or would be wrong if shortened. */
-const WHOLE = /(?:^|_)(?:id|reference|fingerprint|at|on|time|url)$/;
+/** Columns whose values are copied. */
+const COPIED = /(?:^|_)(?:id|reference|fingerprint|url|address)$/;
+/** A day or a time, which would be wrong if shortened. */
+const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
 /** A shortened column keeps this width, or that of its heading. */
 const NARROWEST = 10;
 
@@ -25,8 +28,11 @@ export function tableLines(
   const natural = heading.map((name, column) =>
     Math.max(stringWidth(name), ...rows.map((row) => stringWidth(textOf(row[column])))),
   );
-  const widths = fitted(heading, natural, columns);
-  if (!widths) return rows.flatMap((row, at) => (at === 0 ? [] : ['']).concat(block(heading, row)));
+  const isWhole = heading.map(
+    (name, column) => COPIED.test(name) || rows.some((row) => TIME.test(textOf(row[column]))),
+  );
+  const widths = fitted(heading, natural, isWhole, columns);
+  if (!widths) return rows.flatMap((row, at) => (at === 0 ? [] : ['']).concat(block(heading, row, columns)));
   const line = (row: readonly Cell[], style?: Style) =>
     row
       .map((cell, column) => {
@@ -41,10 +47,15 @@ export function tableLines(
 }
 
 /** @returns the widths of the columns; null if the table cannot be made narrow enough */
-function fitted(heading: readonly string[], natural: readonly number[], columns: number): number[] | null {
+function fitted(
+  heading: readonly string[],
+  natural: readonly number[],
+  isWhole: readonly boolean[],
+  columns: number,
+): number[] | null {
   const least = heading.map((name, column) => {
     const width = natural[column] ?? 0;
-    return WHOLE.test(name) ? width : Math.min(width, Math.max(NARROWEST, stringWidth(name)));
+    return isWhole[column] ? width : Math.min(width, Math.max(NARROWEST, stringWidth(name)));
   });
   const free = columns - GAP * (heading.length - 1);
   if (sum(least) > free) return null;
@@ -58,13 +69,13 @@ function fitted(heading: readonly string[], natural: readonly number[], columns:
   return widths;
 }
 
-function block(heading: readonly string[], row: readonly Cell[]): string[] {
+function block(heading: readonly string[], row: readonly Cell[], columns: number): string[] {
   const width = Math.max(...heading.map((name) => stringWidth(name)));
   return row.flatMap((cell, column) => {
     if (textOf(cell) === '') return [];
     const name = heading[column] ?? '';
     const padding = ' '.repeat(width - stringWidth(name) + GAP);
-    return `${inStyle(name, 'bold')}${padding}${inStyle(textOf(cell), styleOf(cell))}`.trimEnd();
+    return hanging(inStyle(name, 'bold') + padding, inStyle(textOf(cell), styleOf(cell)), columns).trimEnd();
   });
 }
 

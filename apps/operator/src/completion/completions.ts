@@ -43,7 +43,7 @@ export function completionsOf(command: Command, path = ''): Completions[] {
 
 /** @param name of an argument, or the flags of an option, such as `--require-par <true|false>` */
 function valueOf({ argChoices }: Argument | Option, name: string): Value {
-  const [, placeholder = name] = /<(.+)>/.exec(name) ?? [];
+  const [, placeholder = name] = /<([^<>]+)>/.exec(name) ?? [];
   const words = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : []);
   if (words.length > 0) return { kind: 'words', words };
   return { kind: /^(?:file|path|folder)$/i.test(placeholder) ? 'file' : 'text' };

@@ -1,8 +1,16 @@
 import type { AuditReader } from '#audit/reader.js';
+import type { TrailSettings } from '../settings/settings.js';
+
+/** NATS as the user of the audit trail, and the variable that says so. */
+export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url: string; variable: string } {
+  return AUDIT_NATS_URL === ''
+    ? { url: NATS_URL, variable: 'NATS_URL' }
+    : { url: AUDIT_NATS_URL, variable: 'AUDIT_NATS_URL' };
+}
 
 /** Opens the audit trail for the length of `work`. @throws Error that says what is missing in NATS */
 export async function withAuditTrail<T>(
-  natsUrl: string,
+  settings: TrailSettings,
   work: (reader: AuditReader) => Promise<T>,
 ): Promise<T> {
   // Loaded on demand: help and wrong input need none of it.
@@ -10,14 +18,15 @@ export async function withAuditTrail<T>(
     import('#audit/reader.js'),
     import('#audit/streams.js'),
   ]);
-  const reader = await AuditReader.open(natsUrl).catch((cause: unknown) => {
-    throw new Error('NATS (NATS_URL) does not answer: the audit trail cannot be read', { cause });
+  const { url, variable } = trailServer(settings);
+  const reader = await AuditReader.open(url).catch((cause: unknown) => {
+    throw new Error(`NATS (${variable}) does not answer: the audit trail cannot be read`, { cause });
   });
   try {
     return await work(reader);
   } catch (cause) {
     if (isUnserved(cause))
-      throw new Error('NATS (NATS_URL) has no JetStream: there is no audit trail', { cause });
+      throw new Error(`NATS (${variable}) has no JetStream: there is no audit trail`, { cause });
     throw cause;
   } finally {
     await reader.close();

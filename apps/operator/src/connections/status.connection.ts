@@ -1,6 +1,12 @@
-import type { NatsConnection } from '@nats-io/transport-node';
-import { SUBJECTS } from '#introspection/contract.js';
-import { parseServiceStatus, type ServiceStatus } from '#platform/status/service-status.js';
+import { createInbox, type NatsConnection } from '@nats-io/transport-node';
+import { natsOptions } from '#platform/nats/nats.connection.js';
+import {
+  parseServiceStatus,
+  type ServiceStatus,
+  STATUS_SERVICES,
+  statusInbox,
+  statusSubject,
+} from '#platform/status/service-status.js';
 import { warn } from '../command-line/output.js';
 import { withNats } from './nats.connection.js';
 
@@ -28,11 +34,44 @@ export async function runningServices(natsUrl: string): Promise<ServiceStatus[]>
   return (await askServices(natsUrl)).map(({ status }) => status);
 }
 
+/** Times of the running services, in seconds; the shortest, where processes disagree. Absent if no process reports it. */
+export interface ServiceTimes {
+  readonly codeLifetime?: number;
+  readonly retryWindow?: number;
+}
+
+/** The times that applications must keep. Without NATS, or if nothing runs, none: a warning says so. */
+export async function serviceTimes(natsUrl: string): Promise<ServiceTimes> {
+  const statuses = await runningServices(natsUrl).catch(() => []);
+  const shortest = (variable: string): number | undefined => {
+    const values = statuses.map(({ settings = {} }) => settings[variable]);
+    const times = values.filter((value): value is number => Number.isInteger(value) && Number(value) >= 0);
+    return times.length > 0 ? Math.min(...times) : undefined;
+  };
+  const [codeLifetime, retryWindow] = [shortest('CODE_LIFETIME'), shortest('RETRY_WINDOW')];
+  if (codeLifetime === undefined || retryWindow === undefined)
+    warn(
+      'no token app answers over NATS (NATS_URL): the text does not say how long codes and retries are valid',
+    );
+  return {
+    ...(codeLifetime !== undefined && { codeLifetime }),
+    ...(retryWindow !== undefined && { retryWindow }),
+  };
+}
+
 /** As runningServices, with the times, so that clocks can be compared. */
 export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
+  const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   let answers: AnsweredStatus[];
   try {
-    answers = await withNats(natsUrl, collect, LIMIT_MS);
+    answers = await withNats(
+      natsUrl,
+      async (nats) => {
+        const all = STATUS_SERVICES.map((service) => collect(nats, inboxPrefix, service));
+        return (await Promise.all(all)).flat();
+      },
+      LIMIT_MS,
+    );
   } catch (cause) {
     throw new Error('NATS (NATS_URL) does not answer: the running services cannot be asked', { cause });
   }
@@ -41,18 +80,39 @@ export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
   return [...byName].sort(([one], [other]) => one.localeCompare(other)).map(([, answer]) => answer);
 }
 
-async function collect(nats: NatsConnection): Promise<AnsweredStatus[]> {
-  const options = { strategy: 'stall', stall: SILENCE_MS, maxWait: FIRST_ANSWER_MS } as const;
+/** @param service which the answers must be of: NATS lets no other service answer in this inbox */
+async function collect(
+  nats: NatsConnection,
+  inboxPrefix: string,
+  service: string,
+): Promise<AnsweredStatus[]> {
   const answers: AnsweredStatus[] = [];
   const askedAt = Date.now();
-  for await (const message of await nats.requestMany(SUBJECTS.serviceStatus, '{}', options)) {
-    // NATS itself says so, with an empty message, if nothing responds.
-    if (message.data.length === 0) continue;
-    try {
-      answers.push({ status: parseServiceStatus(message.json()), askedAt, answeredAt: Date.now() });
-    } catch {
-      warn('a service answered with a status that this version cannot read');
-    }
-  }
+  await new Promise<void>((resolve, reject) => {
+    const inbox = createInbox(statusInbox(inboxPrefix, service));
+    const end = (error?: Error): void => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      if (error) reject(error);
+      else resolve();
+    };
+    const subscription = nats.subscribe(inbox, {
+      callback: (error, message) => {
+        // NATS itself says so, with an empty message, if nothing responds.
+        if (error || message.data.length === 0) return end(error ?? undefined);
+        clearTimeout(timer);
+        timer = setTimeout(end, SILENCE_MS);
+        try {
+          const status = parseServiceStatus(message.json());
+          if (status.service !== service) throw new Error('it is of another service');
+          answers.push({ status, askedAt, answeredAt: Date.now() });
+        } catch {
+          warn(`a process of ${service} answered with a status that this version cannot read`);
+        }
+      },
+    });
+    let timer = setTimeout(end, FIRST_ANSWER_MS);
+    nats.publish(statusSubject(service), '{}', { reply: inbox });
+  });
   return answers;
 }

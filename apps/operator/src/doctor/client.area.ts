@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { withStores } from '../connections/database.connection.js';
-import { readScopes } from '../scope/read-scopes.js';
+import { readableScopes } from '../scope/read-scopes.js';
 import type { DoctorSettings } from '../settings/settings.js';
 import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
@@ -20,7 +20,7 @@ async function examine(settings: DoctorSettings): Promise<(Finding | NotChecked)
     secrets: await stores.secrets.listAll(),
   }));
   const hosts = await resolveHosts(hostsToResolve(clients));
-  const pkce = await clientsWithoutPkce(settings.NATS_URL);
+  const pkce = await clientsWithoutPkce(settings);
   const scopes = knownScopes();
   const around = {
     now: Date.now(),
@@ -36,12 +36,10 @@ async function examine(settings: DoctorSettings): Promise<(Finding | NotChecked)
 }
 
 function knownScopes(): { names: readonly string[] | null; notChecked: NotChecked[] } {
-  try {
-    return { names: readScopes().value.names, notChecked: [] };
-  } catch {
-    const reason = 'SCOPES_FILE cannot be read here: scope list says why';
-    return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
-  }
+  const scopes = readableScopes();
+  if (scopes) return { names: scopes.names, notChecked: [] };
+  const reason = 'SCOPES_FILE cannot be read here: scope list says why';
+  return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
 }
 
 /** Which hosts DNS does not know. A name server that does not answer is no proof that a host is gone. */

@@ -1,8 +1,7 @@
 import type { ClientType } from '#oauth/client.js';
 import { registrationProblem } from '#oauth/redirect-uri.js';
 import { quoted } from '../command-line/input.js';
-import { invocation } from '../command-line/operator-command.js';
-import { shellQuoted, shellWord } from '../command-line/shell.js';
+import { toPaste } from '../command-line/shell.js';
 import { check, type Checks, type Finding } from './finding.js';
 
 export const CLIENT_CHECKS = {
@@ -129,7 +128,12 @@ export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectU
 
 function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  const replace = `register the right address: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)} --add-redirect-uri https://…`;
+  // A client keeps at least one.
+  const remove =
+    client.redirectUris.length === 1
+      ? ' --remove-redirect-uri needs --add-redirect-uri with another one'
+      : toPaste('client', 'update', client.clientId, '--remove-redirect-uri', uri);
+  const replace = `register the right address, and remove this one:${remove}`;
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
   if (url?.protocol === 'http:' && !LOOPBACK_HOSTS.has(host))
@@ -152,7 +156,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-unresolvable',
         subject,
         problem: `${quoted(uri)}: there is no host ${host} in DNS`,
-        remedy: `ask the application's owner; if it is gone: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)}`,
+        remedy: `ask the application's owner; if it is gone:${remove}`,
       },
     ];
   if (url?.protocol !== 'http:') return [];
@@ -162,7 +166,7 @@ function redirectUri(client: ExaminedClient, uri: string, unresolvable: Readonly
         check: 'redirect-uri-loopback',
         subject,
         problem: `${quoted(uri)} is on the machine of whoever clicks Allow: it is for trying out`,
-        remedy: `register a second application for development, and remove it here: ${invocation()} client update ${shellWord(client.clientId)} --remove-redirect-uri ${shellQuoted(uri)}`,
+        remedy: `register a second application for development, and remove it here:${remove}`,
       },
     ];
   if (host !== 'localhost') return [];
@@ -180,7 +184,8 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   if (client.type === 'public') return [];
   const subject = subjectOf(client);
   const { clientId } = client;
-  const rotate = `${invocation()} client secret rotate ${shellWord(clientId)}`;
+  const rotate = toPaste('client', 'secret', 'rotate', clientId);
+  const remove = toPaste('client', 'delete', clientId);
   const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   if (live.length === 0)
     return [
@@ -188,35 +193,35 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
         check: 'client-without-secret',
         subject,
         problem: 'no secret of it is live: it cannot get tokens',
-        remedy: `if it is still in use: ${rotate}; otherwise: ${invocation()} client delete ${shellWord(clientId)}`,
+        remedy: `if it is still in use:${rotate}\notherwise:${remove}`,
       },
     ];
   const findings: Finding[] = [];
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
-    const revoke = `${invocation()} client secret revoke ${shellWord(clientId)} ${secret.id}`;
+    const revoke = toPaste('client', 'secret', 'revoke', clientId, secret.id);
     // Only one of the rules for each secret: the remedy is the same.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       findings.push({
         check: 'secret-rotation-open',
         subject,
         problem: `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was made (${usage(secret)})`,
-        remedy: `when the application uses the new one: ${revoke}`,
+        remedy: `when the application uses the new one:${revoke}`,
       });
     else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
       findings.push({
         check: 'secret-never-used',
         subject,
         problem: `secret ${secret.id} is ${age} days old, and was never used`,
-        remedy: `ask where it is; if nobody needs it: ${revoke}, or ${invocation()} client delete ${shellWord(clientId)}`,
+        remedy: `ask where it is; if nobody needs it:${revoke}\nif nobody needs the application:${remove}`,
       });
     else if (age > OLD_DAYS)
       findings.push({
         check: 'secret-old',
         subject,
         problem: `secret ${secret.id} is ${age} days old (${usage(secret)})`,
-        remedy: `${rotate}, hand the new one over, then revoke the old one`,
+        remedy: `make a new one, hand it over, then revoke the old one:${rotate}`,
       });
   }
   return findings;
@@ -229,13 +234,17 @@ function usage({ lastUsedOn }: ExaminedSecret): string {
 function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
   const unknown = known === null ? [] : client.scopes.filter((scope) => !known.includes(scope));
   if (unknown.length === 0) return [];
-  const rest = client.scopes.filter((scope) => !unknown.includes(scope)).join(' ');
+  // A client keeps at least one.
+  const remove =
+    unknown.length === client.scopes.length
+      ? ' --remove-scope needs --add-scope with one that is declared'
+      : toPaste('client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
   return [
     {
       check: 'client-scope-unknown',
       subject: subjectOf(client),
       problem: `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
-      remedy: `${invocation()} client update ${shellWord(client.clientId)} --scope ${shellQuoted(rest || '…')}`,
+      remedy: `remove them:${remove}`,
     },
   ];
 }

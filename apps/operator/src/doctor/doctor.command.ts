@@ -45,7 +45,7 @@ async function run({ failOn, skip, ...options }: Options): Promise<void> {
     addressArea(settings),
     ...processAreas(settings),
     databaseArea(settings),
-    natsArea(settings.NATS_URL),
+    natsArea(settings),
     certificateArea(settings),
     clientArea(settings),
   ].map((area) => (skip.includes(area.name) ? skipped(area) : area));

@@ -1,6 +1,6 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/service-status.js';
-import { invocation } from '../command-line/operator-command.js';
+import { toPaste } from '../command-line/shell.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
 import { check, type Checks, type Finding, noneChecked, type NotChecked } from './finding.js';
 
@@ -53,7 +53,7 @@ export function examineKeys(
           check: 'key-old',
           subject,
           problem: `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
-          remedy: `${invocation()} keys next`,
+          remedy: `begin a rotation:${toPaste('keys', 'next')}`,
         },
       ];
     // A key that has signed nothing yet is the next one.
@@ -68,7 +68,7 @@ export function examineKeys(
           check: 'key-unneeded',
           subject,
           problem: `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
-          remedy: `${invocation()} keys next prints TOKEN_KEYS without it`,
+          remedy: `this prints TOKEN_KEYS without it:${toPaste('keys', 'next')}`,
         },
       ];
     return [];

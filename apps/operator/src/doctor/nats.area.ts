@@ -1,7 +1,10 @@
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { AUDIT_STREAMS } from '#audit/event.js';
+import type { AuditRetention } from '#audit/retention.js';
 import { natsOptions } from '#platform/nats/nats.connection.js';
+import { trailServer } from '../connections/audit-trail.connection.js';
 import { withNats } from '../connections/nats.connection.js';
+import { type DoctorSettings, retentionOf } from '../settings/settings.js';
 import { isLoopback } from './address.checks.js';
 import type { Area } from './finding.js';
 import { examineNats, NATS_CHECKS, type NatsFacts } from './nats.checks.js';
@@ -13,45 +16,70 @@ const LIMIT_MS = 10_000;
  * Permissions that the operator's user does not need. No app uses exactly these subjects, so a permitted probe reads no message
  * and changes nothing.
  */
-const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
+const SUBSCRIPTIONS: Probes = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
   'oauth.user.doctor': 'read what the product says about users (subscribe to oauth.user.>)',
   '_INBOX.doctor.probe': 'read the answers to others (subscribe to _INBOX.>)',
 };
-const PUBLICATIONS: Readonly<Record<string, string>> = {
+const PUBLICATIONS: Probes = {
   'oauth.user.doctor': 'change users (publish to oauth.user.>)',
 };
-const DELETION = '$JS.API.STREAM.DELETE.DOCTOR';
+/** As the user of the audit trail; there is no stream of that name. */
+const CHANGES: Probes = {
+  '$JS.API.STREAM.DELETE.DOCTOR': 'delete its streams',
+  '$JS.API.STREAM.UPDATE.DOCTOR': 'shorten its streams',
+};
 
-export function natsArea(natsUrl: string): Area {
-  const wanted = Object.values(AUDIT_STREAMS).map(({ name }) => name);
+export function natsArea(settings: DoctorSettings): Area {
+  const wanted = AUDIT_STREAMS.map(({ name }) => name);
   return {
     name: 'nats',
     checks: NATS_CHECKS,
-    examine: async () => examineNats(await readFacts(natsUrl), wanted),
+    examine: async () => examineNats(await readFacts(settings), wanted),
   };
 }
 
-async function readFacts(natsUrl: string): Promise<NatsFacts> {
+async function readFacts(settings: DoctorSettings): Promise<NatsFacts> {
+  const natsUrl = settings.NATS_URL;
+  const { url: trailUrl } = trailServer(settings);
   const servers = natsUrl.split(',').map((server) => new URL(server.trim()));
-  const denied = await withNats(natsUrl, deniedSubjects, LIMIT_MS);
-  const permitted = (operation: 'subscription' | 'publish', probes: Readonly<Record<string, string>>) =>
-    Object.entries(probes)
-      .filter(([subject]) => !denied.has(`${operation} ${subject}`))
-      .map(([, description]) => description);
   return {
     place: servers.map(({ host }) => host).join(','),
     encrypted: servers.every(({ protocol }) => protocol === 'tls:'),
     local: servers.every(({ hostname }) => isLoopback(`http://${hostname}`)),
     anonymous: await acceptsAnonymous(natsUrl),
-    excessive: [...permitted('subscription', SUBSCRIPTIONS), ...permitted('publish', PUBLICATIONS)],
-    mayDeleteTrail: !denied.has(`publish ${DELETION}`),
-    ...(await readStreams(natsUrl)),
+    excessive: await permittedOf(natsUrl, SUBSCRIPTIONS, PUBLICATIONS),
+    shared: userOf(trailUrl) === userOf(natsUrl),
+    trailChanges: await permittedOf(trailUrl, {}, CHANGES),
+    ...(await readStreams(trailUrl, retentionOf(settings))),
   };
 }
 
+const userOf = (url: string): string => new URL(url.split(',')[0] ?? '').username;
+
+/** By subject, what a probe would find. */
+type Probes = Readonly<Record<string, string>>;
+
+/** The descriptions of the probes that are permitted. */
+async function permittedOf(url: string, subscriptions: Probes, publications: Probes): Promise<string[]> {
+  const denied = await withNats(
+    url,
+    (nats) => deniedSubjects(nats, Object.keys(subscriptions), Object.keys(publications)),
+    LIMIT_MS,
+  );
+  const permitted = (operation: string, probes: Probes) =>
+    Object.entries(probes)
+      .filter(([subject]) => !denied.has(`${operation} ${subject}`))
+      .map(([, description]) => description);
+  return [...permitted('subscription', subscriptions), ...permitted('publish', publications)];
+}
+
 /** Tries each probe; NATS answers what is not permitted with an error, in order, before the answer to the flush. */
-async function deniedSubjects(nats: NatsConnection): Promise<ReadonlySet<string>> {
+async function deniedSubjects(
+  nats: NatsConnection,
+  subscriptions: readonly string[],
+  publications: readonly string[],
+): Promise<ReadonlySet<string>> {
   const denied = new Set<string>();
   const deny = (error: unknown) => {
     if (error instanceof PermissionViolationError) denied.add(`${error.operation} ${error.subject}`);
@@ -60,8 +88,8 @@ async function deniedSubjects(nats: NatsConnection): Promise<ReadonlySet<string>
     for await (const event of nats.status()) if (event.type === 'error') deny(event.error);
   };
   void watch();
-  for (const subject of Object.keys(SUBSCRIPTIONS)) nats.subscribe(subject, { callback: deny });
-  for (const subject of [...Object.keys(PUBLICATIONS), DELETION]) nats.publish(subject);
+  for (const subject of subscriptions) nats.subscribe(subject, { callback: deny });
+  for (const subject of publications) nats.publish(subject);
   await nats.flush();
   // The errors are handed over in later turns than they arrive.
   await nats.flush();
@@ -89,12 +117,21 @@ async function acceptsAnonymous(natsUrl: string): Promise<boolean> {
   }
 }
 
-async function readStreams(natsUrl: string): Promise<Pick<NatsFacts, 'streams' | 'noStreams'>> {
+async function readStreams(
+  url: string,
+  retention: AuditRetention,
+): Promise<Pick<NatsFacts, 'streams' | 'noStreams'>> {
   // Loaded on demand: no other part needs it.
-  const { AuditReader } = await import('#audit/reader.js');
-  const reader = await AuditReader.open(natsUrl);
+  const [{ AuditReader }, { differingSettings }] = await Promise.all([
+    import('#audit/reader.js'),
+    import('#audit/streams.js'),
+  ]);
+  const reader = await AuditReader.open(url);
   try {
-    return { streams: await reader.streams() };
+    const streams = await reader.streams();
+    return {
+      streams: streams.map((state) => ({ ...state, differing: differingSettings(state.config, retention) })),
+    };
   } catch (error) {
     return { streams: null, noStreams: error instanceof Error ? error.message : String(error) };
   } finally {

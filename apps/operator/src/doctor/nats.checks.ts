@@ -15,14 +15,19 @@ export const NATS_CHECKS = {
     'ASVS 5.0 12.3.1',
   ),
   'audit-stream-missing': check('error', 'the audit trail is stored', 'ASVS 5.0 16.3.3'),
-  'audit-deletable': check(
+  'audit-shared-account': check(
     'warning',
-    'the operator’s NATS user cannot delete the audit trail',
+    'the audit trail is in a NATS account of its own',
     'ASVS 5.0 16.4.2',
   ),
-  'audit-stream-erasable': check(
+  'audit-deletable': check(
     'warning',
-    'the streams of the audit trail refuse to delete events',
+    'the operator’s NATS user cannot delete or shorten the audit trail',
+    'ASVS 5.0 16.4.2',
+  ),
+  'audit-stream-differs': check(
+    'warning',
+    'the streams of the audit trail are as migrate sets them, and refuse to delete events',
     'ASVS 5.0 16.4.2',
   ),
   'audit-stream-full': check(
@@ -32,6 +37,9 @@ export const NATS_CHECKS = {
   ),
   'audit-single-copy': check('info', 'the audit trail is stored on several servers'),
 } satisfies Checks;
+
+/** A stream, and its settings that are not those of `migrate`. */
+type StreamFacts = Omit<AuditStreamState, 'config'> & { readonly differing: readonly string[] };
 
 export interface NatsFacts {
   /** Host and port of the servers. */
@@ -43,9 +51,12 @@ export interface NatsFacts {
   readonly anonymous: boolean;
   /** Permissions that the user has and does not need, in words. */
   readonly excessive: readonly string[];
-  readonly mayDeleteTrail: boolean;
+  /** Whether the trail has the same NATS user as the product's messages. */
+  readonly shared: boolean;
+  /** How the user of the trail may change it, in words. */
+  readonly trailChanges: readonly string[];
   /** Null if JetStream does not answer, and why. */
-  readonly streams: readonly AuditStreamState[] | null;
+  readonly streams: readonly StreamFacts[] | null;
   readonly noStreams?: string;
 }
 
@@ -54,7 +65,7 @@ const MEGABYTE = 1024 * 1024;
 
 /** @param wanted names of the streams of the audit trail */
 export function examineNats(facts: NatsFacts, wanted: readonly string[]): Finding[] {
-  const { place, encrypted, local, anonymous, excessive, mayDeleteTrail } = facts;
+  const { place, encrypted, local, anonymous, excessive, shared, trailChanges } = facts;
   const found = (
     id: keyof typeof NATS_CHECKS,
     subject: string,
@@ -85,12 +96,21 @@ export function examineNats(facts: NatsFacts, wanted: readonly string[]): Findin
         'give it the permissions of the user operator in k8s/overlays/local/nats/nats.conf',
       ),
     );
-  if (mayDeleteTrail)
+  if (shared)
+    findings.push(
+      found(
+        'audit-shared-account',
+        place,
+        'an app that may publish events can send NATS’s confirmation of them to any subject of the product',
+        'give the trail the accounts and users of k8s/overlays/local/nats/nats.conf, and set AUDIT_NATS_URL',
+      ),
+    );
+  if (trailChanges.length > 0)
     findings.push(
       found(
         'audit-deletable',
         place,
-        'this user may delete its streams',
+        `the user of the audit trail may ${trailChanges.join(' and ')}`,
         'let it publish the $JS.API subjects of k8s/overlays/local/nats/nats.conf only',
       ),
     );
@@ -118,19 +138,18 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
             ? `JetStream does not answer: ${noStreams}`
             : 'there is no such stream: events are lost',
         remedy:
-          'turn on JetStream, and permit the token app to create the streams, which it retries by itself: docs/audit.md',
+          'turn on JetStream, and run migrate, with the administrator of the trail in AUDIT_NATS_URL: docs/audit.md',
       },
     ];
   const findings: Finding[] = [];
-  const { bytes, maxBytes, maxAgeDays, first, replicas, deniesDelete, deniesPurge } = state;
-  const unset = [deniesDelete ? [] : 'deny_delete', deniesPurge ? [] : 'deny_purge'].flat();
-  if (unset.length > 0)
+  const { bytes, maxBytes, maxAgeDays, first, replicas, differing } = state;
+  if (differing.length > 0)
     findings.push({
-      check: 'audit-stream-erasable',
+      check: 'audit-stream-differs',
       subject: `${place} ${name}`,
-      problem: `it lacks ${unset.join(' and ')}: an app that may publish events can delete them too`,
+      problem: `its ${differing.join(', ')} are not as migrate sets them`,
       remedy:
-        'restart the token app, which sets both where it may update the stream, or set them by hand: docs/audit.md',
+        'run migrate, with the administrator of the trail in AUDIT_NATS_URL and the AUDIT_… variables that this command has: docs/audit.md',
     });
   if (maxBytes > 0 && bytes > FULL * maxBytes)
     findings.push({

@@ -1,4 +1,5 @@
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
+import type { TrailSettings } from '../settings/settings.js';
 import type { NotChecked } from './finding.js';
 
 const DAYS = 7;
@@ -8,13 +9,13 @@ const TIME_LIMIT_MS = 8_000;
 
 /** Which clients redeemed codes without PKCE in the last week, and how many, by the audit trail. */
 export async function clientsWithoutPkce(
-  natsUrl: string,
+  settings: TrailSettings,
 ): Promise<{ counts: ReadonlyMap<string, number>; notChecked: NotChecked[] }> {
   const counts = new Map<string, number>();
   let seen = 0;
   const notChecked = (reason: string) => ({ counts, notChecked: [{ check: 'client-without-pkce', reason }] });
   try {
-    await withAuditTrail(natsUrl, async (reader) => {
+    await withAuditTrail(settings, async (reader) => {
       const end = Date.now() + TIME_LIMIT_MS;
       const since = new Date(Date.now() - DAYS * DAY_MS);
       for await (const { client_id: clientId, detail } of reader.read({ types: ['token.issued'], since })) {

@@ -65,7 +65,7 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
           check: 'process-missing',
           subject: service,
           problem: 'no process of it answers',
-          remedy: `start it; if it runs, its NATS user must subscribe to oauth.service.status, and publish to the operator's inbox`,
+          remedy: `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
         },
       ];
     if (running > 1) return [];
@@ -107,7 +107,7 @@ function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding
   );
   return variables.sort().flatMap((variable): Finding[] => {
     const known = sources.flatMap(([name, values]) =>
-      variable in values ? [[name, String(values[variable])] as const] : [],
+      Object.hasOwn(values, variable) ? [[name, String(values[variable])] as const] : [],
     );
     const groups = byValue(known);
     if (groups.size < 2) return [];

@@ -36,7 +36,7 @@ export function printReport({ findings, holding, notChecked }: Diagnosis): void 
       printLine(`  ${printable(finding.subject)}`);
     last = finding;
     printLine(`    ${printable(finding.problem)}`);
-    printLine(`    remedy: ${printable(finding.remedy)}`);
+    for (const line of `remedy: ${finding.remedy}`.split('\n')) printLine(`    ${printable(line)}`);
   }
   if (findings.length > 0) printLine();
   for (const [reason, ids] of byReason(notChecked))

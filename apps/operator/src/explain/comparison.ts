@@ -17,15 +17,15 @@ export interface Comparison {
 type Detail = NonNullable<AuditEvent['detail']>;
 
 /** Names that say more than those of the event. */
-const LABELS: Readonly<Record<string, readonly [sent: string, expected: string]>> = {
-  redirect_uri_mismatch: ['sent', 'in the authorization request'],
-  scope_exceeds: ['asked for', 'granted'],
-  resource_exceeds: ['asked for', 'granted'],
-  other_client: ['client of the request', 'client of the token'],
-  refresh_token_reused: ['generation that was sent', 'current generation'],
-  wrong_kind: ['kind that was sent', 'kind that is needed'],
-  'token scope': ['scope of the token', 'scope that is needed'],
-};
+const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = new Map([
+  ['redirect_uri_mismatch', ['sent', 'in the authorization request']],
+  ['scope_exceeds', ['requested', 'granted']],
+  ['resource_exceeds', ['requested', 'granted']],
+  ['other_client', ['client of the request', 'client of the token']],
+  ['refresh_token_reused', ['generation that was sent', 'current generation']],
+  ['wrong_kind', ['kind that was sent', 'kind that is needed']],
+  ['token scope', ['scope of the token', 'scope that is needed']],
+]);
 
 /** What a check compared, from the event's detail. */
 export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Comparison {
@@ -40,10 +40,10 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     pkce: _,
     ...rest
   } = detail;
-  const [sentLabel, expectedLabel] = LABELS[check] ?? ['sent', 'expected'];
+  const [sentLabel, expectedLabel] = LABELS.get(check) ?? ['sent', 'expected'];
   const values: ComparedValue[] = [
     ...value('sent', redirectUri),
-    ...value('asked for', requested),
+    ...value('requested', requested),
     ...value('registered', registered),
     ...value(sentLabel, sent),
     ...value(expectedLabel, expected),
@@ -56,16 +56,16 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
 function differences(check: string, detail: Detail): Difference[] {
   const { sent, expected, registered, requested, redirect_uri: redirectUri } = detail;
   if (check === 'redirect_uri' && typeof redirectUri === 'string')
-    return [closestDifference(redirectUri, texts(registered))].filter((one) => one !== null);
+    return [closestDifference(redirectUri, textsOf(registered))].filter((one) => one !== null);
   if (
     (check === 'redirect_uri_mismatch' || check === 'dpop htu') &&
     typeof sent === 'string' &&
     typeof expected === 'string'
   )
     return [differenceOf(sent, expected)];
-  if (check === 'scope') return differentScopes(texts(requested), texts(registered));
+  if (check === 'scope') return differentScopes(textsOf(requested), textsOf(registered));
   if (check === 'scope_exceeds' || check === 'resource_exceeds')
-    return differentScopes(texts(sent), texts(expected));
+    return differentScopes(textsOf(sent), textsOf(expected));
   return [];
 }
 
@@ -78,7 +78,7 @@ function differentScopes(asked: readonly string[], allowed: readonly string[]): 
 }
 
 /** A list, or texts separated by spaces. */
-function texts(value: unknown): string[] {
+export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.split(' ').filter((text) => text !== '');
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
@@ -90,7 +90,7 @@ function value(name: string, value: unknown): ComparedValue[] {
   return [{ name, value: textOf(value) }];
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function expiry(expiredAt: unknown, time: string): ComparedValue[] {
   if (typeof expiredAt !== 'string') return [];

@@ -1,11 +1,16 @@
 import { type ChangeObject, diffChars } from 'diff';
 
+/** A part of a difference: in both values, only in what was sent, or only in what was expected. */
+export interface DifferencePart {
+  readonly text: string;
+  readonly only?: 'sent' | 'expected';
+}
+
 /** Two values that had to agree, and where they do not. */
 export interface Difference {
   readonly sent: string;
   readonly expected: string;
-  /** The value with `{+what only the request has+}` and `[-what only the expected value has-]`. */
-  readonly marked: string;
+  readonly parts: readonly DifferencePart[];
 }
 
 /** Texts that share no run of so many characters are shown whole. */
@@ -24,12 +29,30 @@ export function differenceOf(sent: string, expected: string): Difference {
   );
   // Single letters that two different texts happen to share tell nothing.
   if (!parts || longest < Math.min(SHARED_CHARACTERS, sent.length, expected.length))
-    return { sent, expected, marked: `[-${expected}-]{+${sent}+}` };
-  const marked = parts
-    .map(({ value, added, removed }) => (added ? `{+${value}+}` : removed ? `[-${value}-]` : value))
-    .join('');
-  return { sent, expected, marked };
+    return { sent, expected, parts: [onlyExpected(expected), onlySent(sent)] };
+  return {
+    sent,
+    expected,
+    parts: parts.map(({ value, added, removed }) =>
+      added ? onlySent(value) : removed ? onlyExpected(value) : { text: value },
+    ),
+  };
 }
+
+/** Marks a part: `{+only in what was sent+}`, `[-only in what was expected-]`. */
+export function marked({ text, only }: DifferencePart): string {
+  if (only === undefined) return text;
+  return only === 'sent' ? `{+${text}+}` : `[-${text}-]`;
+}
+
+/** The whole difference in one text. */
+export function markedText({ parts }: Difference): string {
+  return parts.map(marked).join('');
+}
+
+const onlySent = (text: string): DifferencePart => ({ text, only: 'sent' });
+
+const onlyExpected = (text: string): DifferencePart => ({ text, only: 'expected' });
 
 /** Compares a value with the one of several that it resembles most. @returns null if there is nothing to compare with */
 export function closestDifference(sent: string, candidates: readonly string[]): Difference | null {

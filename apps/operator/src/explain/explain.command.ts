@@ -8,6 +8,7 @@ import { type JsonOption, printResult } from '../command-line/output.js';
 import { withAuditTrail } from '../connections/audit-trail.connection.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings } from '../settings/settings.js';
+import { markedText } from './difference.js';
 import { printExplanation, printSummary } from './explain.report.js';
 import { explainReference, type Found, type Progress, summarize } from './explain.service.js';
 import { GrantOwners } from './grant-owners.js';
@@ -51,8 +52,10 @@ async function run(text: string | undefined, { json, client, since }: Options): 
     const found = await explainReference(reader, owners, reference, progress);
     end();
     if (found.explanation === null) throw unknown(reference, found.similar, await reader.streams());
-    const { explanation, around } = found;
-    printResult({ json }, asJson(explanation, around), () => printExplanation(explanation, around));
+    const { explanation, around, uses } = found;
+    printResult({ json }, asJson(explanation, around, uses), () =>
+      printExplanation(explanation, around, uses),
+    );
   });
 }
 
@@ -62,7 +65,7 @@ async function explainClient(clientId: string, text = '1h', options: JsonOption)
   await withTrail(async ({ reader, owners, progress, end }) => {
     const summary = await summarize(reader, owners, { clientId, since }, progress);
     end();
-    if (summary.refused + summary.succeeded === 0 && !(await owners.knowsClient(clientId)))
+    if (summary.refused + summary.succeeded === 0 && (await owners.client(clientId)) === null)
       throw unknownClient(clientId);
     const result = { client_id: clientId, since: since.toISOString(), ...summary };
     printResult(options, result, () => printSummary(summary, { clientId, since }));
@@ -81,7 +84,7 @@ async function withTrail(
   const settings = readSettings(ChangeSettings);
   const bar = progressBar('events read');
   try {
-    await withAuditTrail(settings.NATS_URL, (reader) =>
+    await withAuditTrail(settings, (reader) =>
       work({
         reader,
         owners: new GrantOwners(settings),
@@ -128,6 +131,7 @@ function asJson(
     remedies,
   }: Found['explanation'] & object,
   around: readonly object[],
+  uses: readonly object[],
 ): object {
   return {
     reference,
@@ -137,10 +141,16 @@ function asJson(
     check: event.check ?? null,
     title,
     meaning,
-    ...comparison,
+    values: comparison.values,
+    differences: comparison.differences.map((difference) => ({
+      sent: difference.sent,
+      expected: difference.expected,
+      marked: markedText(difference),
+    })),
     remedies,
     event,
     other_events: others,
     around,
+    uses,
   };
 }

@@ -1,20 +1,27 @@
 import type { AuditEvent } from '#audit/event.js';
+import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { counted, printable, printFields, printLine, printTable } from '../command-line/output.js';
 import { styled } from '../command-line/style.js';
-import type { Comparison } from './comparison.js';
-import type { Difference } from './difference.js';
-import type { Explanation, Remedy } from './explanation.js';
+import { type Comparison, textOf } from './comparison.js';
+import { type Difference, marked } from './difference.js';
+import type { Explanation } from './explanation.js';
 import type { RefusalSummary } from './refusal-summary.js';
+import type { Remedy } from './remedies.js';
 
 /** Who the parties of the guide are, for the operator. */
-const PARTIES: Readonly<Record<string, string>> = {
+const PARTIES: Readonly<Record<Party, string>> = {
   application: 'developer of the application',
   user: 'user',
   operator: 'operator (you)',
   platform: 'platform team',
 };
 
-export function printExplanation(explanation: Explanation, around: readonly AuditEvent[]): void {
+/** @param uses of the grant, for a code or token that was used again */
+export function printExplanation(
+  explanation: Explanation,
+  around: readonly AuditEvent[],
+  uses: readonly AuditEvent[],
+): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
@@ -36,6 +43,8 @@ export function printExplanation(explanation: Explanation, around: readonly Audi
     Client: clientId,
     User: userId === null ? null : String(userId),
     Grant: grantId,
+    Address: one(explanation, (from) => from.address) ?? null,
+    'User agent': one(explanation, (from) => from.user_agent) ?? null,
     Operator: event.operator ?? null,
   });
   if (title === null) printLine('\nThis request was not refused.');
@@ -45,6 +54,7 @@ export function printExplanation(explanation: Explanation, around: readonly Audi
   }
   printComparison(comparison);
   printRemedies(remedies);
+  printUses(uses);
   printAround(around, clientId);
 }
 
@@ -59,8 +69,10 @@ function one<Value>(
 function printComparison({ values, differences }: Comparison): void {
   if (values.length === 0) return;
   heading('Values');
-  const width = Math.max(...values.map(({ name }) => name.length));
-  for (const { name, value } of values) printLine(`  ${name.padEnd(width)}  ${printable(value)}`);
+  // Names of details are untrusted too: every publisher of events chooses them.
+  const lines = values.map(({ name, value }) => [printable(name), printable(value)] as const);
+  const width = Math.max(...lines.map(([name]) => name.length));
+  for (const [name, value] of lines) printLine(`  ${name.padEnd(width)}  ${value}`);
   if (differences.length === 0) return;
   heading('Difference, character by character');
   for (const difference of differences) printLine(`  ${coloured(difference)}`);
@@ -68,17 +80,42 @@ function printComparison({ values, differences }: Comparison): void {
 }
 
 /** The marks are readable without colour. */
-function coloured({ marked }: Difference): string {
-  return printable(marked)
-    .replaceAll(/\{\+.*?\+\}/g, (part) => styled('green', part))
-    .replaceAll(/\[-.*?-\]/g, (part) => styled('red', part));
+function coloured({ parts }: Difference): string {
+  return parts
+    .map((part) => {
+      const text = printable(marked(part));
+      return part.only ? styled(part.only === 'sent' ? 'green' : 'red', text) : text;
+    })
+    .join('');
 }
 
 function printRemedies(remedies: readonly Remedy[]): void {
   if (remedies.length === 0) return;
   heading('Who can fix it, the likeliest first');
-  for (const { party, action } of remedies)
-    printLine(`  ${styled('bold', PARTIES[party] ?? party)}: ${printable(unquoted(action))}`);
+  for (const { party, action, commands } of remedies) {
+    printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
+    // Alone on its line, so that nothing else is pasted with it.
+    for (const command of commands) printLine(`    ${printable(command)}`);
+  }
+}
+
+/** When and where the tokens of the grant were used: theft looks like two callers. */
+function printUses(uses: readonly AuditEvent[]): void {
+  if (uses.length === 0) return;
+  heading('Uses of the grant');
+  printTable(
+    ['time', 'event', 'generation', 'address', 'user_agent', 'reference'],
+    uses.map(({ time, type, detail = {}, address, user_agent, reference }) => [
+      time,
+      type,
+      textOf(detail['generation'] ?? detail['sent'] ?? ''),
+      address ?? '',
+      user_agent ?? '',
+      reference ?? '',
+    ]),
+  );
+  if (uses.every(({ address }) => address === undefined))
+    printLine('  The addresses are not recorded: AUDIT_CLIENT_ADDRESS is not true.');
 }
 
 function printAround(around: readonly AuditEvent[], clientId: string | null): void {
@@ -115,7 +152,7 @@ export function printSummary(
       Reference: reference,
     };
     fields(one);
-    if (remedy !== null) printLine(`${PARTIES[party ?? ''] ?? ''}: ${printable(unquoted(remedy))}`);
+    if (party !== null && remedy !== null) printLine(`${PARTIES[party]}: ${unquoted(remedy)}`);
   }
 }
 
@@ -126,7 +163,7 @@ function heading(text: string): void {
 
 function fields(values: Readonly<Record<string, string | null>>): void {
   const present = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null);
-  printFields(Object.fromEntries(present.map(([name, value]) => [name, printable(value)])));
+  printFields(Object.fromEntries(present));
 }
 
 /** The guide marks code for its page; a terminal needs no marks around what can be copied. */

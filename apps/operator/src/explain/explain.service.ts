@@ -1,6 +1,7 @@
-import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
+import { AUDIT_KINDS, AUDIT_TYPES, type AuditEvent, type AuditType } from '#audit/event.js';
 import type { AuditReader } from '#audit/reader.js';
-import { type Explanation, explanationOf, isRefusal } from './explanation.js';
+import { readableScopes } from '../scope/read-scopes.js';
+import { clientIdOf, type Explanation, explanationOf, isRefusal } from './explanation.js';
 import type { GrantOwner, GrantOwners } from './grant-owners.js';
 import { isSimilar } from './reference.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
@@ -19,17 +20,31 @@ const RECENT_MS = 24 * 60 * 60_000;
 
 /** Almost every reference that is reported belongs to an event of these types. They are few, so they are searched first. */
 const REFUSALS: readonly AuditType[] = [
-  ...AUDIT_STREAMS.refusals.types,
+  ...AUDIT_KINDS.refusals.types,
   'token.reuse_detected',
   'grant.revoked',
   'consent.denied',
 ];
 
+/** Events of which each is a use of a code or refresh token. */
+const USES: readonly AuditType[] = [
+  'token.issued',
+  'token.refreshed',
+  'token.retried',
+  'token.reuse_detected',
+];
+const MAX_USES = 20;
+
 /** Reports how many stored events have been read. */
 export type Progress = (read: number, total: number) => void;
 
 export type Found =
-  | { readonly explanation: Explanation; readonly around: readonly AuditEvent[] }
+  | {
+      readonly explanation: Explanation;
+      readonly around: readonly AuditEvent[];
+      /** Of the grant, the latest, for a code or token that was used again; otherwise empty. */
+      readonly uses: readonly AuditEvent[];
+    }
   | { readonly explanation: null; readonly similar: readonly string[] };
 
 /** Finds the request of a reference in the audit trail, and what the same client did at that time. */
@@ -50,8 +65,18 @@ export async function explainReference(
   for (const pass of passes) {
     const events = await eventsOf(reader, { reference, ...pass, similar, progress });
     if (!isNotEmpty(events)) continue;
-    const explanation = explanationOf(reference, events, await ownerOf(events, owners));
-    return { explanation, around: await eventsAround(reader, explanation, progress) };
+    const owner = await ownerOf(events, owners);
+    const clientId = clientIdOf(events, owner);
+    const client = clientId === null ? undefined : await owners.client(clientId);
+    const explanation = explanationOf(reference, events, owner, {
+      client,
+      scopes: readableScopes()?.names ?? null,
+    });
+    return {
+      explanation,
+      around: await eventsAround(reader, explanation, progress),
+      uses: await usesOf(reader, explanation, progress),
+    };
   }
   return { explanation: null, similar: [...similar] };
 }
@@ -131,6 +156,21 @@ async function eventsAround(
     .toSorted((one, other) => distance(one) - distance(other))
     .slice(0, MAX_AROUND)
     .toSorted((one, other) => one.time.localeCompare(other.time));
+}
+
+/** The issues and refreshes of the grant whose code or token was used again, and that use. */
+async function usesOf(
+  reader: AuditReader,
+  { event, grantId }: Explanation,
+  progress: Progress,
+): Promise<AuditEvent[]> {
+  if (event.type !== 'token.reuse_detected' || grantId === null) return [];
+  const uses: AuditEvent[] = [];
+  for await (const use of reader.read({ grantId, types: USES }, progress)) {
+    uses.push(use);
+    if (uses.length > MAX_USES) uses.shift();
+  }
+  return uses;
 }
 
 function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {

@@ -1,3 +1,5 @@
+import type { ClientWithSecrets } from '#database/client/client.js';
+import { isClientId } from '#oauth/client.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { warn } from '../command-line/output.js';
 import { withStores } from '../connections/database.connection.js';
@@ -11,32 +13,42 @@ export interface GrantOwner {
 }
 
 /**
- * The clients and users of grants. The event of a token that an API refused names only the grant, because the token app refuses
- * most of them without reading a store. Without PostgreSQL nobody is found, and a warning says so.
+ * The clients and users of grants, and the registrations of clients. The event of a token that an API refused names only the grant,
+ * because the token app refuses most of them without reading a store. Without PostgreSQL nothing is found, and a warning says so.
+ * An identifier of an event may be any text: one that PostgreSQL cannot have, such as one with NUL, is not looked up.
  */
 export class GrantOwners {
+  private isUnavailable = false;
+
   constructor(private readonly settings: DatabaseSettings) {}
 
-  find(grantId: string): Promise<GrantOwner | null> {
-    return this.ask(({ grants }) => grants.find(grantId), null);
+  async find(grantId: string): Promise<GrantOwner | null> {
+    return isClientId(grantId) ? this.ask(({ grants }) => grants.find(grantId), null) : null;
   }
 
   /** Which of some grants are to this client. */
   ofClient(clientId: string, grantIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.ask(({ grants }) => grants.ofClient(clientId, grantIds), new Set<string>());
+    return this.ask(
+      ({ grants }) => grants.ofClient(clientId, grantIds.filter(isClientId)),
+      new Set<string>(),
+    );
   }
 
-  /** Whether the client is registered; assumed without PostgreSQL. */
-  async knowsClient(clientId: string): Promise<boolean> {
-    return this.ask(async ({ clients }) => (await clients.find(clientId)) !== null, true);
+  /** The client as it is registered now; null if it is not, undefined without PostgreSQL. */
+  async client(clientId: string): Promise<ClientWithSecrets | null | undefined> {
+    return isClientId(clientId) ? this.ask(({ clients }) => clients.find(clientId), undefined) : null;
   }
 
   private async ask<T>(question: (stores: Stores) => Promise<T>, unknown: T): Promise<T> {
+    if (this.isUnavailable) return unknown;
     try {
       return await withStores(this.settings, question);
     } catch (error) {
       if (!(error instanceof DependencyUnavailableError)) throw error;
-      warn('PostgreSQL (DATABASE_URL) does not answer: calls of APIs cannot be assigned to applications');
+      warn(
+        'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of calls of APIs, are not known',
+      );
+      this.isUnavailable = true;
       return unknown;
     }
   }

@@ -10,9 +10,8 @@ const OF_A_PROXY = /^[0-9a-f]{32}$/;
  * @throws InputError that says what a reference looks like
  */
 export function referenceIn(text: string): string {
-  const found = text
-    .replace(/^.*(?:error_reference|reference)\W+/i, '')
-    .replaceAll(/^["'\s]+|["'\s.,]+$/g, '');
+  const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
+  const [, found = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
   if (REFERENCE.test(found)) return found;
   if (OF_A_PROXY.test(found))
     throw new InputError([

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '#audit/event.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
+import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { isRefusal } from './explanation.js';
 
 /** Everything that was refused for one cause. */
@@ -9,7 +10,7 @@ export interface RefusalGroup {
   readonly title: string | null;
   /** Who can fix it, the likeliest first, and how. */
   readonly remedy: string | null;
-  readonly party: string | null;
+  readonly party: Party | null;
   readonly count: number;
   readonly first: string;
   readonly last: string;

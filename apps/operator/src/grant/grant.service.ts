@@ -2,7 +2,7 @@ import type { AuditRecord } from '#audit/event.js';
 import type { AdministeredGrant, GrantOwner, GrantPage } from '#database/grant/grant-administration.store.js';
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
-import { invocation } from '../command-line/operator-command.js';
+import { toPaste } from '../command-line/shell.js';
 import { unknownClient } from '../client/client.service.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
@@ -29,7 +29,7 @@ export async function listGrants(
 export async function findGrant(settings: DatabaseSettings, id: string): Promise<AdministeredGrant> {
   const grant = await withStores(settings, ({ grants }) => grants.find(id));
   if (!grant)
-    throw new InputError([`there is no grant ${quoted(id)}: see ${invocation()} grant list --ended`]);
+    throw new InputError([`there is no grant ${quoted(id)}. See:${toPaste('grant', 'list', '--ended')}`]);
   return grant;
 }
 
@@ -48,7 +48,7 @@ export async function revokeGrant(settings: ChangeSettings, id: string): Promise
   try {
     await applyRevocations(settings.NATS_URL, { user_id: userId }, 'the grant is revoked');
   } finally {
-    await recordCommand(settings.NATS_URL, event);
+    await recordCommand(settings, event);
   }
   return revoked;
 }
@@ -82,7 +82,7 @@ export async function revokeGrants(
         await applyRevocations(settings.NATS_URL, whose, 'the grants are revoked');
       }
     } finally {
-      await recordCommand(settings.NATS_URL, revocationOf(owner, revoked));
+      await recordCommand(settings, revocationOf(owner, revoked));
     }
     return revoked;
   });

@@ -96,7 +96,7 @@ function problemsOf(
       id: 'no_process',
       severity: 'error',
       what: `no process of ${app} answers, so that its keys are unknown`,
-      remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status`,
+      remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status.${app}`,
     })),
     ...(signing.length > 1
       ? [

@@ -4,11 +4,13 @@ import {
   type JsonOption,
   printable,
   printLine,
+  printRaw,
   printResult,
   printTable,
   warn,
 } from '../command-line/output.js';
 import { readSecretLine } from '../command-line/secret-input.js';
+import { toPaste } from '../command-line/shell.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, KeySettings } from '../settings/settings.js';
 import { countByService, type KeyReport, type ReportedKey, type RingProcess } from './key-report.js';
@@ -72,7 +74,7 @@ async function next({
   const step = await prepareStep(settings, begin);
   printResult({ json }, { ...step, tokenKeys: undefined, token_keys: step.tokenKeys }, () => {
     process.stderr.write(`${explain(step)}\n`);
-    printLine(step.tokenKeys);
+    printRaw(step.tokenKeys);
   });
 }
 
@@ -99,11 +101,11 @@ function explain({ step, action, keys }: RotationStep): string {
     sign: `lets ${named} sign: every running process can verify it`,
     remove: `removes ${named}: no live token needs it any more`,
   }[action];
-  const then = step === STEPS ? 'check with "keys list"' : 'run "keys next" again';
+  const then = toPaste('keys', step === STEPS ? 'list' : 'next');
   return (
     `Step ${step} of ${STEPS} ${what}.\n` +
     'The next value of TOKEN_KEYS is on stdout, and is secret. Set it for authorize and token, restart every process of both one after\n' +
-    `the other, then ${then}.\n`
+    `the other. Then:${then}\n`
   );
 }
 

@@ -24,7 +24,7 @@ export async function prepareStep(settings: KeySettings, begin: boolean): Promis
     ...(await readKeys(settings)),
     newKey: () => randomBytes(32).toString('base64url'),
   });
-  await recordCommand(settings.NATS_URL, {
+  await recordCommand(settings, {
     type: 'operator.command',
     detail: { command: 'keys next', action: step.action, keys: step.keys },
   });

@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createStreams } from '../audit/create-streams.js';
 import { recordCommand } from '../audit/record-command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printLine, printResult, type JsonOption } from '../command-line/output.js';
+import { printLine, printResult, type JsonOption, warn } from '../command-line/output.js';
+import { trailServer } from '../connections/audit-trail.connection.js';
 import { readSettings } from '../settings/read-settings.js';
-import { DatabaseSettings } from '../settings/settings.js';
+import { DatabaseSettings, MigrateSettings } from '../settings/settings.js';
 
 const POLL_MS = 1_000;
 
 /** Migrations are a separate step: no service applies them when it starts. */
 export function migrateCommand(): OperatorCommand {
   return new OperatorCommand('migrate')
-    .description("bring the database's tables up to date")
+    .description("bring the database's tables and the streams of the audit trail up to date")
     .option('--wait', 'apply nothing, and wait until another process has applied everything')
-    .jsonOption('print JSON: the names of the migrations that were applied')
+    .jsonOption('print JSON: the names of the migrations that were applied, and whether there are streams')
     .notes('Safe to run several times at once: one run applies, the others wait and find nothing left.')
     .examples('migrate', 'migrate --wait')
     .action(({ wait = false, ...options }: JsonOption & { wait?: boolean }) =>
@@ -21,17 +23,20 @@ export function migrateCommand(): OperatorCommand {
 }
 
 async function applyMigrations(options: JsonOption): Promise<void> {
-  const { DATABASE_URL, DATABASE_SCHEMA: schema } = readSettings(DatabaseSettings);
+  const settings = readSettings(MigrateSettings);
   const { migrate } = await import('#database/connection/migrate.js');
-  const applied = await migrate(DATABASE_URL, { schema });
-  printResult(options, { applied }, () => {
+  const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });
+  const hasTrail = trailServer(settings).url !== '';
+  if (hasTrail) await createStreams(settings);
+  printResult(options, { applied, streams: hasTrail }, () => {
     for (const name of applied) printLine(`applied ${name}`);
     if (applied.length === 0) printLine('nothing to apply: the database is up to date');
+    if (hasTrail) printLine('the streams of the audit trail are up to date');
   });
-  // Migrations need the database only, and run before NATS is there.
-  const { NATS_URL } = process.env;
-  if (NATS_URL && applied.length > 0)
-    await recordCommand(NATS_URL, { type: 'operator.command', detail: { command: 'migrate', applied } });
+  if (!hasTrail)
+    warn('AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated');
+  else if (applied.length > 0)
+    await recordCommand(settings, { type: 'operator.command', detail: { command: 'migrate', applied } });
 }
 
 async function waitForMigrations(options: JsonOption): Promise<void> {

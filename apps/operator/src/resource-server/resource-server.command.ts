@@ -3,8 +3,9 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { recordCommand } from '../audit/record-command.js';
 import { nameProblems } from '../client/client.dto.js';
 import { InputError, quoted, Rule, validated } from '../command-line/input.js';
-import { invocation, OperatorCommand } from '../command-line/operator-command.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
 import { printFields, printLine, printResult, printTable, type JsonOption } from '../command-line/output.js';
+import { toPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
@@ -60,7 +61,7 @@ async function create({ json, ...options }: JsonOption & { name?: string }): Pro
     printFields(created);
     printLine('\nThe secret is shown only once: the service stores its hash. Send both by HTTP Basic.');
   });
-  await recordCommand(settings.NATS_URL, { type: 'resource_server.created', detail: { id, name } });
+  await recordCommand(settings, { type: 'resource_server.created', detail: { id, name } });
 }
 
 async function list(options: JsonOption): Promise<void> {
@@ -70,7 +71,7 @@ async function list(options: JsonOption): Promise<void> {
   const servers = found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
   printResult(options, servers, () => {
     if (servers.length === 0)
-      return printLine(`There is no account yet; see ${invocation()} resource-server create --help`);
+      return printLine(`There is no account yet. See:${toPaste('resource-server', 'create', '--help')}`);
     printTable(
       ['id', 'created_at', 'name'],
       servers.map(({ id, created_at, name }) => [id, created_at.slice(0, 10), name]),
@@ -83,11 +84,11 @@ async function revoke(id: string, options: JsonOption): Promise<void> {
   const revoked = await withStores(settings, ({ resourceServers }) => resourceServers.revoke(id));
   if (!revoked)
     throw new InputError([
-      `there is no resource server ${quoted(id)}: see ${invocation()} resource-server list`,
+      `there is no resource server ${quoted(id)}. See:${toPaste('resource-server', 'list')}`,
     ]);
   printResult(options, { id, revoked: true }, () =>
     printLine(`Revoked ${id}: it may not introspect tokens any more.`),
   );
   await publishClientChanged(settings.NATS_URL, id);
-  await recordCommand(settings.NATS_URL, { type: 'resource_server.revoked', detail: { id } });
+  await recordCommand(settings, { type: 'resource_server.revoked', detail: { id } });
 }

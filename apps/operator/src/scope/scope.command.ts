@@ -1,6 +1,7 @@
 import { untranslated } from '#oauth/scope-file.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printLine, printResult, printTable, type JsonOption, warn } from '../command-line/output.js';
+import { apisOfServices } from '../settings/read-settings.js';
 import { readScopes } from './read-scopes.js';
 
 /** The scopes, which a file declares: nothing to create here. */
@@ -14,7 +15,7 @@ export function scopeCommand(): OperatorCommand {
     .description('check the file of the scopes (SCOPES_FILE) and list them')
     .jsonOption()
     .notes(
-      'The services read the same file when they start. Each reports the SHA-256 of what it read, in its log and in the ' +
+      'Finds what the services refuse: set API_URL and OTHER_API_URLS as there. They read the same file when they start. Each reports the SHA-256 of what it read, in its log and in the ' +
         'metric oauth_configuration_file_info.',
     )
     .examples('scope list', 'scope list --json')
@@ -24,9 +25,11 @@ export function scopeCommand(): OperatorCommand {
 }
 
 function list(options: JsonOption): void {
-  const { path, digest, value: catalogue } = readScopes();
-  const scopes = catalogue.scopes.map(({ name, isDefault, resource, description, texts }) => ({
+  const apis = apisOfServices();
+  const { path, digest, value: catalogue } = readScopes('', apis);
+  const scopes = catalogue.scopes.map(({ name, access, isDefault, resource, description, texts }) => ({
     name,
+    access,
     default: isDefault,
     resource: resource || null,
     description,
@@ -34,9 +37,10 @@ function list(options: JsonOption): void {
   }));
   printResult(options, { file: path, sha256: digest, scopes }, () => {
     printTable(
-      ['name', 'default', 'resource', 'description'],
+      ['name', 'access', 'default', 'resource', 'description'],
       scopes.map(({ name, resource, description, ...one }) => [
         name,
+        one.access,
         one.default ? 'yes' : 'no',
         resource ?? 'API_URL',
         description,
@@ -44,6 +48,11 @@ function list(options: JsonOption): void {
     );
     printLine(`\n${path}\nsha256 ${digest}`);
   });
+  const unchecked = catalogue.scopes.filter(({ resource }) => apis === null && resource !== '');
+  if (unchecked.length > 0)
+    warn(
+      `the services refuse a resource that is neither API_URL nor one of OTHER_API_URLS; to check it, set both here as there: ${unchecked.map(({ name, resource }) => `${name} (${resource})`).join(', ')}`,
+    );
   const missing = untranslated(catalogue);
   if (missing.length > 0)
     warn(`the consent page shows English where a text is missing: ${missing.join(', ')}`);

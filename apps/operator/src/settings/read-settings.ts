@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
+import { listOf } from '#platform/configuration/variables.js';
 
 /** Variables, and the fields of run.json that hold their values. */
 const FIELDS = {
@@ -10,7 +11,9 @@ const FIELDS = {
   AUTH_URL: 'auth_url',
   BASE_URL: 'base_url',
   API_URL: 'api_url',
+  OTHER_API_URLS: 'other_api_urls',
   NATS_URL: 'nats_url',
+  AUDIT_NATS_URL: 'audit_nats_url',
   SCOPES_FILE: 'scopes_file',
   TOKEN_KEYS: 'token_keys',
 } as const;
@@ -39,9 +42,19 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
 
 /** The file of the scopes: the one of the environment, else the one of a running `npm start`, else the default. */
 export function scopesFile(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.SCOPES_FILE) return env.SCOPES_FILE;
+  return optionalSettings(env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
+}
+
+/** Origins of the APIs of the services; null unless OTHER_API_URLS says which there are besides API_URL. */
+export function apisOfServices(env: NodeJS.ProcessEnv = process.env): readonly string[] | null {
+  const { API_URL = '', OTHER_API_URLS } = optionalSettings(env);
+  return OTHER_API_URLS === undefined ? null : listOf(`${API_URL},${OTHER_API_URLS}`);
+}
+
+/** Settings of a command that needs none: those of the environment, then those of a running `npm start`. */
+function optionalSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   const running = env.DATABASE_URL || env.NODE_ENV === 'production' ? null : runningProduct(runFile(env));
-  return running?.['SCOPES_FILE'] ?? DEFAULT_SCOPES_FILE;
+  return { ...running, ...withoutEmpty(env) };
 }
 
 /** The file that `npm start` writes while it runs, and removes at its end; LOCAL_DIR moves the folder. */

@@ -113,8 +113,10 @@ export function userCommand(): OperatorCommand {
   user
     .command('enable')
     .argument(...LOGIN)
-    .description('let a disabled user log in again; they have to allow applications again')
+    .description('let a user whom the operator disabled log in again; they have to allow applications again')
+    .option('--override-product', 'also if the product has disabled the user')
     .jsonOption()
+    .notes('A user whom the product has disabled stays disabled: it enables them by oauth.user.upsert.')
     .examples('user enable ada@example.com')
     .action(enable);
 
@@ -150,30 +152,32 @@ async function create({
     printFields({ ...created, id: String(id), locale: locale ?? 'none', password: generated ?? 'as given' });
     if (generated) printLine('\nThe password is shown only once: the service stores its hash.');
   });
-  await recordCommand(settings.NATS_URL, { type: 'user.created', user_id: id });
+  await recordCommand(settings, { type: 'user.created', user_id: id });
 }
 
 async function list({ json, ...options }: JsonOption): Promise<void> {
   const filter = validated(UserListDto, options);
   const { page, more } = await listUsers(readSettings(DatabaseSettings), filter);
-  const users = page.map(({ id, username, email, name, createdAt, disabledAt }) => ({
+  const users = page.map(({ id, username, email, name, createdAt, disabledAt, disabledBy }) => ({
     id,
     username,
     email,
     name,
     created_at: createdAt.toISOString(),
     disabled_at: disabledAt?.toISOString() ?? null,
+    disabled_by: disabledBy,
   }));
   printResult({ json }, users, () => {
     if (users.length === 0) return printLine('No users found.');
     printTable(
-      ['id', 'username', 'email', 'created_at', 'disabled_at', 'name'],
-      users.map(({ id, username, email, name, created_at, disabled_at }) => [
+      ['id', 'username', 'email', 'created_at', 'disabled_at', 'disabled_by', 'name'],
+      users.map(({ id, username, email, name, created_at, disabled_at, disabled_by }) => [
         String(id),
         username,
         printable(email),
         created_at.slice(0, 10),
         disabled_at?.slice(0, 10) ?? '',
+        disabled_by.join(', '),
         printable(name),
       ]),
     );
@@ -187,6 +191,7 @@ async function show(login: string, options: JsonOption): Promise<void> {
     id: user.id,
     username: user.username,
     email: user.email,
+    email_verified: user.emailVerified,
     name: user.name,
     issuer: user.issuer,
     external_id: user.externalId,
@@ -196,6 +201,7 @@ async function show(login: string, options: JsonOption): Promise<void> {
     organization_id: user.organizationId,
     created_at: user.createdAt.toISOString(),
     disabled_at: user.disabledAt?.toISOString() ?? null,
+    disabled_by: user.disabledBy,
     live_grants: user.liveGrants,
   };
   printResult(options, described, () =>
@@ -207,9 +213,10 @@ async function show(login: string, options: JsonOption): Promise<void> {
   );
 }
 
-function fieldText(value: string | number | boolean | null): string {
+function fieldText(value: string | number | boolean | readonly string[] | null): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return String(value ?? 'none');
+  if (typeof value === 'object') return value?.join(', ') || 'none';
+  return String(value);
 }
 
 async function update(login: string, { json, ...options }: JsonOption): Promise<void> {
@@ -220,7 +227,7 @@ async function update(login: string, { json, ...options }: JsonOption): Promise<
   printResult({ json }, { username, locale }, () =>
     printLine(`${username} now sees the pages in ${languageOf(locale)}.`),
   );
-  await recordCommand(settings.NATS_URL, { type: 'user.updated', user_id: id, detail: { locale } });
+  await recordCommand(settings, { type: 'user.updated', user_id: id, detail: { locale } });
 }
 
 async function changePassword(
@@ -245,7 +252,7 @@ async function changePassword(
       printLine(`\n  ${generated}\n\nIt is shown only once: the service stores its hash.`);
   });
   const detail = { sessions_ended: endSessions };
-  await recordCommand(settings.NATS_URL, { type: 'user.password_changed', user_id: id, detail });
+  await recordCommand(settings, { type: 'user.password_changed', user_id: id, detail });
 }
 
 async function disable(login: string, options: JsonOption): Promise<void> {
@@ -260,17 +267,28 @@ async function disable(login: string, options: JsonOption): Promise<void> {
   );
 }
 
-async function enable(login: string, options: JsonOption): Promise<void> {
+async function enable(
+  login: string,
+  { overrideProduct = false, ...options }: JsonOption & { overrideProduct?: boolean },
+): Promise<void> {
   const settings = readSettings(ChangeSettings);
-  const { id, username, wasDisabled } = await enableUser(settings, login);
-  printResult(options, { id, username, disabled: false, disabled_before: wasDisabled }, () =>
-    printLine(
-      wasDisabled
-        ? `Enabled ${username}, who has to log in and allow each application again.`
-        : `${username} was not disabled.`,
-    ),
-  );
-  await recordCommand(settings.NATS_URL, { type: 'user.enabled', user_id: id });
+  const { id, username, wasDisabled, disabledBy } = await enableUser(settings, login, overrideProduct);
+  const disabled = disabledBy.length > 0;
+  const result = { id, username, disabled, disabled_before: wasDisabled, disabled_by: disabledBy };
+  printResult(options, result, () => {
+    if (!wasDisabled) printLine(`${username} was not disabled.`);
+    else if (disabled)
+      printLine(
+        `${username} stays disabled, because the product has disabled them, too.\n` +
+          'It enables them by oauth.user.upsert with "active": true; --override-product does so here.',
+      );
+    else printLine(`Enabled ${username}, who has to log in and allow each application again.`);
+  });
+  await recordCommand(settings, {
+    type: 'user.enabled',
+    user_id: id,
+    detail: { disabled_by: disabledBy },
+  });
 }
 
 async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {

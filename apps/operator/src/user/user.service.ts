@@ -1,6 +1,7 @@
 import { DuplicateUserError, type User } from '#database/user/user.js';
 import type {
   Disabling,
+  Enabling,
   UserAccount,
   UserAccountDetails,
   UserFilter,
@@ -8,7 +9,7 @@ import type {
 import { recordCommand } from '../audit/record-command.js';
 import { InputError, quoted } from '../command-line/input.js';
 import { printable } from '../command-line/output.js';
-import { invocation } from '../command-line/operator-command.js';
+import { toPaste } from '../command-line/shell.js';
 import { withStores } from '../connections/database.connection.js';
 import { applyRevocations } from '../connections/nats.connection.js';
 import type { Stores } from '../connections/stores.js';
@@ -101,21 +102,22 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
   try {
     await applyRevocations(settings.NATS_URL, { user_id: id }, `${username} is disabled`);
   } finally {
-    await recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id, detail });
+    await recordCommand(settings, { type: 'user.disabled', user_id: id, detail });
   }
   return disabled;
 }
 
-/** Lets a disabled user log in again. */
+/** Undoes `disableUser`; with `overrideProduct` also the disable of the product. */
 export async function enableUser(
   settings: DatabaseSettings,
   login: string,
-): Promise<User & { wasDisabled: boolean }> {
+  overrideProduct: boolean,
+): Promise<User & Enabling> {
   return withStores(settings, async (stores) => {
     const user = await findUser(stores, login);
-    const wasDisabled = await stores.accounts.enable(user.id);
-    if (wasDisabled === null) throw unknownUser(login);
-    return { ...user, wasDisabled };
+    const enabling = await stores.accounts.enable(user.id, overrideProduct);
+    if (!enabling) throw unknownUser(login);
+    return { ...user, ...enabling };
   });
 }
 
@@ -132,11 +134,11 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
     const applyAll = (state: string) =>
       applyRevocations(settings.NATS_URL, { user_id: id }, `${username} ${state}`);
     const disabled = await stores.accounts.disable(id);
-    if (disabled?.first) await recordCommand(settings.NATS_URL, { type: 'user.disabled', user_id: id });
+    if (disabled?.first) await recordCommand(settings, { type: 'user.disabled', user_id: id });
     await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
     // Neither name nor address: the trail outlives the person's data.
-    if (deleted) await recordCommand(settings.NATS_URL, { type: 'user.deleted', user_id: id });
+    if (deleted) await recordCommand(settings, { type: 'user.deleted', user_id: id });
     // Not zero if the user was enabled and allowed something between the two steps.
     if (deleted?.revokedGrants) await applyAll('is deleted');
     const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
@@ -162,5 +164,5 @@ export async function findUser({ accounts }: Stores, login: string, hint = ''): 
 }
 
 function unknownUser(login: string, hint = ''): InputError {
-  return new InputError([`there is no user ${quoted(login)}: see ${invocation()} user list${hint}`]);
+  return new InputError([`there is no user ${quoted(login)}${hint}. See:${toPaste('user', 'list')}`]);
 }

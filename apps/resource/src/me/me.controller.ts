@@ -1,20 +1,29 @@
 import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentToken, RequireScope, TokenGuard, type TokenInfo } from '#introspection/index.js';
+import {
+  CurrentToken,
+  RequireScope,
+  ResourceMetadata,
+  TokenGuard,
+  type TokenInfo,
+} from '#introspection/index.js';
 import { Refusals } from '#introspection/refusals.js';
-import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { ME_OPERATION, type MeAnswer } from './me.openapi.js';
 import { ProfileService } from './profile.service.js';
 
-/** The scope that `/v2/me` requires. */
-export const ME_SCOPE = 'profile:read';
+/** Path of its metadata: the well-known part stands between host and path (RFC 9728 3.1). */
+export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
+
+const ME_ROUTE = { scope: ME_SCOPE, metadata: ME_METADATA_PATH };
 
 /** `GET /v2/me`: shows that an access token works, and the profile of its user (docs/specification.md). */
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope(ME_SCOPE)
+@ResourceMetadata(ME_METADATA_PATH)
 export class MeController {
   constructor(
     private readonly profiles: ProfileService,
@@ -31,7 +40,11 @@ export class MeController {
     addLogContext(raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(raw));
     if (!profile)
-      throw this.refusals.invalidToken(reply, 'the user of this access token does not exist any more');
+      throw this.refusals.invalidToken(
+        reply,
+        ME_ROUTE,
+        'the user of this access token does not exist any more',
+      );
     return { status: 'success', data: profile };
   }
 }

@@ -5,14 +5,25 @@ import { apiErrors } from '../openapi/api-errors.js';
 
 /** A user as `/v2/me` shows them. */
 export class Profile {
-  @ApiProperty({ type: 'integer', description: 'Stays the same for the life of the account.' })
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Stays the same for the life of the account. Only this identifies a user (OpenID Connect Core 5.7).',
+  })
   readonly id: number;
 
-  @ApiProperty({ description: 'Unique; the user may change it.' })
-  readonly username: string;
+  @ApiProperty({
+    type: ['string', 'null'],
+    description:
+      'The user may change it. Null if it belongs to another user, or may be an email that is not verified.',
+  })
+  readonly username: string | null;
 
-  @ApiProperty({ description: 'The user may change it.' })
-  readonly email: string;
+  @ApiProperty({
+    type: ['string', 'null'],
+    description: 'The user may change it. Null unless it is verified to be theirs.',
+  })
+  readonly email: string | null;
 
   @ApiProperty({ description: 'As the user writes it.' })
   readonly name: string;

@@ -17,8 +17,9 @@ export class ProfileService {
     this.profiles = new TrustedCache<Profile | null>(connection, {
       max: CACHED_PROFILES,
       fetch: async (id, reference) => {
+        const options = { reference, isRepeatable: true };
         const request = { user_id: Number(id) };
-        const { user } = await connection.request(SUBJECTS.profile, request, parseReply.profile, reference);
+        const { user } = await connection.request(SUBJECTS.profile, request, parseReply.profile, options);
         return user as unknown as Profile | null;
       },
       tags: (_profile, id) => [tagOf.user(id)],

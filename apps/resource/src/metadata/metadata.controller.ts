@@ -1,19 +1,16 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
-import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { serviceDescription } from '#openapi/serve-document.js';
-import { ME_SCOPE } from '../me/me.controller.js';
+import { ME_METADATA_PATH } from '../me/me.controller.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 import {
   API_METADATA_OPERATION,
   ME_METADATA_OPERATION,
   type ProtectedResourceMetadata,
 } from './metadata.openapi.js';
-
-/** Path of the metadata of `/v2/me`: the well-known part stands between host and path (RFC 9728 3.1). */
-export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
 
 /** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
 @Controller()

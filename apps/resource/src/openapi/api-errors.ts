@@ -28,7 +28,7 @@ class ApiErrorBody {
 
 const CHALLENGE: HeaderDescription = {
   description:
-    'Challenge with the error code of RFC 6750 3.1 or RFC 9449 7.1, and `resource_metadata` (RFC 9728 5.1).',
+    'Challenge with the error code of RFC 6750 3.1 or RFC 9449 7.1, the `scope` (RFC 6750 3), and `resource_metadata` (RFC 9728 5.1).',
   required: true,
 };
 

@@ -1,32 +1,33 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Redirect } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { CONTENT_SECURITY_POLICY, errorsPage } from './errors.page.js';
+import { TokenConfiguration } from '../token.configuration.js';
 
-const PAGE = errorsPage();
-
-/** The page that `error_uri` leads to (RFC 6749 4.1.2.1 and 5.2). Its addresses are stable: programs and notes keep them. */
+/**
+ * The address of `error_uri` (RFC 6749 4.1.2.1 and 5.2), which is stable: programs and notes keep it. Redirects to the page,
+ * which the authorize app shows as it shows every page; the browser keeps the fragment (RFC 9110 10.2.2).
+ */
 @Controller(ENDPOINTS.errors)
 export class ErrorsController {
+  constructor(private readonly configuration: TokenConfiguration) {}
+
   @Get()
-  @Header('Content-Type', 'text/html; charset=utf-8')
-  @Header('Content-Language', 'en')
-  @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+  @Redirect()
   @ApiOperation({
     id: 'errors',
     tag: 'Metadata',
     summary: 'Every error, for people',
-    description: 'The page that `error_uri` leads to. Its fragments are stable.',
+    description: 'Where `error_uri` leads. Its fragments are stable.',
     responses: {
-      200: {
-        description: 'What each error and each failed check means, and what to do.',
-        content: { 'text/html': { schema: { type: 'string' } } },
+      302: {
+        description: 'To the page of every error, whose fragments are the same.',
+        headers: { Location: { description: 'The page, at `AUTH_URL`.', required: true } },
       },
       ...OAUTH_BUSY,
     },
   })
-  errors(): string {
-    return PAGE;
+  errors(): { url: string } {
+    return { url: this.configuration.AUTH_URL + ENDPOINTS.errorGuide };
   }
 }

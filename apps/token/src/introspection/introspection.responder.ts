@@ -1,7 +1,6 @@
 import { Controller, Logger } from '@nestjs/common';
 import { Ctx, MessagePattern, type NatsContext, Payload } from '@nestjs/microservices';
 import { AuditPublisher } from '#audit/publisher.js';
-import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import {
@@ -75,31 +74,11 @@ export class IntrospectionResponder {
 
   @MessagePattern(SUBJECTS.profile)
   async profile(@Payload() { user_id: id }: ProfileRequest): Promise<ProfileReply> {
-    const user = await this.users.find(id);
-    return { user: user && profileOf(user) };
+    return { user: (await this.users.profile(id)) as ProfileReply['user'] };
   }
 
   /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
   private async consumed({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }
-}
-
-/** The fields that other services may know, one by one, so that a new column of the table stays private. */
-function profileOf(user: User): Record<string, unknown> {
-  const { id, username, email, name, avatarUrl, bio } = user;
-  const { timeFormat, defaultScheduleId, weekStart, timeZone, organizationId } = user;
-  return {
-    id,
-    username,
-    email,
-    name,
-    avatarUrl,
-    bio,
-    timeFormat,
-    defaultScheduleId,
-    weekStart,
-    timeZone,
-    organizationId,
-  };
 }

@@ -10,7 +10,7 @@ export class ParAnswer {
   })
   readonly request_uri: string;
 
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Seconds for the user to log in.' })
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Seconds for the browser to arrive.' })
   readonly expires_in: number;
 }
 
@@ -34,7 +34,7 @@ export const PAR_OPERATION: OperationDescription = {
       description: 'The request is stored.',
       headers: { 'DPoP-Nonce': DPOP_NONCE },
       content: json(ParAnswer, {
-        pushed: { request_uri: 'urn:ietf:params:oauth:request_uri:8Jp4…', expires_in: 600 },
+        pushed: { request_uri: 'urn:ietf:params:oauth:request_uri:8Jp4…', expires_in: 300 },
       }),
     },
     ...oauthErrors(

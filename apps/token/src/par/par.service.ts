@@ -32,7 +32,7 @@ export const PUSH_LIMITS = {
   confidential: 50_000,
   /** A public client needs no secret, so anyone can push in its name. */
   public: 10_000,
-  /** Pushes for public clients from one address (IPv6: one /64) per lifetime: an office may log in 30 times a minute. */
+  /** Pushes for public clients from one address (IPv6: one /64) in ten minutes: an office may log in 30 times a minute. */
   address: 300,
   /** From one IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could block a client for all users. */
   site: 1_000,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
@@ -24,10 +25,15 @@ const EVENTS = {
   retried: 'token.retried',
 } as const;
 
+/** Bounds the memory of the retries that have an event. */
+const REMEMBERED_RETRIES = 10_000;
+
 /** Issues token pairs for codes and refresh tokens. */
 @Injectable()
 export class TokenService {
   private readonly apis: readonly string[];
+  /** The grants that have retried, and in which generation. */
+  private readonly retries = new LRUCache<string, number>({ max: REMEMBERED_RETRIES });
 
   constructor(
     private readonly clients: ClientAuthenticator,
@@ -81,7 +87,8 @@ export class TokenService {
     const { grantId, grant, pair, transition } = result;
     this.usage.recordGrant(grantId);
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });
-    addAuditEvent(raw, EVENTS[transition]);
+    if (transition !== 'retried' || this.isFirstRetry(grantId, grant.generation))
+      addAuditEvent(raw, EVENTS[transition]);
     return {
       access_token: pair.accessToken,
       refresh_token: pair.refreshToken,
@@ -89,6 +96,13 @@ export class TokenService {
       expires_in: pair.expiresIn,
       scope: pair.scope,
     };
+  }
+
+  /** A client may repeat a refresh as fast as it can. Its other retries of the same token would displace other events. */
+  private isFirstRetry(grantId: string, generation: number): boolean {
+    if (this.retries.get(grantId) === generation) return false;
+    this.retries.set(grantId, generation);
+    return true;
   }
 }
 

@@ -8,10 +8,12 @@ import { RevocationService } from '#grants/revocation.service.js';
 import {
   SUBJECTS,
   type UserChanged,
+  type UserDeleteReply,
   type UserDisableReply,
   type UserUpsertReply,
 } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
+import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
@@ -24,6 +26,7 @@ export class UserChangeService {
     private readonly grants: GrantRecordStore,
     private readonly revocations: RevocationService,
     private readonly nats: NatsConnection,
+    private readonly configuration: TokenConfiguration,
   ) {}
 
   async upsert(message: UserRecord): Promise<UserUpsertReply> {
@@ -39,11 +42,18 @@ export class UserChangeService {
         ? []
         : ['active must be true or absent: oauth.user.disable disables a user']),
       ...(typeof linkByEmail === 'boolean' ? [] : ['link_by_email must be true or false']),
+      ...(linkByEmail === true && this.configuration.LOGIN_LINK_BY_EMAIL !== 'true'
+        ? ['link_by_email needs LOGIN_LINK_BY_EMAIL=true of the token app']
+        : []),
+      ...(linkByEmail === true && record['email_verified'] !== true
+        ? ['link_by_email needs email_verified: true']
+        : []),
     ];
     if ('problems' in read || problems.length > 0) return { status: 'invalid', problems };
     const user = { ...read.user, linkByEmail: linkByEmail === true, enable: active === true };
     try {
       const { id, outcome, disabled } = await this.users.bring(user);
+      if (id === null || outcome === 'deleted') return { status: 'stale' };
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
@@ -54,31 +64,45 @@ export class UserChangeService {
   }
 
   async disable(message: UserRecord): Promise<UserDisableReply> {
-    const { issuer, external_id: externalId, updated_at: updatedAt, ...unknown } = message;
-    // The rules of these fields are those of an upsert, which also has an email.
-    const read = readUserRecord(
-      { ...unknown, issuer, external_id: externalId, updated_at: updatedAt, email: 'a@b' },
-      null,
-      Date.now(),
-    );
-    const problems = [
-      ...('problems' in read ? read.problems : []),
-      ...missing(message, 'issuer', 'external_id', 'updated_at'),
-      ...Object.keys(unknown).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
-    ];
-    if (problems.length > 0) return { status: 'invalid', problems: [...new Set(problems)] };
-    const disabled = await this.accounts.disableIdentity(
-      { issuer, externalId } as Identity,
-      updatedAt as string,
-    );
+    const read = readIdentityChange(message);
+    if ('problems' in read) return { status: 'invalid', ...read };
+    const disabled = await this.accounts.disableIdentity(read.identity, read.updatedAt);
     if (disabled === null) return { status: 'unknown' };
     if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
-    // As the operator's command: every cache first, then the tokens. Also if the user was disabled before, because an earlier
-    // attempt may not have come this far.
-    await this.announce(disabled.id);
-    await this.revocations.apply(await this.grants.revokedOf({ userId: disabled.id }));
+    await this.endAccess(disabled.id);
     const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
     return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
+  }
+
+  /** The order of the operator's command: the row is deleted last, so that a message that is repeated finds the user. */
+  async delete(message: UserRecord): Promise<UserDeleteReply> {
+    const read = readIdentityChange(message);
+    if ('problems' in read) return { status: 'invalid', ...read };
+    const { identity, updatedAt } = read;
+    const disabled = await this.accounts.disableIdentity(identity, updatedAt);
+    if (disabled?.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
+    if (disabled) await this.endAccess(disabled.id);
+    const deleted = await this.accounts.deleteIdentity(identity, updatedAt);
+    if (deleted.outcome === 'unknown') return { status: 'unknown' };
+    if (deleted.outcome === 'deleted_before') return { status: 'unchanged' };
+    const { id, outcome } = deleted;
+    if (outcome === 'stale') return { status: 'stale', user_id: id };
+    // The user was enabled and allowed something between the two steps, or was created after the first.
+    if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
+    return {
+      status: 'deleted',
+      user_id: id,
+      revoked_grants: (disabled?.revokedGrants ?? 0) + deleted.revokedGrants,
+    };
+  }
+
+  /**
+   * Ends the access of a disabled user as the operator's command: every cache first, then the tokens. Also if the user was disabled
+   * before, because an earlier attempt may not have come this far.
+   */
+  private async endAccess(userId: number): Promise<void> {
+    await this.announce(userId);
+    await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }
 
   /** Evicts the user's profile and tokens from every cache, also if nothing changed: an earlier broadcast may be lost. */
@@ -87,6 +111,26 @@ export class UserChangeService {
     // Only when NATS has it is the change answered.
     await this.nats.ping();
   }
+}
+
+/** Reads a message that has an identity and `updated_at`, and nothing else. */
+function readIdentityChange(
+  message: UserRecord,
+): { readonly identity: Identity; readonly updatedAt: string } | { readonly problems: readonly string[] } {
+  const { issuer, external_id: externalId, updated_at: updatedAt, ...unknown } = message;
+  // The rules of these fields are those of an upsert, which also has an email.
+  const read = readUserRecord(
+    { ...unknown, issuer, external_id: externalId, updated_at: updatedAt, email: 'a@b' },
+    null,
+    Date.now(),
+  );
+  const problems = [
+    ...('problems' in read ? read.problems : []),
+    ...missing(message, 'issuer', 'external_id', 'updated_at'),
+    ...Object.keys(unknown).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
+  ];
+  if (problems.length > 0) return { problems: [...new Set(problems)] };
+  return { identity: { issuer, externalId } as Identity, updatedAt: updatedAt as string };
 }
 
 function missing(record: UserRecord, ...names: readonly string[]): string[] {

@@ -3,7 +3,12 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import type { AuditType } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import type { UserRecord } from '#database/user/user-record.js';
-import { SUBJECTS, type UserDisableReply, type UserUpsertReply } from '#introspection/contract.js';
+import {
+  SUBJECTS,
+  type UserDeleteReply,
+  type UserDisableReply,
+  type UserUpsertReply,
+} from '#introspection/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
 /** The event of each outcome that changes a user. A refused or repeated message changes nothing. */
@@ -11,6 +16,7 @@ const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
   created: 'user.created',
   updated: 'user.updated',
   disabled: 'user.disabled',
+  deleted: 'user.deleted',
 };
 
 /** Answers the product, which sends the changes of its users. */
@@ -33,8 +39,16 @@ export class UserResponder {
     return this.logged('user disabled', await this.changes.disable(message));
   }
 
+  @MessagePattern(SUBJECTS.userDelete)
+  async delete(@Payload() message: UserRecord): Promise<UserDeleteReply> {
+    return this.logged('user deleted', await this.changes.delete(message));
+  }
+
   /** The outcome and the user's id: nothing of the profile reaches the log. */
-  private logged<Reply extends UserUpsertReply | UserDisableReply>(msg: string, reply: Reply): Reply {
+  private logged<Reply extends UserUpsertReply | UserDisableReply | UserDeleteReply>(
+    msg: string,
+    reply: Reply,
+  ): Reply {
     const { user_id, status } = reply;
     this.logger.log({ user_id, status, msg });
     const type = EVENTS[status];

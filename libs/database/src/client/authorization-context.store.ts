@@ -68,7 +68,8 @@ const QUERY = `
     (SELECT row_to_json(client) FROM (
        SELECT c.client_id AS "clientId", c.name, c.type, c.redirect_uris AS "redirectUris", c.scopes,
               c.optional_scopes AS "optionalScopes", c.require_par AS "requirePar",
-              c.first_party AS "firstParty", c.disabled_at AS "disabledAt", l.digest AS logo,
+              c.require_state AS "requireState", c.first_party AS "firstParty", c.client_uri AS "clientUri",
+              c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
               c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
        WHERE c.client_id = $1 AND c.deleted_at IS NULL

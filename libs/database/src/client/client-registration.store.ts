@@ -3,15 +3,16 @@ import { DataSource, IsNull, Not } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
 import type { ClientType } from '#oauth/client.js';
-import type { ClientLogo } from './client.js';
+import type { ClientLinks, ClientLogo } from './client.js';
 
 /** The properties of a client that the operator can change. */
-export interface ClientRegistration {
+export interface ClientRegistration extends ClientLinks {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly optionalScopes: readonly string[];
   readonly requirePar: boolean;
+  readonly requireState: boolean;
   readonly firstParty: boolean;
 }
 
@@ -50,7 +51,7 @@ export class ClientRegistrationStore {
       });
       if (!current) return null;
       const { logo, ...changed } = change(registrationOf(current), current.type);
-      const { redirectUris, scopes, optionalScopes } = changed;
+      const { redirectUris, scopes, optionalScopes, contacts } = changed;
       await manager.update(
         ClientEntity,
         { clientId },
@@ -59,6 +60,7 @@ export class ClientRegistrationStore {
           redirectUris: [...redirectUris],
           scopes: [...scopes],
           optionalScopes: [...optionalScopes],
+          contacts: [...contacts],
         },
       );
       if (logo) await writeClientLogo(manager, clientId, logo);
@@ -130,6 +132,18 @@ export class ClientRegistrationStore {
 }
 
 function registrationOf(client: ClientEntity): ClientRegistration {
-  const { name, redirectUris, scopes, optionalScopes, requirePar, firstParty } = client;
-  return { name, redirectUris, scopes, optionalScopes, requirePar, firstParty };
+  const { name, redirectUris, scopes, optionalScopes, requirePar, requireState, firstParty } = client;
+  const { clientUri, policyUri, contacts } = client;
+  return {
+    name,
+    redirectUris,
+    scopes,
+    optionalScopes,
+    requirePar,
+    requireState,
+    firstParty,
+    clientUri,
+    policyUri,
+    contacts,
+  };
 }

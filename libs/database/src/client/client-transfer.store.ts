@@ -3,7 +3,7 @@ import { DataSource, type EntityManager, In, IsNull } from 'typeorm';
 import type { ClientType } from '#oauth/client.js';
 import { writeClientLogo } from './client-logo.store.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import type { ClientLogo } from './client.js';
+import type { ClientLinks, ClientLogo } from './client.js';
 
 /** A live client secret as another installation can take it over. */
 export interface TransferredSecret {
@@ -14,7 +14,7 @@ export interface TransferredSecret {
 }
 
 /** Everything that a client is, as another installation can take it over. */
-export interface TransferredClient {
+export interface TransferredClient extends ClientLinks {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
@@ -22,6 +22,7 @@ export interface TransferredClient {
   readonly scopes: readonly string[];
   readonly optionalScopes: readonly string[];
   readonly requirePar: boolean;
+  readonly requireState: boolean;
   readonly firstParty: boolean;
   readonly disabled: boolean;
   readonly createdAt: Date;
@@ -152,6 +153,7 @@ async function writeClient(
     redirectUris: [...client.redirectUris],
     scopes: [...client.scopes],
     optionalScopes: [...client.optionalScopes],
+    contacts: [...client.contacts],
   };
   const state =
     disabled === (before?.disabled ?? false) ? {} : { disabledAt: disabled ? () => 'now()' : null };

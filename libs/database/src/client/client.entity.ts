@@ -57,6 +57,9 @@ export class ClientEntity {
   @Column({ name: 'require_par', type: 'boolean', default: false })
   requirePar: boolean;
 
+  @Column({ name: 'require_state', type: 'boolean', default: true })
+  requireState: boolean;
+
   @Column({ type: 'text', array: true, default: () => `'{profile:read}'` })
   scopes: string[];
 
@@ -65,6 +68,15 @@ export class ClientEntity {
 
   @Column({ name: 'first_party', type: 'boolean', default: false })
   firstParty: boolean;
+
+  @Column({ name: 'client_uri', type: 'text', nullable: true })
+  clientUri: string | null;
+
+  @Column({ name: 'policy_uri', type: 'text', nullable: true })
+  policyUri: string | null;
+
+  @Column({ type: 'text', array: true, default: () => `'{}'` })
+  contacts: string[];
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

@@ -4,7 +4,7 @@ import { DataSource, IsNull, Not, type SelectQueryBuilder } from 'typeorm';
 import { generateClientId, type ClientType, isClientId } from '#oauth/client.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { writeClientLogo } from './client-logo.store.js';
-import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from './client.js';
+import { type ClientLinks, type ClientLogo, type ClientWithSecrets, DuplicateClientError } from './client.js';
 import { violatedConstraint } from '../connection/errors.js';
 
 export interface NewClient {
@@ -20,9 +20,12 @@ export interface NewClient {
   secretHash?: Buffer;
   /** Whether its authorization requests must be pushed (RFC 9126); false if absent. */
   requirePar?: boolean;
+  /** Authorization requests need a `state`; true if absent. */
+  requireState?: boolean;
   /** Whether users are not asked for consent; false if absent. */
   firstParty?: boolean;
   logo?: ClientLogo;
+  links?: ClientLinks;
   /** Generated if absent. */
   clientId?: string;
 }
@@ -37,6 +40,20 @@ export class ClientStore {
     if (!isClientId(clientId)) return null;
     const found = await this.withLiveSecrets().andWhere('client.clientId = :clientId', { clientId }).getOne();
     return found && toClient(found);
+  }
+
+  /** Identifiers of the clients that a person means: of the one with this identifier, else of all with this name, oldest first. */
+  async identify(idOrName: string): Promise<string[]> {
+    const found = await this.dataSource.manager.find(ClientEntity, {
+      select: { clientId: true },
+      where: [
+        { clientId: idOrName, deletedAt: IsNull() },
+        { name: idOrName, deletedAt: IsNull() },
+      ],
+      order: { createdAt: 'ASC', clientId: 'ASC' },
+    });
+    const ids = found.map(({ clientId }) => clientId);
+    return ids.includes(idOrName) ? [idOrName] : ids;
   }
 
   /** Lists every client, oldest first. */
@@ -73,8 +90,10 @@ export class ClientStore {
     optionalScopes = [],
     secretHash,
     requirePar = false,
+    requireState = true,
     firstParty = false,
     logo,
+    links = { clientUri: null, policyUri: null, contacts: [] },
     clientId = generateClientId(),
   }: NewClient): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
@@ -88,7 +107,10 @@ export class ClientStore {
         scopes: [...scopes],
         optionalScopes: [...optionalScopes],
         requirePar,
+        requireState,
         firstParty,
+        ...links,
+        contacts: [...links.contacts],
         disabledAt: null,
       });
       await manager.insert(ClientEntity, client).catch((error: unknown) => {
@@ -120,8 +142,8 @@ export class ClientStore {
 }
 
 function toClient(entity: ClientEntity): ClientWithSecrets {
-  const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, firstParty } = entity;
-  const { secrets = [], logo, createdAt, disabledAt } = entity;
+  const { clientId, name, type, redirectUris, scopes, optionalScopes, requirePar, requireState } = entity;
+  const { firstParty, clientUri, policyUri, contacts, secrets = [], logo, createdAt, disabledAt } = entity;
   return {
     clientId,
     name,
@@ -130,7 +152,11 @@ function toClient(entity: ClientEntity): ClientWithSecrets {
     scopes,
     optionalScopes,
     requirePar,
+    requireState,
     firstParty,
+    clientUri,
+    policyUri,
+    contacts,
     disabledAt,
     logo: logo?.digest ?? null,
     secrets: secrets.map(({ id, hash }) => ({ id, hash })),

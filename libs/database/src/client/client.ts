@@ -1,7 +1,17 @@
 import type { OAuthClient } from '#oauth/client.js';
 
+/** Pages and contacts of an application (RFC 7591 2), which our pages link to. */
+export interface ClientLinks {
+  /** Home page; null if it has none. */
+  readonly clientUri: string | null;
+  /** Privacy policy; null if it has none. */
+  readonly policyUri: string | null;
+  /** Email addresses or URLs. */
+  readonly contacts: readonly string[];
+}
+
 /** A registered third-party application. */
-export interface Client extends OAuthClient {
+export interface Client extends OAuthClient, ClientLinks {
   readonly name: string;
   /** Whether its authorization requests must be pushed (RFC 9126 6, require_pushed_authorization_requests). */
   readonly requirePar: boolean;

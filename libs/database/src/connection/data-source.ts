@@ -11,6 +11,10 @@ import { IdentitiesOfUsers1795400000000 } from '../migrations/1795400000000-iden
 import { ResourcesOfGrants1795410000000 } from '../migrations/1795410000000-resources-of-grants.js';
 import { DisabledClients1795420000000 } from '../migrations/1795420000000-disabled-clients.js';
 import { TokenKeys1795430000000 } from '../migrations/1795430000000-token-keys.js';
+import { KindsOfPasswordHashes1795440000000 } from '../migrations/1795440000000-kinds-of-password-hashes.js';
+import { FactsAboutUsers1795450000000 } from '../migrations/1795450000000-facts-about-users.js';
+import { OptionalState1795460000000 } from '../migrations/1795460000000-optional-state.js';
+import { LinksOfClients1795480000000 } from '../migrations/1795480000000-links-of-clients.js';
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { UserEntity } from '../user/user.entity.js';
@@ -84,6 +88,10 @@ export function databaseDataSource(
       ResourcesOfGrants1795410000000,
       DisabledClients1795420000000,
       TokenKeys1795430000000,
+      KindsOfPasswordHashes1795440000000,
+      FactsAboutUsers1795450000000,
+      OptionalState1795460000000,
+      LinksOfClients1795480000000,
     ],
     migrationsTransactionMode: 'all',
     synchronize: false,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import { refusedRow, violatedCheck, violatedConstraint } from '../connection/errors.js';
 import { BRING_UP_TO_DATE } from './external-user.statement.js';
-import { DuplicateUserError, type Identity, type User } from './user.js';
+import { DeletedUserError, DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { acceptableProfile, localeOf, type UserProfile } from './user-profile.js';
 import { toUser } from './user.store.js';
@@ -10,9 +10,11 @@ import { toUser } from './user.store.js';
 export interface KnownUser {
   readonly identity: Identity;
   readonly profile: UserProfile;
+  /** `email_verified` of the issuer (OpenID Connect Core 5.1); absent if it does not say. */
+  readonly emailVerified?: boolean | undefined;
   /**
-   * Whether an unknown identity is given to the user without one who has the same e-mail. Only if the issuer has verified the
-   * e-mail: otherwise anybody could claim another user's account.
+   * Whether an unknown identity is given to the user without one who has the same e-mail, if that is verified. Only if the issuer
+   * has verified it too: otherwise anybody could claim another user's account.
    */
   readonly linkByEmail: boolean;
   /**
@@ -20,6 +22,8 @@ export interface KnownUser {
    * (RFC 3339) may have microseconds.
    */
   readonly updatedAt?: Date | string | null;
+  /** When a login was asserted, in place of `updatedAt`. Only a later deletion of the identity outdates it. */
+  readonly assertedAt?: Date;
 }
 
 /** A user whom the product brings. */
@@ -30,17 +34,18 @@ export interface BroughtUser extends Omit<KnownUser, 'identity'> {
   readonly passwordHash?: string | undefined;
   /** Whether the hash replaces one that is stored. */
   readonly replacePassword: boolean;
-  /** Whether a new user is disabled; says nothing of a known one. */
+  /** Disables a new user: for the product if they have an identity, else for the operator. Says nothing of a known one. */
   readonly disabled: boolean;
-  /** Whether a known user who is disabled may log in again, if this is the newest change. */
+  /** Undoes that the product disabled a known user, if this is the newest change. */
   readonly enable: boolean;
 }
 
-/** `kept`: nothing was new. `stale`: a newer change was applied before. */
-type Outcome = 'created' | 'updated' | 'kept' | 'stale';
+/** `kept`: nothing was new. `stale`: a newer change was applied before. `deleted`: the identity was deleted after this change. */
+type Outcome = 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
 
 export interface BringResult {
-  readonly id: number;
+  /** Null if the outcome is `deleted`. */
+  readonly id: number | null;
   readonly outcome: Outcome;
   readonly wasDisabled: boolean;
   /** Whether the user is disabled now. */
@@ -48,8 +53,6 @@ export interface BringResult {
   /** Whether the user has another password than the one given. */
   readonly keptPassword: boolean;
 }
-
-type Row = Omit<BringResult, 'id'> & { readonly id: number | null };
 
 /** Of any number of concurrent changes, each repetition sees at least one. */
 const ATTEMPTS = 5;
@@ -70,7 +73,8 @@ export class ExternalUserStore {
    * Creates the user of an identity, or updates them. Leaves out what the tables do not accept, such as a username that no user
    * with a password may have, and never changes whether the user is disabled: callers check that.
    *
-   * @throws InvalidEmailError; DuplicateUserError if the user also has a password, and the new e-mail or username is another one's
+   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user also has a password, and the new e-mail or username
+   * is another one's
    */
   async bringUpToDate({ profile, ...known }: KnownUser): Promise<User> {
     let accepted = acceptableProfile(profile);
@@ -83,6 +87,7 @@ export class ExternalUserStore {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
         const { id } = await this.bring({ ...others, profile: accepted });
+        if (id === null) throw new DeletedUserError();
         const found = await this.users.findOneBy({ id });
         if (found) return toUser(found);
       } catch (error) {
@@ -124,18 +129,18 @@ export class ExternalUserStore {
    */
   async bringAll(users: readonly BroughtUser[], trial = false): Promise<(BringResult | null)[]> {
     const lines = JSON.stringify(users.map(lineOf));
-    let rows: Row[] = [];
+    let rows: BringResult[] = [];
     if (trial)
       await this.dataSource
         .transaction(async (manager) => {
-          rows = await manager.query<Row[]>(BRING_UP_TO_DATE, [lines]);
+          rows = await manager.query<BringResult[]>(BRING_UP_TO_DATE, [lines]);
           throw new Undo();
         })
         .catch((error: unknown) => {
           if (!(error instanceof Undo)) throw error;
         });
-    else rows = await this.dataSource.query<Row[]>(BRING_UP_TO_DATE, [lines]);
-    return rows.map(({ id, ...row }) => (id === null ? null : { ...row, id }));
+    else rows = await this.dataSource.query<BringResult[]>(BRING_UP_TO_DATE, [lines]);
+    return rows.map((row) => (row.id === null && row.outcome !== 'deleted' ? null : row));
   }
 
   /** Why the tables refused a user; null if the statement failed for another reason, and may succeed later. */
@@ -148,6 +153,7 @@ const CONTENDED = 'the user was changed concurrently again and again';
 
 function lineOf(user: BroughtUser): Record<string, unknown> {
   const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled, enable } = user;
+  const { emailVerified, assertedAt } = user;
   const { avatarUrl, timeFormat, weekStart, timeZone, defaultScheduleId, organizationId, locale, ...same } =
     profile;
   // JSON leaves out what is undefined.
@@ -157,6 +163,8 @@ function lineOf(user: BroughtUser): Record<string, unknown> {
     external_id: identity?.externalId,
     link: linkByEmail,
     updated_at: updatedAt ?? undefined,
+    asserted_at: assertedAt,
+    email_verified: emailVerified,
     avatar_url: avatarUrl,
     time_format: timeFormat,
     week_start: weekStart,

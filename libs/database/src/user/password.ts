@@ -2,10 +2,6 @@ import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { isBcrypt, isCurrent, PARAMETERS, passwordHashProblem } from './password-hash.js';
 
-/** The hash of a discarded random password, with our parameters. */
-const DUMMY_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$wVu0N+Y8Esil8EZzaSaYbw$MmxNIZbSl0j5K9gX5pOQtYeIoqYBuUbpYOxwrFoBRfc';
-
 /** bcrypt hashes no more bytes of a password. */
 const BCRYPT_BYTES = 72;
 
@@ -24,15 +20,26 @@ export function hashPassword(password: string): Promise<string> {
 /**
  * Verifies a password against a hash of ours or of the product, which need not have normalized the password.
  *
- * @param passwordHash null or one that is not accepted: verifies against a dummy hash and answers false, so that the duration does
- *   not reveal whether an account exists
+ * @param passwordHash null or a hash that is not accepted: answers false
+ * @param others hashes to verify as well, whose results do not count
  */
-export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const isUsable = passwordHash !== null && passwordHashProblem(passwordHash) === null;
-  const usable = isUsable ? passwordHash : DUMMY_HASH;
+export async function verifyPassword(
+  password: string,
+  passwordHash: string | null,
+  others: readonly string[] = [],
+): Promise<boolean> {
+  const isRight = passwordHash !== null && (await matchesInAnySpelling(password, passwordHash));
+  for (const other of others) await matchesInAnySpelling(password, other);
+  return isRight;
+}
+
+/** Verifies every spelling, also after a match: the work must not depend on the result. */
+async function matchesInAnySpelling(password: string, passwordHash: string): Promise<boolean> {
+  if (passwordHashProblem(passwordHash) !== null) return false;
+  let isRight = false;
   for (const spelling of new Set([normalize(password), password]))
-    if (await matches(spelling, usable)) return isUsable;
-  return false;
+    if (await matches(spelling, passwordHash)) isRight = true;
+  return isRight;
 }
 
 /**

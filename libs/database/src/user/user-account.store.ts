@@ -12,10 +12,14 @@ export interface UserAccount {
   readonly createdAt: Date;
   /** Null if not disabled. */
   readonly disabledAt: Date | null;
+  /** Empty if not disabled. Each side undoes only its own disable. */
+  readonly disabledBy: readonly Disabler[];
 }
 
+type Disabler = 'operator' | 'product';
+
 /** What the operator sees besides the profile. */
-export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'disabledAt'> {
+export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'disabledAt' | 'disabledBy'> {
   /** Whether the user can log in with a password here. */
   readonly hasPassword: boolean;
   /** Number of grants that are neither revoked nor expired. */
@@ -24,7 +28,7 @@ export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'dis
 
 /** Result of `disable`. */
 export interface Disabling {
-  /** False if the user was already disabled. */
+  /** False if the operator had already disabled the user. */
   readonly first: boolean;
   readonly revokedGrants: number;
 }
@@ -35,6 +39,25 @@ export interface IdentityDisabling {
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
   readonly revokedGrants: number;
 }
+
+/** Result of `enable`. */
+export interface Enabling {
+  readonly wasDisabled: boolean;
+  /** Empty if the user is enabled now. */
+  readonly disabledBy: readonly Disabler[];
+}
+
+/** Result of `deleteIdentity`. */
+export type IdentityDeletion =
+  | { readonly outcome: 'deleted' | 'stale'; readonly id: number; readonly revokedGrants: number }
+  | { readonly outcome: 'deleted_before' }
+  | { readonly outcome: 'unknown' };
+
+/** SQL: who has disabled a user. */
+const DISABLED_BY = `
+  array_remove(ARRAY[
+    CASE WHEN operator_disabled_at IS NOT NULL THEN 'operator' END, CASE WHEN product_disabled_at IS NOT NULL THEN 'product' END
+  ], NULL) AS "disabledBy"`;
 
 /** Whatever the server's default: statements after the lock see what its previous holder committed. */
 const LEVEL = 'READ COMMITTED';
@@ -60,7 +83,7 @@ export class UserAccountStore {
     // strpos, not LIKE: % and _ match themselves. PostgreSQL cannot store NUL, so no name contains it.
     if (search.includes('\0')) return Promise.resolve([]);
     return this.dataSource.query<UserAccount[]>(
-      `SELECT id, username, email, name, created_at AS "createdAt", disabled_at AS "disabledAt" FROM users
+      `SELECT id, username, email, name, created_at AS "createdAt", disabled_at AS "disabledAt", ${DISABLED_BY} FROM users
        WHERE ($1::integer IS NULL OR id > $1) AND ($2 = '' OR strpos(lower(concat_ws(E'\\n', email, username, name)), lower($2)) > 0)
        ORDER BY id LIMIT $3`,
       [after ?? null, search, limit],
@@ -84,7 +107,7 @@ export class UserAccountStore {
   /** @returns null if there is no such user */
   async details(id: number): Promise<UserAccountDetails | null> {
     const [found] = await this.dataSource.query<UserAccountDetails[]>(
-      `SELECT created_at AS "createdAt", disabled_at AS "disabledAt", password_hash IS NOT NULL AS "hasPassword",
+      `SELECT created_at AS "createdAt", disabled_at AS "disabledAt", ${DISABLED_BY}, password_hash IS NOT NULL AS "hasPassword",
          (SELECT count(*)::integer FROM grants WHERE user_id = users.id AND revoked_at IS NULL AND expires_at > now()) AS "liveGrants"
        FROM users WHERE id = $1`,
       [id],
@@ -93,14 +116,17 @@ export class UserAccountStore {
   }
 
   /**
-   * Disables a user: ends every session, revokes every grant, and blocks new ones, in one transaction. Safe to repeat.
+   * Disables a user: ends every session, revokes every grant, and blocks new ones, in one transaction. Safe to repeat. The user
+   * stays disabled until the operator enables them, whatever the product says.
    *
    * @returns null if there is no such user
    */
   disable(id: number): Promise<Disabling | null> {
-    return this.withLocked(id, async (manager, disabledAt) => {
-      const revokedGrants = await disableLocked(manager, id);
-      return { first: disabledAt === null, revokedGrants };
+    return this.transaction(async (manager) => {
+      const user = await lock(manager, 'id = $1', [id]);
+      if (!user) return null;
+      const revokedGrants = await disableLocked(manager, id, 'operator');
+      return { first: !user.disabledBy.includes('operator'), revokedGrants };
     });
   }
 
@@ -110,50 +136,80 @@ export class UserAccountStore {
    * @param updatedAt RFC 3339
    * @returns null if there is no such user
    */
-  disableIdentity({ issuer, externalId }: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
-    return this.dataSource.transaction(LEVEL, async (manager) => {
-      const [user] = await manager.query<{ id: number; isDisabled: boolean; isStale: boolean }[]>(
-        `SELECT id, disabled_at IS NOT NULL AS "isDisabled", coalesce(external_updated_at > $3::timestamptz, false) AS "isStale"
-         FROM users WHERE issuer = $1 AND external_id = $2 FOR UPDATE`,
-        [issuer, externalId, updatedAt],
-      );
+  disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
+    return this.transaction(async (manager) => {
+      const user = await lockIdentity(manager, identity, updatedAt);
       if (!user) return null;
-      const { id, isDisabled, isStale } = user;
-      if (isStale) return { id, outcome: 'stale', revokedGrants: 0 };
-      const revokedGrants = await disableLocked(manager, id);
+      const { id } = user;
+      if (user.isStale) return { id, outcome: 'stale', revokedGrants: 0 };
+      const revokedGrants = await disableLocked(manager, id, 'product');
       await manager.query('UPDATE users SET external_updated_at = $2 WHERE id = $1', [id, updatedAt]);
-      return { id, outcome: isDisabled ? 'disabled_before' : 'disabled', revokedGrants };
+      const outcome = user.disabledBy.includes('product') ? 'disabled_before' : 'disabled';
+      return { id, outcome, revokedGrants };
     });
   }
 
   /**
-   * Allows a disabled user to log in again. Revoked grants stay revoked and old sessions stay invalid, however the user was
-   * disabled.
+   * Undoes `disable`. Revoked grants stay revoked and old sessions stay invalid, however the
+   * user was disabled.
    *
-   * @returns whether they were disabled; null if there is no such user
+   * @param overrideProduct also undoes `disableIdentity`
+   * @returns null if there is no such user
    */
-  enable(id: number): Promise<boolean | null> {
-    return this.withLocked(id, async (manager, disabledAt) => {
-      await manager.query(
-        `UPDATE users SET disabled_at = NULL, session_generation = session_generation + 1
-         WHERE id = $1 AND disabled_at IS NOT NULL`,
-        [id],
-      );
-      return disabledAt !== null;
+  enable(id: number, overrideProduct = false): Promise<Enabling | null> {
+    return this.transaction(async (manager) => {
+      const user = await lock(manager, 'id = $1', [id]);
+      if (!user) return null;
+      const { disabledBy } = user;
+      const wasDisabled = disabledBy.length > 0;
+      if (wasDisabled)
+        await manager.query(
+          `UPDATE users SET operator_disabled_at = NULL, session_generation = session_generation + 1,
+             product_disabled_at = CASE WHEN $2 THEN NULL ELSE product_disabled_at END
+           WHERE id = $1`,
+          [id, overrideProduct],
+        );
+      return { wasDisabled, disabledBy: disabledBy.filter((by) => by === 'product' && !overrideProduct) };
     });
   }
 
   /**
    * Revokes every grant of a user, then deletes the row with all personal data. Grant records stay until they expire, because
-   * a Redis that fails over must learn of the revocations.
+   * a Redis that fails over must learn of the revocations. A hash of the identity stays, so that no earlier change creates
+   * the user again.
    *
    * @returns the number of grants revoked; null if there is no such user
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
-    return this.withLocked(id, async (manager) => {
-      const revokedGrants = await revokeEveryGrant(manager, id);
-      await manager.query('DELETE FROM users WHERE id = $1', [id]);
-      return { revokedGrants };
+    return this.transaction(async (manager) => {
+      // Before the lock of the row, as deleteIdentity.
+      await manager.query(`SELECT ${EXCLUDE_CREATIONS} FROM users WHERE id = $1`, [id]);
+      const user = await lock(manager, 'id = $1', [id]);
+      if (!user) return null;
+      const { issuer, externalId } = user;
+      if (issuer !== null && externalId !== null)
+        await rememberDeletion(manager, { issuer, externalId }, null);
+      return { revokedGrants: await deleteLocked(manager, id) };
+    });
+  }
+
+  /**
+   * Deletes a user for the product, unless a newer change of the product was applied before. Records the deletion of an unknown user
+   * as well.
+   *
+   * @param updatedAt RFC 3339
+   */
+  deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
+    return this.transaction(async (manager) => {
+      await manager.query(
+        `SELECT ${EXCLUDE_CREATIONS} FROM (SELECT $1::text AS issuer, $2::text AS external_id) identity`,
+        [identity.issuer, identity.externalId],
+      );
+      const user = await lockIdentity(manager, identity, updatedAt);
+      if (user?.isStale) return { outcome: 'stale', id: user.id, revokedGrants: 0 };
+      const wasDeleted = await rememberDeletion(manager, identity, updatedAt);
+      if (!user) return { outcome: wasDeleted ? 'deleted_before' : 'unknown' };
+      return { outcome: 'deleted', id: user.id, revokedGrants: await deleteLocked(manager, user.id) };
     });
   }
 
@@ -170,28 +226,93 @@ export class UserAccountStore {
     return changed === 1;
   }
 
-  private withLocked<T>(
-    id: number,
-    act: (manager: EntityManager, disabledAt: Date | null) => Promise<T>,
-  ): Promise<T | null> {
-    return this.dataSource.transaction(LEVEL, async (manager) => {
-      const [user] = await manager.query<{ disabledAt: Date | null }[]>(
-        'SELECT disabled_at AS "disabledAt" FROM users WHERE id = $1 FOR UPDATE',
-        [id],
-      );
-      return user ? act(manager, user.disabledAt) : null;
-    });
+  private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(LEVEL, act);
   }
 }
 
+/** SQL: waits for statements that create a user of this identity, and keeps others waiting until the transaction ends. */
+const EXCLUDE_CREATIONS = `pg_advisory_xact_lock(hashtextextended(issuer || E'\\n' || external_id, 0))`;
+
+interface LockedUser {
+  readonly id: number;
+  readonly issuer: string | null;
+  readonly externalId: string | null;
+  readonly disabledBy: readonly Disabler[];
+}
+
+/** @returns null if there is no such user */
+async function lock<More = unknown>(
+  manager: EntityManager,
+  condition: string,
+  values: readonly unknown[],
+  more = '',
+): Promise<(LockedUser & More) | null> {
+  const [user] = await manager.query<(LockedUser & More)[]>(
+    `SELECT id, issuer, external_id AS "externalId", ${DISABLED_BY}${more} FROM users WHERE ${condition} FOR UPDATE`,
+    [...values],
+  );
+  return user ?? null;
+}
+
+/** `isStale`: a newer change was applied before. */
+function lockIdentity(
+  manager: EntityManager,
+  { issuer, externalId }: Identity,
+  updatedAt: string,
+): Promise<(LockedUser & { readonly isStale: boolean }) | null> {
+  return lock(
+    manager,
+    'issuer = $1 AND external_id = $2',
+    [issuer, externalId, updatedAt],
+    `, coalesce(external_updated_at > $3::timestamptz, false) AS "isStale"`,
+  );
+}
+
 /** @returns the number of grants revoked */
-async function disableLocked(manager: EntityManager, id: number): Promise<number> {
+async function disableLocked(manager: EntityManager, id: number, by: Disabler): Promise<number> {
   const revokedGrants = await revokeEveryGrant(manager, id);
+  const column = `${by}_disabled_at`;
   await manager.query(
-    `UPDATE users SET disabled_at = coalesce(disabled_at, now()), session_generation = session_generation + 1 WHERE id = $1`,
+    `UPDATE users SET ${column} = coalesce(${column}, now()), session_generation = session_generation + 1 WHERE id = $1`,
     [id],
   );
   return revokedGrants;
+}
+
+/** @returns the number of grants revoked */
+async function deleteLocked(manager: EntityManager, id: number): Promise<number> {
+  const revokedGrants = await revokeEveryGrant(manager, id);
+  await manager.query('DELETE FROM users WHERE id = $1', [id]);
+  return revokedGrants;
+}
+
+/**
+ * Records the hash of a deleted identity, and removes old ones.
+ *
+ * @param at RFC 3339; null: now
+ * @returns whether a deletion was recorded before
+ */
+async function rememberDeletion(
+  manager: EntityManager,
+  { issuer, externalId }: Identity,
+  at: string | null,
+): Promise<boolean> {
+  await manager.query(
+    `DELETE FROM deleted_identities WHERE identity IN (
+       SELECT identity FROM deleted_identities WHERE expires_at < now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+     )`,
+  );
+  const [recorded] = await manager.query<{ wasDeleted: boolean }[]>(
+    `WITH before AS (SELECT FROM deleted_identities WHERE identity = deleted_identity($1, $2))
+     INSERT INTO deleted_identities AS known (identity, deleted_at)
+     VALUES (deleted_identity($1, $2), coalesce($3::timestamptz, now()))
+     ON CONFLICT (identity) DO UPDATE
+       SET deleted_at = greatest(known.deleted_at, excluded.deleted_at), expires_at = excluded.expires_at
+     RETURNING EXISTS (SELECT FROM before) AS "wasDeleted"`,
+    [issuer, externalId, at],
+  );
+  return recorded?.wasDeleted ?? false;
 }
 
 async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {

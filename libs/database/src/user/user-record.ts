@@ -35,6 +35,7 @@ const RULES: Readonly<Record<keyof UserProfile, string>> = {
 /** Fields of a user in a file or message of the product. */
 export const USER_FIELDS_OF_RECORDS: readonly string[] = [
   ...Object.keys(PROFILE),
+  'email_verified',
   'issuer',
   'external_id',
   'updated_at',
@@ -74,7 +75,7 @@ export function readUserRecord(
     ...otherProblems(record, now),
   ];
   const { external_id: externalId, issuer = defaultIssuer, updated_at: updatedAt } = record;
-  const { password_hash: passwordHash, disabled = false } = record;
+  const { password_hash: passwordHash, disabled = false, email_verified: emailVerified } = record;
   const { username, email } = profile;
   const hasLogin = passwordHash !== undefined || externalId === undefined;
   if (hasLogin && typeof username === 'string' && username !== email && !LOGIN_NAME.test(username))
@@ -86,6 +87,7 @@ export function readUserRecord(
     user: {
       identity: externalId === undefined ? null : ({ issuer, externalId } as BroughtUser['identity']),
       profile,
+      emailVerified: emailVerified as boolean | undefined,
       linkByEmail: false,
       updatedAt: (updatedAt as string | undefined) ?? null,
       passwordHash: passwordHash as string | undefined,
@@ -108,7 +110,7 @@ function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer
 }
 
 function otherProblems(
-  { updated_at: updatedAt, password_hash: hash, disabled }: UserRecord,
+  { updated_at: updatedAt, password_hash: hash, disabled, email_verified: emailVerified }: UserRecord,
   now: number,
 ): string[] {
   const problems: string[] = [];
@@ -121,6 +123,8 @@ function otherProblems(
     problems.push(`password_hash is not accepted: ${hashProblem}`);
   if (disabled !== undefined && typeof disabled !== 'boolean')
     problems.push('disabled must be true or false');
+  if (emailVerified !== undefined && typeof emailVerified !== 'boolean')
+    problems.push('email_verified must be true or false');
   return problems;
 }
 

@@ -11,6 +11,9 @@ export class UserEntity {
   @Column({ type: 'text' })
   email: string;
 
+  @Column({ name: 'email_verified', type: 'boolean', default: false })
+  emailVerified: boolean;
+
   @Column({ type: 'text' })
   name: string;
 
@@ -53,8 +56,11 @@ export class UserEntity {
   @Column({ name: 'session_generation', type: 'integer', default: () => 'floor((random() * (1000000000)))' })
   sessionGeneration: number;
 
-  @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true })
-  disabledAt: Date | null;
+  @Column({ name: 'operator_disabled_at', type: 'timestamptz', nullable: true })
+  operatorDisabledAt: Date | null;
+
+  @Column({ name: 'product_disabled_at', type: 'timestamptz', nullable: true })
+  productDisabledAt: Date | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;

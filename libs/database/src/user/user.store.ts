@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { createHash } from 'node:crypto';
 import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { violatedConstraint } from '../connection/errors.js';
@@ -17,33 +16,78 @@ export interface NewUser {
   passwordHash: string;
 }
 
-/** What a login page verifies a password against. */
+/** Password hashes that a login page verifies a password against. */
 export interface Credentials {
   /** Null if there is no such user. */
   readonly user: User | null;
-  /**
-   * The user's hash, or, if there is no such user, always the same other user's, so that the duration does not reveal whether
-   * an account exists: hashes of the product may cost more or less than ours. Null if none was found.
-   */
+  /** Null if there is no such user. */
   readonly passwordHash: string | null;
+  /** Hashes of other users, one of each other kind. Verified as well, so that the work reveals neither the user nor the hash. */
+  readonly others: readonly string[];
 }
 
-/** Users with a password are looked for among so many. */
-const DECOYS = 50;
+/** Kinds of hashes that one login verifies at most. A product has one or two: its own algorithm and cost, and ours. */
+export const MAX_PASSWORD_KINDS = 8;
 
-/** $1 is the login, $2 a number from 0 to 1. */
+/** SQL: algorithm and cost of a password hash, of bcrypt the cost alone. The expression of the index `users_password_kind`. */
+const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
+
+/** SQL: the first hash of the next kind. */
+const nextKind = (condition: string): string => `
+  SELECT ${PASSWORD_KIND} AS kind, password_hash FROM users
+  WHERE password_hash IS NOT NULL AND ${PASSWORD_KIND} ${condition} ORDER BY ${PASSWORD_KIND} LIMIT 1`;
+
+/** $1 is the login. */
 const credentialsBy = (column: 'email' | 'username'): string => `
-  SELECT found."user", coalesce(found.password_hash, (
-      SELECT password_hash FROM (
-        SELECT password_hash FROM users
-        WHERE id >= $2::float8 * (SELECT max(id) FROM users) AND found.password_hash IS NULL ORDER BY id LIMIT ${DECOYS}
-      ) decoy WHERE password_hash IS NOT NULL LIMIT 1
-    )) AS "passwordHash"
+  WITH RECURSIVE kinds AS (
+    (${nextKind("> ''")})
+    UNION ALL SELECT next.kind, next.password_hash FROM kinds, LATERAL (${nextKind('> kinds.kind')}) next
+  )
+  SELECT found."user", found.password_hash AS "passwordHash", ARRAY(
+      SELECT kinds.password_hash FROM kinds WHERE kinds.kind IS DISTINCT FROM found.kind
+      LIMIT ${MAX_PASSWORD_KINDS} - (found.kind IS NOT NULL)::integer
+    ) AS others
   FROM (SELECT) one LEFT JOIN LATERAL (
-    SELECT password_hash, (SELECT row_to_json(account) FROM (SELECT ${USER_FIELDS}) account) AS "user"
+    SELECT password_hash, ${PASSWORD_KIND} AS kind, (SELECT row_to_json(account) FROM (SELECT ${USER_FIELDS}) account) AS "user"
     FROM users WHERE lower(${column}) = lower($1) AND password_hash IS NOT NULL
   ) found ON true`;
 const CREDENTIALS = { email: credentialsBy('email'), username: credentialsBy('username') } as const;
+
+/** A user as `/v2/me` shows them. */
+export interface PublicProfile extends Omit<
+  User,
+  | 'username'
+  | 'email'
+  | 'emailVerified'
+  | 'issuer'
+  | 'externalId'
+  | 'locale'
+  | 'sessionGeneration'
+  | 'disabled'
+> {
+  /** Null if another user owns it, or if it may be an email that is not this user's verified one. */
+  readonly username: string | null;
+  /** Null if it is not verified. */
+  readonly email: string | null;
+}
+
+/** SQL: users who log in here by email or username, which are unique among them. */
+const hasLogin = (user: string): string => `(${user}.password_hash IS NOT NULL OR ${user}.issuer IS NULL)`;
+
+/**
+ * Applications may match users by email or username, though only `id` identifies a user (OpenID Connect Core 5.7): neither may be
+ * an unproven claim. A username belongs to the user who logs in with it, else to the oldest user who has it.
+ */
+const PROFILE = `
+  SELECT id, CASE WHEN (username !~ '.@.' OR email_verified AND lower(username COLLATE "C") = lower(email COLLATE "C")) AND NOT EXISTS (
+      SELECT FROM users other
+      WHERE lower(other.username) = lower(u.username) AND other.id <> u.id
+        AND (${hasLogin('other')} OR NOT ${hasLogin('u')} AND other.id < u.id)
+    ) THEN username END AS username,
+    CASE WHEN email_verified THEN email END AS email, name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
+    default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
+    organization_id AS "organizationId"
+  FROM users u WHERE id = $1`;
 
 /** The users of the scheduling product. */
 @Injectable()
@@ -70,13 +114,12 @@ export class UserStore {
     return found?.passwordHash ? { user: toUser(found), passwordHash: found.passwordHash } : null;
   }
 
-  /** As `findByLogin`, with another user's hash if there is no such user; in one query as well. */
+  /** Finds a user as `findByLogin` does, and hashes of other users, in one query. */
   async credentialsOf(emailOrUsername: string): Promise<Credentials> {
     const login = isLogin(emailOrUsername) ? emailOrUsername : '';
-    const place = createHash('sha256').update(login.toLowerCase()).digest().readUInt32BE() / 2 ** 32;
     const statement = CREDENTIALS[login.includes('@') ? 'email' : 'username'];
-    const [found] = await this.users.query<Credentials[]>(statement, [login, place]);
-    return found ?? { user: null, passwordHash: null };
+    const [found] = await this.users.query<Credentials[]>(statement, [login]);
+    return found ?? { user: null, passwordHash: null, others: [] };
   }
 
   /**
@@ -97,9 +140,19 @@ export class UserStore {
     return found && toUser(found);
   }
 
-  /** @throws DuplicateUserError naming the fields that another user has */
+  /** Lists its fields, so that a new column of the table stays private. Null if the user does not exist. */
+  async profile(id: number): Promise<PublicProfile | null> {
+    const [found] = await this.users.query<PublicProfile[]>(PROFILE, [id]);
+    return found ?? null;
+  }
+
+  /**
+   * Creates a user for whose email the caller vouches.
+   *
+   * @throws DuplicateUserError naming the fields that another user has
+   */
   async create(user: NewUser): Promise<User> {
-    const created = this.users.create(user);
+    const created = this.users.create({ ...user, emailVerified: true });
     try {
       await this.users.insert(created);
     } catch (error) {
@@ -161,6 +214,7 @@ export function toUser(entity: UserEntity): User {
     id: entity.id,
     username: entity.username,
     email: entity.email,
+    emailVerified: entity.emailVerified,
     name: entity.name,
     // After an insert TypeORM leaves absent columns undefined.
     avatarUrl: entity.avatarUrl ?? null,
@@ -174,6 +228,6 @@ export function toUser(entity: UserEntity): User {
     externalId: entity.externalId ?? null,
     locale: entity.locale ?? null,
     sessionGeneration: entity.sessionGeneration,
-    disabled: (entity.disabledAt ?? null) !== null,
+    disabled: (entity.operatorDisabledAt ?? entity.productDisabledAt ?? null) !== null,
   };
 }

@@ -1,8 +1,10 @@
-/** A user of the scheduling product. `/v2/me` returns the fields down to `organizationId`. */
+/** A user of the scheduling product. */
 export interface User {
   readonly id: number;
   readonly username: string;
   readonly email: string;
+  /** OpenID Connect Core 5.1 `email_verified`. */
+  readonly emailVerified: boolean;
   readonly name: string;
   readonly avatarUrl: string | null;
   readonly bio: string | null;
@@ -28,7 +30,7 @@ export type UniqueUserField = 'email' | 'username';
 
 /** SQL: the columns of `users` as a User. */
 export const USER_FIELDS = `
-  id, username, email, name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
+  id, username, email, email_verified AS "emailVerified", name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
   default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
   organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
   session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
@@ -39,6 +41,14 @@ export interface Identity {
   readonly issuer: string;
   /** The issuer's id for the user, which never changes (SCIM RFC 7643 3.1 `externalId`, OIDC `sub`); at most 255 characters. */
   readonly externalId: string;
+}
+
+/** The user was deleted after the change that would create them. */
+export class DeletedUserError extends Error {
+  constructor() {
+    super('the user was deleted after this');
+    this.name = 'DeletedUserError';
+  }
 }
 
 /** Another user has the same email or username, compared case-insensitively. */

@@ -30,7 +30,11 @@ export const API_CHECKS = {
       'The API needs a scope that the user has not granted: `WWW-Authenticate` names it (RFC 6750 3.1).',
     remedies: [
       ['application', 'Send the user through the authorization again with this scope.'],
-      ['operator', 'If the application may not ask for it: `operator client update ID --scope NAME …`.'],
+      [
+        'operator',
+        'If the application may not request it yet, register it.',
+        'client update {client_id} --add-scope {scope}',
+      ],
     ],
   },
 } as const satisfies GuideEntries;

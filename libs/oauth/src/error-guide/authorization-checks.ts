@@ -7,7 +7,7 @@ export const AUTHORIZATION_CHECKS = {
     meaning: 'The `client_id` of the authorization request is missing, misspelt, or of another installation.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Look for it with `operator client search`; create the client if there is none.'],
+      ['operator', 'Compare it with those of the registered clients.', 'client list'],
     ],
   },
   client_disabled: {
@@ -18,7 +18,9 @@ export const AUTHORIZATION_CHECKS = {
       ['user', 'Use the application again later, or ask its makers.'],
       [
         'operator',
-        '`operator client enable ID` when the reason is gone; `operator audit search --client ID` says who disabled it.',
+        'Find out who disabled it. Enable it when the reason is gone.',
+        'audit search --client {client_id} --type client',
+        'client enable {client_id}',
       ],
     ],
   },
@@ -37,7 +39,8 @@ export const AUTHORIZATION_CHECKS = {
       ],
       [
         'operator',
-        'If the address is the application’s, add it: `operator client update ID --add-redirect-uri URI`.',
+        'If the address is the application’s, register it.',
+        'client update {client_id} --add-redirect-uri {redirect_uri}',
       ],
     ],
   },
@@ -49,7 +52,11 @@ export const AUTHORIZATION_CHECKS = {
         'application',
         'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
       ],
-      ['operator', 'If the application cannot do it: `operator client update ID --require-par false`.'],
+      [
+        'operator',
+        'If the application cannot do it, no longer require it.',
+        'client update {client_id} --require-par false',
+      ],
     ],
   },
   state: {
@@ -60,6 +67,11 @@ export const AUTHORIZATION_CHECKS = {
       [
         'application',
         'Send a random value for each request, and compare it with the one of the response. Most libraries have a setting for it.',
+      ],
+      [
+        'operator',
+        'If the application cannot send one, and sends a PKCE challenge with `S256`, make it optional.',
+        'client update {client_id} --state optional',
       ],
     ],
   },
@@ -77,13 +89,21 @@ export const AUTHORIZATION_CHECKS = {
   pkce: {
     title: 'The code challenge is missing or not S256',
     meaning:
-      'Public clients must use PKCE (RFC 9700 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
+      'Public clients, and those whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
     remedies: [
       [
         'application',
         'Send `code_challenge` and `code_challenge_method=S256`. In most libraries that is one setting.',
       ],
-      ['operator', 'If the application runs on a server and has a secret, register it as confidential.'],
+      [
+        'operator',
+        'If a public client runs on a server, which can keep a secret, register it as a confidential one.',
+      ],
+      [
+        'operator',
+        'If `state` is optional for the application although it sends one, require it.',
+        'client update {client_id} --state required',
+      ],
     ],
   },
   dpop_jkt: {
@@ -93,16 +113,17 @@ export const AUTHORIZATION_CHECKS = {
     remedies: [['application', 'Compute it of the public key that signs your proofs, or leave it out.']],
   },
   scope: {
-    title: 'The scope does not exist, or the application may not ask for it',
-    meaning: 'A client asks for scopes that it is registered for. The description lists them.',
+    title: 'The scope does not exist, or the application may not request it',
+    meaning: 'A client requests scopes that it is registered for. The description lists them.',
     remedies: [
       [
         'application',
-        'Ask for scopes of this service, separated by spaces. It has no `openid`, `email` or `offline_access`.',
+        'Request scopes of this service, separated by spaces. It has no `openid`, `email` or `offline_access`.',
       ],
       [
         'operator',
-        '`operator scope list` shows the scopes; `operator client update ID --scope NAME …` changes those of a client.',
+        'If the application may request them, register them.',
+        'client update {client_id} --add-scope {scope}',
       ],
     ],
   },

@@ -20,7 +20,7 @@ export const CLIENT_CHECKS = {
     meaning: 'The `client_id` is misspelt, of another installation, or of a deleted client.',
     remedies: [
       ['application', 'Compare the `client_id` with what the operator gave you.'],
-      ['operator', 'Look for it with `operator client search`; create the client if there is none.'],
+      ['operator', 'Compare it with those of the registered clients.', 'client list'],
     ],
     publishedAs: 'client_credentials',
   },
@@ -31,7 +31,9 @@ export const CLIENT_CHECKS = {
       ['application', 'Compare the secret with what the operator gave you, and deploy the current one.'],
       [
         'operator',
-        '`operator client secret list ID` shows the live secrets and when each was last used; `operator client secret rotate ID` makes a new one.',
+        'See which secrets are live and when each was last used. Make a new one if the application has none of them.',
+        'client secret list {client_id}',
+        'client secret rotate {client_id}',
       ],
     ],
     publishedAs: 'client_credentials',
@@ -47,7 +49,9 @@ export const CLIENT_CHECKS = {
       ],
       [
         'operator',
-        '`operator client enable ID` when the reason is gone; `operator audit search --client ID` says who disabled it.',
+        'Find out who disabled it. Enable it when the reason is gone.',
+        'audit search --client {client_id} --type client',
+        'client enable {client_id}',
       ],
     ],
   },
@@ -104,7 +108,8 @@ export const CLIENT_CHECKS = {
     remedies: [
       [
         'operator',
-        '`operator resource-server list` shows those that exist; `operator resource-server create --name NAME` registers one.',
+        'Compare it with those that are registered. The command `resource-server create` registers one.',
+        'resource-server list',
       ],
     ],
     publishedAs: 'resource_server_credentials',
@@ -115,7 +120,8 @@ export const CLIENT_CHECKS = {
     remedies: [
       [
         'operator',
-        'Give the API a new account with `operator resource-server create`, and revoke the old one.',
+        'Give the API a new account with the command `resource-server create`, and revoke the old one.',
+        'resource-server list',
       ],
     ],
     publishedAs: 'resource_server_credentials',

@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   unauthorized_client: {
     title: 'unauthorized_client',
     meaning: 'The client may not do this (RFC 6749 5.2).',
-    remedies: [['operator', '`operator client show ID` lists what the client may do.']],
+    remedies: [['operator', 'See what the client may do.', 'client show {client_id}']],
   },
   unsupported_grant_type: {
     title: 'unsupported_grant_type',

@@ -13,7 +13,7 @@ import { SERVICE_CHECKS } from './service-checks.js';
 
 /** The sections of the guide: first each `error`, then each check that may have failed. */
 const SECTIONS = {
-  'The values of error': ERROR_CODES,
+  'Error codes': ERROR_CODES,
   'Every request': REQUEST_CHECKS,
   'Client authentication': CLIENT_CHECKS,
   'Authorization requests': AUTHORIZATION_CHECKS,

@@ -43,7 +43,7 @@ export const GRANT_CHECKS = {
     meaning: 'It is genuine, but what it belongs to does not exist any more: it was deleted or has run out.',
     remedies: [
       ['application', ASK_AGAIN],
-      ['operator', '`operator grant show ID` says whether the grant is still recorded.'],
+      ['operator', 'See whether the grant is still recorded.', 'grant show {grant_id}'],
     ],
   },
   issued_before_failover: {
@@ -63,7 +63,9 @@ export const GRANT_CHECKS = {
       ['application', `${ASK_AGAIN} Until then treat the account as disconnected.`],
       [
         'operator',
-        '`operator grant show ID` says when; `operator audit search --grant ID` says by whom and why.',
+        'See when it ended, and by whom and why.',
+        'grant show {grant_id}',
+        'audit search --grant {grant_id}',
       ],
     ],
   },
@@ -153,26 +155,30 @@ export const GRANT_CHECKS = {
   refresh_token_reused: {
     title: 'The refresh token was used before',
     meaning:
-      'Each refresh replaces the refresh token. An old one came after the time for retries, so every token of the grant is revoked (RFC 9700 4.14.2).',
+      'Each refresh replaces the refresh token. An old one came after the time for retries. Either a refresh token was stolen, or the application sent an old one: it lost an answer, two of its workers refreshed, or it restored a backup. The service cannot distinguish the two, so every token of the grant is revoked (RFC 9700 4.14.2).',
     remedies: [
       [
         'application',
-        'Store the new refresh token before you use the access token. One process refreshes, others wait for it.',
+        'Store the new refresh token before you use the access token. After a lost answer, repeat the same request within the time for retries.',
       ],
       [
         'application',
-        'Look for a backup, a second environment or a second worker that still has the old one.',
+        'One worker refreshes the tokens of a user; the others wait for it. Look for a second environment or a backup with the old token.',
+      ],
+      [
+        'application',
+        `If none of this explains it, treat it as theft: find out who could read your tokens. ${ASK_AGAIN}`,
       ],
       [
         'operator',
-        'If nobody can explain it, treat it as theft: `operator audit search --grant ID` shows when and where tokens were used.',
+        'Compare when and from where the tokens of the grant were used (the address and the user agent are recorded with `AUDIT_CLIENT_ADDRESS=true`). An address that is not the application’s means theft: its secret may have leaked as well.',
+        'audit search --grant {grant_id}',
       ],
     ],
   },
   scope_exceeds: {
     title: 'The scope is more than the user granted',
-    meaning:
-      'A refresh can ask for the granted scopes or fewer (RFC 6749 6). Users may decline optional ones.',
+    meaning: 'A refresh can ask for the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
     remedies: [
       ['application', 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.'],
     ],

@@ -4,8 +4,11 @@
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
-/** What one party can do. Text in backticks is code. */
-type Remedy = readonly [party: Party, action: string];
+/**
+ * Advice for one party, and the operator's commands for it, without the name of the program. Text in backticks is code. A word in
+ * braces stands for a value of the request: {client_id}, {grant_id}, {redirect_uri}, {scope} or {user}.
+ */
+type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 
 /** What is known of an error. Text in backticks is code. */
 export interface GuideEntry {

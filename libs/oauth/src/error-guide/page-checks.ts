@@ -2,6 +2,9 @@ import type { GuideEntries } from './guide-entry.js';
 
 const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
 
+/** The command says if the product has disabled the account as well. */
+const ENABLE = ['operator', 'Enable the account if it may be used again.', 'user enable {user}'] as const;
+
 /** What users meet on our pages: forms, cookies and logins. The page itself says what to do. */
 export const PAGE_CHECKS = {
   form_fields: {
@@ -68,7 +71,7 @@ export const PAGE_CHECKS = {
       'The user name is misspelt, or the account does not exist. The user sees the same as for a wrong password.',
     remedies: [
       ['user', 'Check the user name.'],
-      ['operator', '`operator user list` shows whether the account exists.'],
+      ['operator', 'See whether the account exists.', 'user list'],
     ],
     publishedAs: 'login',
   },
@@ -77,14 +80,14 @@ export const PAGE_CHECKS = {
     meaning: 'The account exists. The user sees the same as for an unknown user name.',
     remedies: [
       ['user', 'Enter the right password.'],
-      ['operator', '`operator user set-password` gives the account a new one.'],
+      ['operator', 'Give the account a new one.', 'user set-password {user}'],
     ],
     publishedAs: 'login',
   },
   disabled: {
     title: 'The account is disabled',
-    meaning: 'The password is right, but the operator has disabled the account.',
-    remedies: [['operator', '`operator user enable` if the account may be used again.']],
+    meaning: 'The password is right, but the operator or the product has disabled the account.',
+    remedies: [ENABLE],
     publishedAs: 'login',
   },
   login_throttle: {
@@ -121,7 +124,7 @@ export const PAGE_CHECKS = {
   login_disabled: {
     title: 'The account is disabled',
     meaning: 'The product’s login knows the user, but the account is disabled here.',
-    remedies: [['operator', '`operator user enable` if the account may be used again.']],
+    remedies: [ENABLE],
   },
   login_unavailable: {
     title: 'The product’s login does not answer',
@@ -133,7 +136,7 @@ export const PAGE_CHECKS = {
   },
   login_starts: {
     title: 'Too many logins began at one address',
-    meaning: 'One network address begins more logins than the service keeps.',
+    meaning: 'One network address begins more logins, or larger ones, than the service keeps.',
     remedies: [
       ['user', 'Wait a moment.'],
       ['platform', 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.'],
@@ -142,11 +145,11 @@ export const PAGE_CHECKS = {
   logout_token: {
     title: 'The logout token is not valid',
     meaning:
-      'The provider’s back-channel logout has no token, or one that a check refuses: `failed` in the log names it.',
+      'The back-channel logout of the product’s login has no token, or one that a check refuses: `failed` in the log names it.',
     remedies: [
       [
         'platform',
-        'Compare issuer, client id, keys and clock of the provider with the settings (`LOGIN_…`).',
+        'Compare issuer, audience, type, keys and clock of the token’s sender with the settings (`LOGIN_…`).',
       ],
     ],
   },

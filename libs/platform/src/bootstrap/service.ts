@@ -17,6 +17,7 @@ import {
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
+import { limitPipelining } from '../http/pipelining.js';
 import {
   allowCrossOrigin,
   closeConnectionsGracefully,
@@ -156,6 +157,8 @@ export async function createService(
   const answer = body && { headers, body, isClosing };
   if (instruments.delay)
     refuseOverload(fastify, { ...instruments, delay: instruments.delay, logger, answer });
+  // Last, so that it is before everything else.
+  limitPipelining(fastify, logger);
   await configure?.(app);
   return app;
 }

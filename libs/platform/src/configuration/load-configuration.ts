@@ -12,9 +12,14 @@ export class ConfigurationError extends Error {
  * Reads a process's configuration from its environment, once, at start. The fields of the class are the variables, its
  * decorators their rules, its initial values their defaults. An empty variable counts as absent.
  *
- * @throws ConfigurationError that lists every problem
+ * @param readers read what the variables name, such as files; each may throw a ConfigurationError
+ * @throws ConfigurationError that lists every problem of the variables and of the readers
  */
-export function loadConfiguration<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv): T {
+export function loadConfiguration<T extends object>(
+  shape: new () => T,
+  env: NodeJS.ProcessEnv,
+  readers: readonly ((configuration: T) => unknown)[] = [],
+): T {
   const configuration = new shape();
   const defaults = { ...configuration } as Readonly<Record<string, unknown>>;
   // NODE_ENV always, because the rules of other variables depend on it.
@@ -28,8 +33,22 @@ export function loadConfiguration<T extends object>(shape: new () => T, env: Nod
       Object.values(constraints).map((rule) => (given.includes(property) ? rule : missing(property, rule))),
   );
   // A rule of several decorators, such as a number within bounds, is one problem.
-  if (problems.length > 0) throw new ConfigurationError([...new Set(problems)].sort());
+  const all = [...new Set(problems)].sort();
+  for (const read of readers) all.push(...problemsOf(() => read(configuration), all.length === 0));
+  if (all.length > 0) throw new ConfigurationError(all);
   return configuration;
+}
+
+/** @param valid whether the variables are: only then is any other error unexpected */
+function problemsOf(read: () => unknown, valid: boolean): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    if (valid) throw error;
+    return [];
+  }
 }
 
 /** Text that is no number stays text, which the variable's rule refuses. */

@@ -1,3 +1,4 @@
+import { IsIn } from 'class-validator';
 import type { Settings } from '../status/service-status.js';
 import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js';
 
@@ -19,6 +20,10 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
   LOG_LEVEL = 'info';
 
+  /** OpenTelemetry's own variable; if it is empty, traces are on when an endpoint is set. */
+  @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' })
+  OTEL_TRACES_EXPORTER = '';
+
   /** Proxies whose X-Forwarded-* headers are trusted; empty for none. */
   @ProxiesVariable()
   TRUSTED_PROXIES = '';
@@ -26,6 +31,10 @@ export abstract class ServiceConfiguration {
   /** How many proxies in a row stand between a client and this service. */
   @NumberVariable(1, 10)
   TRUSTED_PROXY_HOPS = 1;
+
+  /** Whether the audit trail has the address and the user agent of each request: personal data. */
+  @ChoiceVariable('true', 'false')
+  AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
    * Seconds within which a dependency must answer; otherwise the request gets 503. At most 10, because caches remember

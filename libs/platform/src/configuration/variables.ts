@@ -1,6 +1,6 @@
 import { compile } from '@fastify/proxy-addr';
 import { applyDecorators } from '@nestjs/common';
-import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { serverUrls } from './server-urls.js';
 
 /** One or more URLs of one of the protocols, comma-separated: the servers of a cluster. */
@@ -15,6 +15,14 @@ export function UrlsVariable(...protocols: string[]): PropertyDecorator {
         `${argument?.property} must be one or more URLs, ${wanted}, comma-separated`,
     },
   });
+}
+
+/** NATS with a user of the audit trail (docs/audit.md); empty for NATS_URL. */
+export function AuditUrlVariable(): PropertyDecorator {
+  return applyDecorators(
+    ValidateIf((_, value) => value !== ''),
+    UrlsVariable('nats', 'tls'),
+  );
 }
 
 function isUrl(value: string, protocols: readonly string[]): boolean {

@@ -23,6 +23,13 @@ export function trustedProxies({
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
 
+/** The usual form of an address, at most 39 characters; undefined for any other text, which a client can send through a proxy. */
+export function canonicalAddress(address: string | undefined): string | undefined {
+  if (address === undefined || !ipaddr.isValid(address)) return undefined;
+  const [withoutZone] = ipaddr.process(address).toString().split('%');
+  return withoutZone;
+}
+
 /**
  * The network that rate limits count as one caller: an IPv4 address or an IPv6 /64, the smallest network a customer gets
  * (RFC 6177 2) and can choose any address from. Invalid addresses all share one counter: otherwise a caller could invent a

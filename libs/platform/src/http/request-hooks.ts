@@ -80,13 +80,16 @@ export const ANY_ORIGIN: ResponseHeaders = {
   'Access-Control-Expose-Headers': EXPOSED_HEADERS,
 };
 
+/** Clients look for metadata under several well-known URLs (RFC 8414 3.1, RFC 9728 3.1), and must see which do not exist. */
+const WELL_KNOWN = '/.well-known/';
+
 /**
- * Lets scripts of any origin call these paths and read the answers (CORS). The paths take no cookies, so a script gains
- * nothing but what its own credentials give.
+ * Lets scripts of any origin call these paths, and all under `/.well-known/`, and read the answers (CORS). The paths take no
+ * cookies, so a script gains nothing but what its own credentials give.
  */
 export async function allowCrossOrigin(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
   const open = new Set(paths);
-  const isOpen = (url: string) => open.has(url.split('?', 1)[0] ?? '');
+  const isOpen = (url: string) => open.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
   fastify.addHook('onRequest', ({ method, headers, url }, reply, done) => {
     // Only browsers send Origin; the servers that make nearly all requests pay nothing.
     if (headers.origin !== undefined && method !== 'OPTIONS' && isOpen(url)) reply.headers(ANY_ORIGIN);
@@ -164,6 +167,8 @@ const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event loop 
  * container, or starved of CPU. Their clients have given up and repeated them at another instance. A refresh carried out this
  * late looks like reuse of its token if the repetition was answered (RFC 9700 4.14.2), and would revoke the grant.
  *
+ * Only the timer sets the clock: requests may run one after another for seconds without a turn of the event loop.
+ *
  * @param now milliseconds of a monotonic clock
  */
 export function refuseAfterStall(
@@ -172,17 +177,16 @@ export function refuseAfterStall(
 ): void {
   let lastTurn = now();
   let refuseUntil = 0;
-  const detectStall = (): number => {
+  const timer = setInterval(() => {
     const time = now();
     if (time - lastTurn > STALL_MS) refuseUntil = time + CATCH_UP_MS;
     lastTurn = time;
-    return time;
-  };
-  const timer = setInterval(detectStall, CHECK_MS).unref();
+  }, CHECK_MS).unref();
   fastify.addHook('onClose', async () => clearInterval(timer));
   fastify.addHook('onRequest', (_request, _reply, done) => {
+    const time = now();
     // After a stall either the timer or a request runs first.
-    const stalled = detectStall() < refuseUntil;
+    const stalled = time < refuseUntil || time - lastTurn > STALL_MS;
     done(stalled ? new RefusedRequestError(503, 'the event loop was stalled', STALLED) : undefined);
   });
 }

@@ -11,7 +11,9 @@ import {
 } from '@nats-io/transport-node';
 import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
+import { RequestSender } from './request-sender.js';
 import { respond } from './respond.js';
+import { Throttled } from './throttled.js';
 
 const HEARTBEAT_MS = 1_000;
 /** How long caches are trusted after the last echo from NATS, which delivers the broadcasts that evict from them. */
@@ -36,10 +38,17 @@ export interface NatsOptions {
   readonly natsUrl: string;
   /** The connection's name in the monitoring of the NATS server. */
   readonly name: string;
-  /** How long a request waits for its reply, in milliseconds; 2000 when absent. */
+  /** Timeout of a request, the wait for the connection included, in milliseconds; 2000 when absent. */
   readonly timeoutMs?: number | undefined;
   /** Broadcasts to subscribe to, for the caches of this process. */
   readonly invalidations: Invalidations;
+}
+
+export interface RequestOptions {
+  /** Id under which the caller logs its request. */
+  readonly reference?: string;
+  /** A responder may process the request twice: it is sent again when its reply was lost with the connection. */
+  readonly isRepeatable?: boolean;
 }
 
 type Listener = (tag: string | null) => void;
@@ -54,12 +63,16 @@ export class NatsConnection {
   private readonly listeners = new Set<Listener>();
   private readonly responders = new Map<string, () => Promise<object>>();
   private readonly malformed = new MalformedMessageLog();
+  private readonly requests: RequestSender;
+  /** Unreadable broadcasts may come from an attacker, who must not be able to keep the caches empty. */
+  private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
 
   private readonly connectOptions: NodeConnectionOptions;
 
   /** @throws TypeError if `natsUrl` is not a URL */
   constructor(private readonly options: NatsOptions) {
     this.connectOptions = natsOptions(options.natsUrl, options.name);
+    this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
   /**
@@ -73,18 +86,20 @@ export class NatsConnection {
     for (const [subject, tagOf] of Object.entries(this.options.invalidations))
       nats.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) this.invalidate(this.staleTag(subject, message, tagOf));
+          if (!error) this.onBroadcast(subject, message, tagOf);
         },
       });
     for (const [subject, answer] of this.responders) respond(nats, subject, answer);
     void this.watch(nats);
     this.heartbeat = setInterval(() => void this.ping().catch(() => undefined), HEARTBEAT_MS).unref();
-    await this.ping().catch(() => undefined);
+    await this.onConnected(nats);
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.heartbeat);
+    this.invalidateAll.cancel();
+    this.requests.close();
     await this.nats?.close();
   }
 
@@ -135,18 +150,17 @@ export class NatsConnection {
    * Sends a request to one of the responders of a subject.
    *
    * @param parse returns the reply as its type, and throws when it does not match the contract
-   * @param reference id under which the caller logs its request
    * @throws DependencyUnavailableError when no valid reply arrives in time
    */
   async request<Reply>(
     subject: string,
     data: object,
     parse: (reply: unknown) => Reply,
-    reference = '',
+    { reference = '', isRepeatable = false }: RequestOptions = {},
   ): Promise<Reply> {
     const header = headers();
     header.set(REFERENCE_HEADER, reference);
-    const reply = await REQUESTS.tracePromise(() => this.send(subject, data, header), {
+    const reply = await REQUESTS.tracePromise(() => this.send(subject, data, header, isRepeatable), {
       subject,
       headers: header,
     });
@@ -163,13 +177,18 @@ export class NatsConnection {
   }
 
   /** In the packet format of Nest's microservices, which answer these requests. */
-  private async send(subject: string, data: object, header: MsgHdrs): Promise<unknown> {
-    if (!this.nats || !this.trusted) throw new DependencyUnavailableError('nats', 'the connection is cut');
-    const packet = JSON.stringify({ pattern: subject, data, id: randomUUID() });
-    const { timeoutMs: timeout = REQUEST_TIMEOUT_MS } = this.options;
+  private async send(
+    subject: string,
+    data: object,
+    header: MsgHdrs,
+    isRepeatable: boolean,
+  ): Promise<unknown> {
+    if (this.requests.isUp && !this.trusted)
+      throw new DependencyUnavailableError('nats', 'the connection is silent');
+    const payload = JSON.stringify({ pattern: subject, data, id: randomUUID() });
     let reply: { response?: unknown; err?: unknown };
     try {
-      reply = (await this.nats.request(subject, packet, { timeout, headers: header })).json();
+      reply = (await this.requests.send({ subject, payload, headers: header, isRepeatable })).json();
     } catch (error) {
       const isUnanswered = error instanceof RequestError && error.isNoResponders();
       throw new DependencyUnavailableError('nats', isUnanswered ? `nothing responds to ${subject}` : error);
@@ -179,21 +198,38 @@ export class NatsConnection {
     return reply.response;
   }
 
-  /** The tag of what a broadcast made stale; null (anything may be stale) for a broadcast that cannot be read. */
-  private staleTag(subject: string, message: Msg, tagOf: (payload: unknown) => string): string | null {
+  /** Makes stale what a broadcast names; for a broadcast that cannot be read, everything. */
+  private onBroadcast(subject: string, message: Msg, tagOf: (payload: unknown) => string): void {
+    let tag: string;
     try {
-      return tagOf(readObject(message));
+      tag = tagOf(readObject(message));
     } catch (error) {
       if (!(error instanceof MalformedMessageError)) throw error;
       this.malformed.warn(subject, message, error);
-      return null;
+      this.invalidateAll.run();
+      return;
+    }
+    this.invalidate(tag);
+  }
+
+  private async watch(nats: NatsClient): Promise<void> {
+    for await (const { type } of nats.status()) {
+      if (type === 'disconnect') this.requests.down();
+      if (type !== 'reconnect') continue;
+      // NATS does not repeat broadcasts to a subscriber that was disconnected: anything may be stale.
+      this.invalidate(null);
+      void this.onConnected(nats);
     }
   }
 
-  /** NATS does not repeat broadcasts to a subscriber that was disconnected or too slow: anything may be stale then. */
-  private async watch(nats: NatsClient): Promise<void> {
-    for await (const { type } of nats.status())
-      if (type === 'reconnect' || type === 'slowConsumer') this.invalidate(null);
+  /** Requests are sent once an echo has proved that the subscriptions are back. */
+  private async onConnected(nats: NatsClient): Promise<void> {
+    const isAnswered = await this.ping().then(
+      () => true,
+      () => false,
+    );
+    // Otherwise the connection was lost again, and another one will follow.
+    if (isAnswered) this.requests.up(nats);
   }
 
   private invalidate(tag: string | null): void {

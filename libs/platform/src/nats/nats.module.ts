@@ -7,7 +7,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
-import { STATUS_SUBJECT } from '../status/service-status.js';
+import { statusSubject } from '../status/service-status.js';
 import { StatusReport } from '../status/status-report.js';
 import { NatsConnection, type NatsOptions } from './nats.connection.js';
 
@@ -25,7 +25,7 @@ export class NatsModule implements OnApplicationShutdown {
     @Optional() status?: StatusReport,
   ) {
     readiness?.register('nats', () => connection.ping());
-    if (status) connection.respond(STATUS_SUBJECT, () => status.read());
+    if (status?.service) connection.respond(statusSubject(status.service), () => status.read());
   }
 
   static forRoot(options: NatsOptions): DynamicModule {

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import type { NatsConnection } from './nats.connection.js';
 
 interface Entry<V> {
@@ -25,24 +24,29 @@ export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
 /** Bounds the memory. More than come while a fetch is in flight, unless a user with many grants revokes them. */
 const REMEMBERED_EVICTIONS = 100_000;
-const ATTEMPTS = 3;
+
+interface Fetch<V> {
+  readonly value: Promise<V>;
+  /** The number of the latest change before it began. */
+  readonly since: number;
+}
 
 /**
  * A bounded cache. Broadcasts evict from it at once, and while broadcasts cannot arrive it is not used. Concurrent misses
- * of one key share one fetch.
+ * of one key share one fetch. No lookup returns a value that a broadcast before this lookup made stale.
  */
 export class TrustedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
-  private readonly pending = new Map<string, Promise<V>>();
+  private readonly pending = new Map<string, Fetch<V>>();
   /**
-   * The number of the latest eviction by tag: a fetch must not store what a broadcast has made stale since it began. A Map,
+   * The number of the latest change by tag: a fetch must not store what a broadcast has made stale since it began. A Map,
    * because an LRUCache of this size takes 4 MB before its first entry.
    */
   private readonly evicted = new Map<string, number>();
-  private evictions = 0;
-  /** Incremented when any value may have become stale: every fetch in flight is then repeated. */
-  private invalidations = 0;
+  private changes = 0;
+  /** The number of the latest change that may have made any value stale. */
+  private cleared = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
@@ -68,18 +72,20 @@ export class TrustedCache<V> {
    *
    * @param reference id of the request in logs
    * @param fetch for this key, when fetching takes more than the key
-   * @throws DependencyUnavailableError when a broadcast made the value stale during every one of three fetches
    */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
     const entry = trusted ? this.entries.get(key) : undefined;
-    const pending = entry ? undefined : this.pending.get(key);
+    const pending = entry ? undefined : this.shareable(key);
     this.observer(entry ? 'hit' : pending ? 'shared' : trusted ? 'miss' : 'untrusted');
     if (entry) return entry.value;
-    if (pending) return pending;
-    const fetched = this.fetch(key, reference, fetch).finally(() => this.pending.delete(key));
-    this.pending.set(key, fetched);
-    return fetched;
+    if (pending) return pending.value;
+    const value = this.fetch(key, reference, fetch).finally(() => {
+      if (this.pending.get(key) === started) this.pending.delete(key);
+    });
+    const started = { value, since: this.changes };
+    this.pending.set(key, started);
+    return value;
   }
 
   /** Reports the outcome of each lookup from now on. */
@@ -91,21 +97,20 @@ export class TrustedCache<V> {
     return { entries: this.entries.size, tags: this.keysByTag.size };
   }
 
+  /** The fetch in flight, unless its value may be older than a broadcast that has arrived since it began. */
+  private shareable(key: string): Fetch<V> | undefined {
+    const pending = this.pending.get(key);
+    return pending?.since === this.changes ? pending : undefined;
+  }
+
+  /** The value is as new as the lookup that fetches it, even if it is stale for later ones: then it is not stored. */
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const [invalidations, evictions] = [this.invalidations, this.evictions];
-      const value = await fetch(key, reference);
-      const tags = this.options.tags(value, key);
-      if (
-        invalidations === this.invalidations &&
-        !tags.some((tag) => (this.evicted.get(tag) ?? 0) > evictions)
-      ) {
-        this.store(key, value, tags);
-        return value;
-      }
-    }
-    // The last value may be the one that has just been revoked.
-    throw new DependencyUnavailableError('nats', 'each reply was made stale by a broadcast');
+    const since = this.changes;
+    const value = await fetch(key, reference);
+    const tags = this.options.tags(value, key);
+    const isStale = this.cleared > since || tags.some((tag) => (this.evicted.get(tag) ?? 0) > since);
+    if (!isStale) this.store(key, value, tags);
+    return value;
   }
 
   private store(key: string, value: V, tags: readonly string[]): void {
@@ -122,14 +127,14 @@ export class TrustedCache<V> {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
       // Cleared at once: a Map takes tens of microseconds to find its oldest entry after many deletions.
       this.evicted.clear();
-      this.invalidations++;
+      this.cleared = ++this.changes;
     }
-    this.evicted.set(tag, ++this.evictions);
+    this.evicted.set(tag, ++this.changes);
     for (const key of this.keysByTag.get(tag) ?? []) this.entries.delete(key);
   }
 
   private clear(): void {
-    this.invalidations++;
+    this.cleared = ++this.changes;
     this.entries.clear();
   }
 

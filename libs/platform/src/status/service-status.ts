@@ -1,7 +1,20 @@
 import { isObject, MalformedMessageError } from '../nats/nats-message.js';
 
-/** Request without a payload. Every running process answers with its {@link ServiceStatus}: there is no queue group. */
-export const STATUS_SUBJECT = 'oauth.service.status';
+/** The apps that answer. */
+export const STATUS_SERVICES = ['authorize', 'token', 'resource'] as const;
+
+/**
+ * Subject of a request without a payload. Every running process of the service answers with its {@link ServiceStatus}: there is no
+ * queue group. Each service has a separate subject, so that NATS's permissions prevent an answer for another service.
+ */
+export function statusSubject(service: string): string {
+  return `oauth.service.status.${service}`;
+}
+
+/** The inbox, without its random end, to which the processes of a service may send their answers. */
+export function statusInbox(inboxPrefix: string, service: string): string {
+  return `${inboxPrefix}.status.${service}`;
+}
 
 /**
  * What a running process says about itself. It holds no secret. A part that the process does not have, or cannot read at

@@ -20,7 +20,7 @@ export class StatusReport {
    * @param settings which must be the same in every process, and are not secret
    */
   constructor(
-    private readonly service = '',
+    readonly service = '',
     settings: Settings = {},
   ) {
     this.settings = settings;

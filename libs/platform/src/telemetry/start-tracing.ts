@@ -1,11 +1,8 @@
-import { ConfigurationError } from '../configuration/load-configuration.js';
 import type { Tracing } from './tracing.js';
 
 /**
  * Starts tracing when OpenTelemetry's standard variables enable it: an endpoint, or `OTEL_TRACES_EXPORTER=otlp`. Otherwise its
  * packages are not even loaded.
- *
- * @throws ConfigurationError for an exporter that is not built in
  */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
   if (!isEnabled(env)) return undefined;
@@ -15,8 +12,6 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv): Pro
 
 function isEnabled(env: NodeJS.ProcessEnv): boolean {
   const exporter = env['OTEL_TRACES_EXPORTER'];
-  if (exporter && exporter !== 'otlp' && exporter !== 'none')
-    throw new ConfigurationError(['OTEL_TRACES_EXPORTER must be otlp or none']);
   if (exporter === 'none' || env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false;
   return Boolean(exporter || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
 }

@@ -63,6 +63,23 @@ export class AnswerChecker {
     ].map((problem) => `${where}: ${problem}`);
   }
 
+  /** The Cache-Control of an answer to a request, if its operation sets one. */
+  cacheControl({ method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>): string | undefined {
+    const operation = this.operation(method === 'HEAD' ? 'GET' : method, path);
+    return fixedCacheControl(this.resolve(operation?.responses[status]));
+  }
+
+  /** Every Cache-Control that an operation sets. */
+  get cacheControls(): readonly string[] {
+    const paths = this.document.paths as Readonly<
+      Record<string, Readonly<Record<string, Partial<Operation>>>>
+    >;
+    const responses = Object.values(paths)
+      .flatMap((operations) => Object.values(operations))
+      .flatMap((operation) => Object.values(operation.responses ?? {}));
+    return responses.flatMap((response) => fixedCacheControl(this.resolve(response)) ?? []);
+  }
+
   private operation(method: string, path: string): Operation | undefined {
     const paths = this.document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     const template = Object.keys(paths).find((candidate) => matches(candidate, path));
@@ -160,6 +177,11 @@ export class AnswerChecker {
     const properties = Object.entries(value as Readonly<Record<string, Json>>);
     return Object.fromEntries(properties.map(([name, schema]) => [name, this.inline(schema, strict)]));
   }
+}
+
+function fixedCacheControl(response: Response | undefined): string | undefined {
+  const [value] = (response?.headers?.['Cache-Control']?.schema['enum'] ?? []) as string[];
+  return value;
 }
 
 const COMPOSING: readonly string[] = ['allOf', 'oneOf', 'anyOf'];

@@ -1,18 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '#platform/bootstrap/service.js';
-import { AnswerChecker } from './answer-checker.js';
-
-const load = (app: string) =>
-  new AnswerChecker(
-    JSON.parse(readFileSync(`apps/${app}/src/openapi/openapi.json`, 'utf8')) as ConstructorParameters<
-      typeof AnswerChecker
-    >[0],
-  );
-
-const authorizationServer = load('token');
-const CHECKERS = { authorize: authorizationServer, token: authorizationServer, resource: load('resource') };
+import type { AnswerChecker } from './answer-checker.js';
+import { DESCRIPTIONS } from './descriptions.js';
 
 /** What an app answered otherwise than its description says. */
 class AnswerReport {
@@ -34,7 +24,7 @@ export function checkingAnswers<Configuration>(
   service: Service<Configuration>,
 ): Service<Configuration> & { readonly report: AnswerReport } {
   const report = new AnswerReport();
-  const checker = CHECKERS[service.name as keyof typeof CHECKERS];
+  const checker = DESCRIPTIONS[service.name as keyof typeof DESCRIPTIONS];
   const configure = async (app: NestFastifyApplication): Promise<void> => {
     await service.configure?.(app);
     addHook(app.getHttpAdapter().getInstance(), checker, report);

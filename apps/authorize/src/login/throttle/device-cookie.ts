@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
+import { cookieName } from '../../ui/cookie-name.js';
 
 /** How many days a device stays known after a login. */
 const DEVICE_DAYS = 180;
@@ -29,8 +30,7 @@ export class DeviceCookie {
 
   constructor({ AUTH_URL }: AuthorizeConfiguration, keys: KeyRing, @Inject(CLOCK) clock: Clock) {
     const secure = AUTH_URL.startsWith('https:');
-    // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
-    this.name = secure ? '__Host-device' : 'device';
+    this.name = cookieName('device', secure);
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([\\w.-]{1,400}) *(?:;|$)`);
     const lifetime = DEVICE_DAYS * 24 * 60 * 60;
     this.attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetime}${secure ? '; Secure' : ''}`;

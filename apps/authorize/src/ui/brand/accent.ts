@@ -33,6 +33,8 @@ const TINT = 0.12;
 
 /** WCAG 2.2, 1.4.3: text. */
 const TEXT = 4.5;
+/** WCAG 2.2, 1.4.6: text with enhanced contrast. */
+const ENHANCED_TEXT = 7;
 /** WCAG 2.2, 1.4.11: what shows where the focus is. */
 const RING = 3;
 
@@ -70,17 +72,17 @@ function mix(colour: string, other: string, share: number): string {
 }
 
 /** What an accent colour is used for, with the contrast that it has and needs there. */
-function uses(accent: string, { page, card }: Scheme) {
+function uses(accent: string, { page, card }: Scheme, text = TEXT) {
   const onAccent = onAccentOf(accent);
   const behind = contrast(accent, page) < contrast(accent, card) ? page : card;
   return [
     {
       what: `the text of buttons (${onAccent}) on it`,
       ratio: contrast(accent, onAccent),
-      needed: TEXT,
+      needed: text,
       rule: '1.4.3',
     },
-    { what: `links on the page (${behind})`, ratio: contrast(accent, behind), needed: TEXT, rule: '1.4.3' },
+    { what: `links on the page (${behind})`, ratio: contrast(accent, behind), needed: text, rule: '1.4.3' },
     {
       what: `the focus ring on the page (${behind})`,
       ratio: contrast(accent, behind),
@@ -94,14 +96,19 @@ function onAccentOf(accent: string): string {
   return contrast(accent, WHITE) >= contrast(accent, NEARLY_BLACK) ? WHITE : NEARLY_BLACK;
 }
 
-function passes(accent: string, scheme: Scheme): boolean {
-  return uses(accent, scheme).every(({ ratio, needed }) => ratio >= needed);
+function passes(accent: string, scheme: Scheme, text: number): boolean {
+  return uses(accent, scheme, text).every(({ ratio, needed }) => ratio >= needed);
 }
 
 /** The colour itself if it has enough contrast, else the first that has on the way to black or white. */
-export function nearestAccent(accent: string, scheme: Scheme): string {
+export function nearestAccent(accent: string, scheme: Scheme, text = TEXT): string {
   const steps = Array.from({ length: 101 }, (_, percent) => mix(accent, scheme.opposite, percent / 100));
-  return steps.find((step) => passes(step, scheme)) ?? scheme.opposite;
+  return steps.find((step) => passes(step, scheme, text)) ?? scheme.opposite;
+}
+
+/** Derives the dark accent of a light one, with the contrast of WCAG's level AAA. */
+export function darkAccentOf(accent: string): string {
+  return nearestAccent(accent, DARK, ENHANCED_TEXT);
 }
 
 /** Why a colour cannot be the accent of a scheme; null if it can. @param scheme by its name */

@@ -6,7 +6,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { UiOptions } from '../page.responder.js';
 import { imagesOf } from './brand.js';
 import type { BrandImage } from './brand-image.js';
-import { BRAND_OPERATION } from '../page.openapi.js';
+import { BRAND_OPERATION, IMMUTABLE } from '../page.openapi.js';
 
 /** Serves the product's logo and icon. */
 @Controller(ENDPOINTS.brand)
@@ -25,8 +25,7 @@ export class BrandController {
     void reply
       // An SVG is a document if it is opened as one: it may style itself, and do nothing else.
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-      // The address changes with the content.
-      .header('Cache-Control', 'public, max-age=31536000, immutable')
+      .header('Cache-Control', IMMUTABLE)
       .type(image.mediaType)
       .send(image.content);
   }

@@ -8,7 +8,7 @@ import {
   accentProblem,
   type AccentColours,
   DEFAULT_ACCENTS,
-  nearestAccent,
+  darkAccentOf,
   readColour,
   SCHEMES,
 } from './accent.js';
@@ -22,6 +22,7 @@ export interface BrandSettings {
   readonly LOGO_DARK_FILE: string;
   readonly ACCENT_COLOR: string;
   readonly ACCENT_COLOR_DARK: string;
+  readonly PRODUCT_URL: string;
   readonly PRIVACY_URL: string;
   readonly TERMS_URL: string;
   readonly HELP_URL: string;
@@ -43,7 +44,7 @@ export interface Brand {
   /** The element above every page, with the logo or the name. */
   readonly header: Html;
   /** Pages of the product; null for none. */
-  readonly links: Readonly<Record<'privacy' | 'terms' | 'help', string | null>>;
+  readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
 /** @throws ConfigurationError that lists every problem */
@@ -55,7 +56,7 @@ export function readBrand(settings: BrandSettings): Brand {
   if (settings.LOGO_DARK_FILE !== '' && settings.LOGO_FILE === '')
     problems.push('LOGO_DARK_FILE needs LOGO_FILE, for the light scheme');
   if (problems.length > 0) throw new ConfigurationError(problems);
-  const { PRODUCT_NAME: productName, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
+  const { PRODUCT_NAME: productName, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
   const stylesheet = stylesheetOf(accents);
   const logo = light && { light, dark: dark ?? light };
   // A wide logo is not legible in a tab.
@@ -67,9 +68,20 @@ export function readBrand(settings: BrandSettings): Brand {
     logo,
     icon,
     iconLink: html`<link rel="icon" href="${imageAddress(icon)}" type="${icon.mediaType}" />`,
-    header: html`<header class="brand">${logo ? picture(logo, productName) : productName}</header>`,
-    links: { privacy: PRIVACY_URL || null, terms: TERMS_URL || null, help: HELP_URL || null },
+    header: headerOf(logo ? picture(logo, productName) : productName, PRODUCT_URL),
+    links: {
+      product: PRODUCT_URL || null,
+      privacy: PRIVACY_URL || null,
+      terms: TERMS_URL || null,
+      help: HELP_URL || null,
+    },
   };
+}
+
+function headerOf(name: Html | string, productUrl: string): Html {
+  return html`<header class="brand">
+    ${productUrl === '' ? name : html`<a class="alone" href="${productUrl}">${name}</a>`}
+  </header>`;
 }
 
 /** Each image by its file name. */
@@ -100,7 +112,7 @@ function readAccents(
 ): Record<'light' | 'dark', AccentColours> {
   const light = readAccent('ACCENT_COLOR', ACCENT_COLOR, 'light', problems);
   const given = readAccent('ACCENT_COLOR_DARK', ACCENT_COLOR_DARK, 'dark', problems);
-  const dark = given ?? (light && nearestAccent(light, SCHEMES.dark));
+  const dark = given ?? (light && darkAccentOf(light));
   return {
     light: light ? accentColours(light, SCHEMES.light) : DEFAULT_ACCENTS.light,
     dark: dark ? accentColours(dark, SCHEMES.dark) : DEFAULT_ACCENTS.dark,

@@ -6,8 +6,8 @@ type Party = 'you' | 'application' | 'us' | 'nobody';
 /** What the page advises the user to do: its text is error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
   | 'start_at_application'
-  | 'tell_makers'
-  | 'try_or_tell_makers'
+  | 'contact_developer'
+  | 'retry_or_contact_developer'
   | 'open_again'
   | 'start_again'
   | 'ask_support'
@@ -17,7 +17,7 @@ export type Advice =
   | 'check_address'
   | 'enter_less'
   | 'wait'
-  | 'tell_us'
+  | 'contact_us'
   | 'review_apps';
 
 interface Remedy {
@@ -33,13 +33,13 @@ interface Remedy {
  * 3. map the failed check to it in KIND_BY_CHECK.
  */
 export const ERROR_KINDS = {
-  client_missing: { party: 'application', advice: 'tell_makers' },
-  client_unknown: { party: 'application', advice: 'tell_makers' },
+  client_missing: { party: 'application', advice: 'contact_developer' },
+  client_unknown: { party: 'application', advice: 'contact_developer' },
   client_disabled: { party: 'us', advice: 'review_apps' },
-  redirect_missing: { party: 'application', advice: 'tell_makers' },
-  redirect_mismatch: { party: 'application', advice: 'tell_makers' },
-  parameter_malformed: { party: 'you', advice: 'try_or_tell_makers' },
-  request_malformed: { party: 'application', advice: 'tell_makers' },
+  redirect_missing: { party: 'application', advice: 'contact_developer' },
+  redirect_mismatch: { party: 'application', advice: 'contact_developer' },
+  parameter_malformed: { party: 'you', advice: 'retry_or_contact_developer' },
+  request_malformed: { party: 'application', advice: 'contact_developer' },
   request_expired: { party: 'you', advice: 'start_at_application' },
   request_answered: { party: 'you', advice: 'start_at_application' },
   form_incomplete: { party: 'you', advice: 'open_again' },
@@ -52,17 +52,17 @@ export const ERROR_KINDS = {
   cookie_https: { party: 'us', advice: 'start_again' },
   login_outdated: { party: 'you', advice: 'start_again' },
   login_cancelled: { party: 'you', advice: 'start_again' },
-  login_refused: { party: 'us', advice: 'tell_us' },
+  login_refused: { party: 'us', advice: 'contact_us' },
   login_disabled: { party: 'us', advice: 'ask_support' },
   login_unavailable: { party: 'us', advice: 'wait' },
   request_unreadable: { party: 'you', advice: 'open_again' },
   not_found: { party: 'you', advice: 'check_address' },
   method_not_allowed: { party: 'you', advice: 'start_at_application' },
   too_large: { party: 'you', advice: 'enter_less' },
-  not_a_form: { party: 'application', advice: 'try_or_tell_makers' },
+  not_a_form: { party: 'application', advice: 'retry_or_contact_developer' },
   busy: { party: 'nobody', advice: 'wait' },
   unavailable: { party: 'us', advice: 'wait' },
-  server_error: { party: 'us', advice: 'tell_us' },
+  server_error: { party: 'us', advice: 'contact_us' },
 } as const satisfies Record<string, Remedy>;
 
 export type ErrorKind = keyof typeof ERROR_KINDS;

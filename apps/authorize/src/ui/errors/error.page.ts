@@ -2,7 +2,9 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
+import type { Client } from '#database/client/client.js';
 import type { Brand } from '../brand/brand.js';
+import { clientAvatar, clientLinks } from '../components.js';
 import { html, type Html } from '../html.js';
 import { type MessageId, Translator } from '../i18n/translator.js';
 import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
@@ -23,6 +25,8 @@ export interface ErrorReport {
   readonly values?: Readonly<Record<string, string>>;
   /** Finds the log line; null if nothing was logged. */
   readonly reference: string | null;
+  /** The application, if the request identified one. */
+  readonly client: Client | null;
   /** Query of the request. */
   readonly query: string;
   /** The page to open next; null if that cannot help. */
@@ -32,7 +36,7 @@ export interface ErrorReport {
 
 /** The page of an error: what happened, who can fix it, what to do, and the reference to pass on. */
 export function errorPage(report: ErrorReport): Page {
-  const { translator, error, kind, values, reference, query, next, hints = [] } = report;
+  const { translator, error, kind, values, reference, client, query, next, hints = [] } = report;
   const { party, advice } = ERROR_KINDS[kind];
   const title = translator.text(`error.${kind}.title`);
   const help = kind === 'redirect_mismatch' ? mismatchHelp(translator) : hintList(translator, hints);
@@ -42,6 +46,7 @@ export function errorPage(report: ErrorReport): Page {
     content: html`
       <h1>${title}</h1>
       <p role="alert">${translator.rich(`error.${kind}.what`, values)}</p>
+      ${client && application(translator, client)}
       <p>${translator.text(`error.party.${party}`)} ${translator.text(`error.advice.${advice}`)}</p>
       ${next !== null && html`<p><a class="button" href="${next}">${translator.text(buttonOf(kind))}</a></p>`}
       ${
@@ -59,6 +64,19 @@ export function errorPage(report: ErrorReport): Page {
       ${developerDetails(translator, error, query, help)}
     `,
   };
+}
+
+/** Name and links of the application. The operator does not trust the links of a disabled one. */
+function application(translator: Translator, client: Client): Html {
+  return html`
+    <div class="party">
+      ${clientAvatar(client)}
+      <p>
+        <strong><bdi>${client.name}</bdi></strong>
+      </p>
+    </div>
+    ${client.disabledAt === null && clientLinks(translator, client)}
+  `;
 }
 
 function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_again' | 'error.button.again' {
@@ -149,20 +167,20 @@ function mismatchHelp(translator: Translator): Html {
 }
 
 const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
-  400: 'We cannot read the request that your browser sent.',
-  408: 'Your browser’s request did not arrive in time. The connection may be very slow.',
-  431: 'The address that brought you here is too long, or your browser keeps too many cookies for this site.',
+  400: 'We could not read the request that your browser sent.',
+  408: 'The request of your browser did not arrive in time. Your connection may be very slow.',
+  431: 'The link that brought you here is too long, or your browser stores too many cookies for this site.',
 };
 
 /** The answer to a request that Node could not parse. Its language is unknown, so the page is in English. */
 export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestAnswer {
   const page: Page = {
     translator: new Translator(LOCALES[0]),
-    title: 'Error: This request does not work',
+    title: 'Error: Bad request',
     content: html`
-      <h1>This request does not work</h1>
+      <h1>Bad request</h1>
       <p role="alert">${MALFORMED[status]}</p>
-      <p>Go back to the application you came from and try again. If it happens again, tell its makers.</p>
+      <p>Go back to the application and try again. If this keeps happening, contact its developer.</p>
     `,
   };
   return {

@@ -2,6 +2,15 @@ import type { Locale } from '#oauth/locale.js';
 
 /** Links to pages of the product, below every page. */
 export const BRAND_MESSAGES = {
+  'brand.product': {
+    en: 'Back to {product}',
+    de: 'Zurück zu {product}',
+    fr: 'Retour à {product}',
+    es: 'Volver a {product}',
+    pt: 'Voltar a {product}',
+    ja: '{product} に戻る',
+    ar: 'العودة إلى {product}',
+  },
   'brand.privacy': {
     en: 'Privacy',
     de: 'Datenschutz',
@@ -14,7 +23,7 @@ export const BRAND_MESSAGES = {
   'brand.terms': {
     en: 'Terms',
     de: 'Nutzungsbedingungen',
-    fr: 'Conditions',
+    fr: 'Conditions d’utilisation',
     es: 'Condiciones',
     pt: 'Termos',
     ja: '利用規約',

@@ -6,6 +6,7 @@ import { LIMITS } from '#oauth/parameters.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { untranslated } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { cookieName } from '../cookie-name.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';
 
@@ -68,8 +69,7 @@ export class LanguageCookie {
   private readonly inHeader: RegExp;
 
   constructor(secure: boolean) {
-    // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis 4.1.3.2).
-    this.name = secure ? '__Host-language' : 'language';
+    this.name = cookieName('language', secure);
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([a-z]{2}) *(?:;|$)`);
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }

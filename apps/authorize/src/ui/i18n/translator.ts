@@ -1,7 +1,7 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import type { Locale } from '#oauth/locale.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
+import { type ScopeAccess, ScopeCatalogue } from '#oauth/scope.js';
 import { type Fragment, html, type Html, isolated } from '../html.js';
 import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
 import { APPS_MESSAGES } from './apps.messages.js';
@@ -38,6 +38,12 @@ const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
 
 /** For pages that show no scope. */
 const NO_SCOPES = new ScopeCatalogue([]);
+
+/** Text of a scope, and whether it reads or writes; null if it is not declared. */
+export interface ShownScope {
+  readonly text: Fragment;
+  readonly access: ScopeAccess | null;
+}
 
 /** Formats the messages in one language. */
 export class Translator {
@@ -85,20 +91,20 @@ export class Translator {
     return format.format(date);
   }
 
-  /**
-   * What scopes let an application do, in the order of the catalogue. One without a text in this language is shown in
-   * English, which screen readers must know (WCAG 2.2, 3.1.2); one that is no longer declared, by its name.
-   */
-  scopes(names: readonly string[]): Fragment[] {
+  /** Scopes in the order of the catalogue, and the mark of each. */
+  scopes(names: readonly string[]): ShownScope[] {
     return this.catalogue.inOrder(names).map((name) => this.scope(name));
   }
 
-  /** The same of one. */
-  scope(name: string): Fragment {
+  /**
+   * A scope without a text in this language is shown in English, which screen readers must know (WCAG 2.2, 3.1.2). An
+   * undeclared scope is shown by its name, without a mark.
+   */
+  scope(name: string): ShownScope {
     const scope = this.catalogue.find(name);
-    if (!scope) return html`<code>${name}</code>`;
-    const text = scope.texts[this.locale];
-    return text ?? html`<span lang="en" dir="ltr">${scope.texts.en}</span>`;
+    if (!scope) return { text: html`<code>${name}</code>`, access: null };
+    const text = scope.texts[this.locale] ?? html`<span lang="en" dir="ltr">${scope.texts.en}</span>`;
+    return { text, access: scope.access };
   }
 
   private format(id: MessageId): IntlMessageFormat {

@@ -117,7 +117,8 @@ export class UserImport {
   /** @returns false if the user was changed concurrently */
   private count({ line, user }: Pending, result: BringResult | null): boolean {
     if (result === null) return false;
-    if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
+    if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);
+    else if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
       // Their sessions and grants would have to end, too.
       this.refuse(line, ['the user is enabled here: run "user disable"']);
     else {

@@ -106,6 +106,7 @@ function checkedHeader(header: readonly string[]): readonly string[] {
 }
 
 const NUMBERS = new Set(['time_format', 'default_schedule_id', 'organization_id']);
+const TRUTH_VALUES = new Set(['disabled', 'email_verified']);
 
 /** An empty cell means that nothing is known. */
 function fromCells(
@@ -125,6 +126,6 @@ function fromCells(
 /** Text that is no number or truth value stays text, which the rules of its field refuse. */
 function valueOf(name: string, text: string): unknown {
   if (NUMBERS.has(name)) return /^-?\d{1,10}$/.test(text) ? Number(text) : text;
-  if (name === 'disabled') return text === 'true' ? true : text === 'false' ? false : text;
+  if (TRUTH_VALUES.has(name)) return text === 'true' ? true : text === 'false' ? false : text;
   return text;
 }

@@ -83,7 +83,7 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   printResult({ json }, resultOf(counts, bad, dryRun), () => printCounts(counts, seconds, dryRun));
   const { created, updated, failed } = counts;
   if (!dryRun && created + updated > 0)
-    await recordCommand(settings.NATS_URL, { type: 'user.imported', detail: { created, updated, failed } });
+    await recordCommand(settings, { type: 'user.imported', detail: { created, updated, failed } });
   if (counts.failed > 0) throw new IncompleteError();
 }
 

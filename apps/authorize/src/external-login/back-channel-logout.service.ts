@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { createRemoteJWKSet, customFetch, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { UserStore } from '#database/user/user.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { SessionService } from '../session/session.service.js';
 import { checkLogoutToken, InvalidLogoutTokenError, type Logout } from './logout-token.js';
 import { LogoutTokenStore } from './logout-token.store.js';
-import { OpenIdProvider } from './openid-provider.service.js';
-import { providerFetch, ProviderUnavailableError } from './provider-fetch.js';
-
-/** Asymmetric algorithms: a shared secret, or `none`, would not show that the provider signed. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+import { LoginProvider } from './login-provider.js';
+import { verifyWithAnyKey } from './provider-keys.js';
 
 /** Seconds since a logout token was issued. 2.4 recommends that it expires after two minutes. */
 const MAX_AGE = 10 * 60;
@@ -18,13 +14,11 @@ const MAX_AGE = 10 * 60;
 /** Longer than any logout token; an ID token has some 1000 characters. */
 const MAX_LENGTH = 8_192;
 
-/** Ends sessions when the provider says that they have ended (OpenID Connect Back-Channel Logout 1.0). */
+/** Ends sessions when the product's own login says that they have ended (OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
 export class BackChannelLogoutService {
-  private keys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
-
   constructor(
-    private readonly provider: OpenIdProvider,
+    private readonly provider: LoginProvider,
     private readonly tokens: LogoutTokenStore,
     private readonly sessions: SessionService,
     private readonly users: UserStore,
@@ -32,7 +26,8 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A token that names a session ends that session; one that names only a user ends all of the user's.
+   * A token that names a session ends that session; one that names only a user ends all of the user's. So does one that names
+   * both, if logins of this user named no session: otherwise it would end nothing.
    *
    * @returns fields for the log
    * @throws OAuthError invalid_request for a token that is not valid or was carried out before
@@ -48,11 +43,12 @@ export class BackChannelLogoutService {
   }
 
   private async end({ sid, sub }: Logout): Promise<Readonly<Record<string, unknown>>> {
+    const identity = { issuer: this.configuration.loginIssuer, externalId: sub ?? '' };
     if (sid !== null) {
       await this.sessions.endExternal(sid);
-      return { outcome: 'session ended by the provider' };
+      if (sub === null || !(await this.sessions.hasUnnamed(identity)))
+        return { outcome: 'session ended by the provider' };
     }
-    const identity = { issuer: this.configuration.LOGIN_ISSUER, externalId: sub ?? '' };
     const userId = await this.users.endSessionsOf(identity);
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
@@ -63,13 +59,12 @@ export class BackChannelLogoutService {
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {
         detail: { check: 'logout_token' },
       });
-    const { LOGIN_ISSUER, LOGIN_CLIENT_ID, CLOCK_SKEW } = this.configuration;
     try {
-      const { protectedHeader, payload } = await jwtVerify(token, await this.keyOf(), {
-        issuer: LOGIN_ISSUER,
-        audience: LOGIN_CLIENT_ID,
-        algorithms: ALGORITHMS,
-        clockTolerance: CLOCK_SKEW,
+      const { keys, ...rules } = await this.provider.logoutTokenRules();
+      const { protectedHeader, payload } = await verifyWithAnyKey(token, keys, {
+        ...rules,
+        issuer: this.configuration.loginIssuer,
+        clockTolerance: this.configuration.CLOCK_SKEW,
         maxTokenAge: MAX_AGE,
         requiredClaims: ['exp', 'iat'],
       });
@@ -78,23 +73,10 @@ export class BackChannelLogoutService {
       throw refused(error);
     }
   }
-
-  /** The provider's keys, cached; read again for an unknown key, at most every 30 s. */
-  private async keyOf(): Promise<JWTVerifyGetKey> {
-    const { jwks_uri: url } = await this.provider.metadata();
-    if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
-    if (!url.startsWith('https:') && !this.configuration.LOGIN_ISSUER.startsWith('http:'))
-      throw new InvalidLogoutTokenError('jwks_uri');
-    if (this.keys?.url !== url)
-      this.keys = { url, get: createRemoteJWKSet(new URL(url), { [customFetch]: providerFetch }) };
-    return this.keys.get;
-  }
 }
 
 /** Names what failed. The token is never logged; jose's messages name claims and hold no values. */
 function refused(error: unknown): unknown {
-  if (error instanceof ProviderUnavailableError)
-    return OAuthError.unavailable({ detail: { check: 'logout_token', failed: 'no answer of the provider' } });
   const failed = failedCheck(error);
   if (failed === null) return error;
   return OAuthError.invalidRequest('the logout token is not valid', {

@@ -9,7 +9,7 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
 import { BACK_CHANNEL_LOGOUT_OPERATION } from '../login/login.openapi.js';
 
-/** The provider's server calls it, not a browser: it needs no cookie and answers JSON. */
+/** The server of the product's own login calls it, not a browser: it needs no cookie and answers JSON. */
 @Controller(ENDPOINTS.backChannelLogout)
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}

@@ -1,13 +1,7 @@
-/** The provider did not answer in time, failed, or answered more than any honest provider does. */
-export class ProviderUnavailableError extends Error {
-  constructor(reason: string, cause?: unknown) {
-    super(`the OpenID provider is unavailable: ${reason}`, { cause });
-    this.name = 'ProviderUnavailableError';
-  }
-}
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 /** Time for one answer of the provider, in milliseconds. */
-const TIMEOUT_MS = 5_000;
+export const PROVIDER_TIMEOUT_MS = 5_000;
 
 /** Bytes; keys and metadata of large providers have some 20 KB. */
 const MAX_BODY = 512 * 1024;
@@ -21,15 +15,15 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with a limit of time and size for the whole answer.
+ * `fetch` with a limit of time and size for the whole answer: everything that this app reads from the product's own login.
  *
- * @throws ProviderUnavailableError also for status 429 and 5xx: a later attempt may succeed
+ * @throws DependencyUnavailableError also for status 429 and 5xx: a later attempt may succeed
  */
 export async function providerFetch(
   url: string,
   { method = 'GET', headers = {}, body: sent, signal: given }: ProviderRequest = {},
 ): Promise<Response> {
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const limit = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
   const signal = given ? AbortSignal.any([limit, given]) : limit;
   try {
     // Redirects are not followed: they would send the client secret elsewhere.
@@ -42,7 +36,7 @@ export async function providerFetch(
     });
     if (response.status === 429 || response.status >= 500) {
       await response.body?.cancel();
-      throw new ProviderUnavailableError(`status ${response.status}`);
+      throw unavailable(`status ${response.status}`);
     }
     const body = await readBounded(response);
     const { status } = response;
@@ -51,8 +45,7 @@ export async function providerFetch(
       headers: response.headers,
     });
   } catch (error) {
-    if (error instanceof ProviderUnavailableError) throw error;
-    throw new ProviderUnavailableError(reasonOf(error));
+    throw unavailable(error);
   }
 }
 
@@ -61,15 +54,17 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   let length = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += part.byteLength;
-    if (length > MAX_BODY) throw new ProviderUnavailableError(`an answer of more than ${MAX_BODY} bytes`);
+    if (length > MAX_BODY) throw unavailable(`an answer of more than ${MAX_BODY} bytes`);
     parts.push(part);
   }
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** "fetch failed" hides the reason in its cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+/** Keeps the message only: the causes of fetch's errors may hold addresses with parameters. "fetch failed" hides the reason in its cause. */
+export function unavailable(error: unknown): DependencyUnavailableError {
+  if (error instanceof DependencyUnavailableError) return error;
+  if (!(error instanceof Error)) return new DependencyUnavailableError('login_provider', error);
   const { cause } = error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+  return new DependencyUnavailableError('login_provider', reason);
 }

@@ -1,9 +1,10 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
+import { isSessionId, isSubject } from './profile-claims.js';
 
 /** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 2.4). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Who is logged out: one session, or all of a user. */
+/** A valid logout token: ends one session, or every session of a user. */
 export interface Logout {
   readonly jti: string;
   readonly sid: string | null;
@@ -28,20 +29,16 @@ export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload
   // 2.4 recommends the type logout+jwt; an explicit other one is another kind of token (RFC 8725 3.11).
   if (header.typ !== undefined && !/^(application\/)?(logout\+jwt|jwt)$/i.test(header.typ))
     throw invalid('typ');
-  for (const [name, value] of Object.entries({ sub, sid }))
-    if (value !== undefined && !isText(value)) throw invalid(name);
+  if (sub !== undefined && !isSubject(sub)) throw invalid('sub');
+  if (sid !== undefined && !isSessionId(sid)) throw invalid('sid');
   // Step 5: "Verify that the Logout Token contains a sub Claim, a sid Claim, or both."
   if (sub === undefined && sid === undefined) throw invalid('sub');
   // Step 6: "Verify that the Logout Token contains an events Claim" with this member, whose value is a JSON object.
   if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events');
   // Step 7: "Verify that the Logout Token does not contain a nonce Claim": an ID token has one.
   if (nonce !== undefined) throw invalid('nonce');
-  if (!isText(jti)) throw invalid('jti');
-  return { jti, sid: isText(sid) ? sid : null, sub: isText(sub) ? sub : null };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= 255;
+  if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw invalid('jti');
+  return { jti, sid: sid ?? null, sub: sub ?? null };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

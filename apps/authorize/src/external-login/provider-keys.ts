@@ -1,0 +1,48 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose';
+import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetch.js';
+
+/**
+ * The keys of a JWK Set at an address: cached for ten minutes, and fetched again for an unknown `kid`, at most every 30 seconds.
+ * Throws DependencyUnavailableError if they are needed and cannot be fetched.
+ */
+export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, [customFetch]: providerFetch });
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const noKey =
+        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+      throw noKey ? error : unavailable(error);
+    }
+  };
+}
+
+/** Calls jose's jwtVerify. During a key rotation several keys may match; tries each. */
+export async function verifyWithAnyKey(
+  jwt: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(jwt, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(jwt, key, options);
+      } catch (mismatch) {
+        if (!(mismatch instanceof errors.JWSSignatureVerificationFailed)) throw mismatch;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import { ERROR_SCENES } from './scenes/error-scenes.js';
+import { SCENES } from './scenes/scenes.js';
+import { openTab } from './scenes/tab.js';
+
+type Options = Parameters<typeof openTab>[1];
+
+async function look<Found>(
+  name: string,
+  locale: Parameters<typeof openTab>[0],
+  options: Options,
+  find: (page: Page) => Promise<Found>,
+): Promise<Found> {
+  const scene = [...SCENES, ...ERROR_SCENES].find((one) => one.name === name);
+  if (!scene) throw new Error(`no scene ${name}`);
+  const tab = await openTab(locale, options);
+  try {
+    return await find(await tab.play(scene));
+  } finally {
+    await tab.close();
+  }
+}
+
+const PHONE = { viewport: { width: 375, height: 667 } };
+
+describe('the layout of a page', () => {
+  it('does not depend on forced colours', async () => {
+    const heightOf = (page: Page) =>
+      page.locator('main').evaluate((main) => main.getBoundingClientRect().height);
+    const usual = await look('consent', 'en', PHONE, heightOf);
+    const forced = await look('consent', 'en', { ...PHONE, forcedColors: 'active' }, heightOf);
+    expect(forced).toBe(usual);
+  });
+
+  it('keeps the comma after an address on the line of the address, at every width', async () => {
+    const apart = await look('error-cookie-host', 'en', PHONE, async (page) => {
+      const widths: number[] = [];
+      for (let width = 320; width <= 420; width += 2) {
+        await page.setViewportSize({ width, height: 667 });
+        const gap = await page
+          .locator('[role=alert] bdi')
+          .first()
+          .evaluate((address) => {
+            const [last] = [...address.getClientRects()].slice(-1);
+            const comma = document.createRange();
+            comma.setStart(address.nextSibling as Text, 0);
+            comma.setEnd(address.nextSibling as Text, 1);
+            return comma.getBoundingClientRect().left - (last?.right ?? 0);
+          });
+        if (Math.abs(gap) > 2) widths.push(width);
+      }
+      return widths;
+    });
+    expect(apart).toEqual([]);
+  });
+
+  it('starts an email address at the right in Arabic', async () => {
+    const narrow = { viewport: { width: 280, height: 667 } };
+    const gap = await look('consent', 'ar', narrow, (page) =>
+      page.locator('.pages a[href^=mailto]').evaluate((link) => {
+        const text = document.createRange();
+        text.selectNodeContents(link);
+        const lines = [...text.getClientRects()].map(({ right }) => right);
+        return lines.length < 2 ? null : link.getBoundingClientRect().right - Math.min(...lines);
+      }),
+    );
+    expect(gap).toBeLessThan(2);
+    expect(gap).not.toBeNull();
+  });
+});

@@ -1,0 +1,23 @@
+import { trailServer } from '../connections/audit-trail.connection.js';
+import { withNats } from '../connections/nats.connection.js';
+import { retentionOf, type RetentionSettings, type TrailSettings } from '../settings/settings.js';
+
+/**
+ * Creates the streams of the audit trail, or brings them up to date.
+ *
+ * @throws Error that says what is missing in NATS
+ */
+export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
+  const { url, variable } = trailServer(settings);
+  const { ensureAuditStreams } = await import('#audit/streams.js');
+  try {
+    await withNats(url, (nats) => ensureAuditStreams(nats, retentionOf(settings)));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `NATS (${variable}) did not create or update the streams of the audit trail: ${reason}; ` +
+        'it needs JetStream, and the administrator of the trail: docs/audit.md',
+      { cause },
+    );
+  }
+}

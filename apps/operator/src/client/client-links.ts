@@ -1,0 +1,36 @@
+import { isEmail } from 'class-validator';
+import type { ClientLinks } from '#database/client/client.js';
+import { quoted } from '../command-line/input.js';
+
+const MAX_CONTACTS = 5;
+const MAX_LENGTH = 500;
+
+/**
+ * Rules of the links that users see (RFC 7591 2): browsers follow them, so each is https, or http on the developer's machine.
+ *
+ * @param flagOf the option that gave the field, or the field of a file
+ */
+export function linkProblems(
+  links: Partial<ClientLinks>,
+  flagOf: (field: keyof ClientLinks) => string,
+): string[] {
+  const { clientUri, policyUri, contacts = [] } = links;
+  const problems = Object.entries({ clientUri, policyUri })
+    .filter(([, uri]) => uri !== undefined && uri !== null && !isLink(uri))
+    .map(([field, uri]) => `${flagOf(field as keyof ClientLinks)} ${quoted(uri ?? '')} must be an https URL`);
+  if (contacts.length > MAX_CONTACTS)
+    problems.push(`${flagOf('contacts')} has more than ${MAX_CONTACTS}: give fewer`);
+  for (const contact of contacts)
+    if (!isLink(contact) && !isEmail(contact))
+      problems.push(`${flagOf('contacts')} ${quoted(contact)} must be an email address or an https URL`);
+  return problems;
+}
+
+/** Accepts only URLs that browsers follow unchanged, without a password. */
+function isLink(text: string): boolean {
+  if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, href } = new URL(text);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  const isWritten = href === text || href === `${text}/`;
+  return isWritten && username + password === '' && (protocol === 'https:' || isLocal);
+}

@@ -1,0 +1,38 @@
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+
+/** The terminal, file or pipe that text is written to. */
+type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
+
+/** Columns below which text is not wrapped. */
+const NARROWEST = 20;
+/** A line that is copied. */
+const COMMAND = /^ *(?:\$ )?(?:npx )?operator [a-z]/;
+
+/** Width of the terminal; Infinity if the output is not a terminal. */
+export function widthOf({ isTTY, columns }: Output): number {
+  return isTTY && columns ? columns : Infinity;
+}
+
+/** Wraps each line below its own indentation. A command, which may continue after a backslash, stays whole. */
+export function wrapped(text: string, columns: number): string {
+  let continues = false;
+  return text
+    .split('\n')
+    .map((line) => {
+      const isCommand = continues || COMMAND.test(line);
+      continues = isCommand && line.endsWith('\\');
+      if (isCommand) return line;
+      const indentation = /^ */.exec(line)?.[0] ?? '';
+      return hanging(indentation, line.slice(indentation.length), columns);
+    })
+    .join('\n');
+}
+
+/** A line of a prefix and a text, which is wrapped beside the prefix. */
+export function hanging(prefix: string, text: string, columns: number): string {
+  const indent = stringWidth(prefix);
+  const free = columns - indent;
+  if (stringWidth(text) <= free || free < NARROWEST) return prefix + text;
+  return prefix + wrapAnsi(text, free).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}

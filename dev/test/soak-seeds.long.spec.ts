@@ -1,0 +1,28 @@
+import { FAULT_KINDS, faultName } from '../soak/plan.js';
+import { soak } from '../soak/soak.js';
+
+const NATS_FAULTS = FAULT_KINDS.filter((kind) => ['nats killed', 'nats cut off'].includes(faultName(kind)));
+
+/** Violations of a run of 90 s. A pause of a busy machine can explain those of rules with a deadline: they count if a second run has some. */
+async function violationsOf(seed: number, kinds = FAULT_KINDS, isLast = false): Promise<readonly string[]> {
+  const { violations } = await soak({
+    seed,
+    minutes: 1.5,
+    kinds,
+    accounts: 12,
+    quietMs: 10_000,
+    progress: () => undefined,
+  });
+  const mayBeLate = violations.length > 0 && violations.every(({ timeDependent }) => timeDependent);
+  return mayBeLate && !isLast ? violationsOf(seed, kinds, true) : violations.map(({ text }) => text);
+}
+
+describe('the product, used for 90 s while its parts fail,', () => {
+  it('keeps every guarantee when NATS is killed and cut off', async () => {
+    expect(await violationsOf(5, NATS_FAULTS)).toEqual([]);
+  }, 900_000);
+
+  it('keeps every guarantee under any fault', async () => {
+    expect(await violationsOf(738_049_514)).toEqual([]);
+  }, 900_000);
+});

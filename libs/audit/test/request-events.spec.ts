@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import fastify from 'fastify';
+import type { AuditRecord } from '../src/event.js';
+import { addAuditEvent, callerOf, recordRequests } from '../src/request-events.js';
+
+describe('the record of a request', () => {
+  it('has the address of a caller that closed the connection before the answer', async () => {
+    const server = fastify();
+    const recorded = new Promise<AuditRecord>((record) => recordRequests(server, { record }, callerOf));
+    const handling = new Promise<void>((begin) =>
+      server.get('/', async ({ raw }) => {
+        addAuditEvent(raw, 'token.refreshed');
+        begin();
+        await once(raw.socket, 'close');
+        return 'too late';
+      }),
+    );
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = server.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nUser-Agent: aborted/1\r\n\r\n');
+    await handling;
+    socket.destroy();
+    expect(await recorded).toMatchObject({ address: '127.0.0.1', user_agent: 'aborted/1' });
+    await server.close();
+  });
+});
