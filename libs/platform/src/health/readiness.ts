@@ -3,8 +3,8 @@ type Check = () => Promise<unknown>;
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Whether the process can serve; /readyz and the metrics read it. RedisModule and NatsModule register their checks, and the
- * module of an app that connects to PostgreSQL registers `postgres` and `migrations`.
+ * Readiness of the process for `/readyz` and the metrics. `RedisModule` and `NatsModule` register `redis` and `nats`, `DatabaseModule` registers
+ * `postgres` and `migrations`.
  */
 export class Readiness {
   private readonly checks = new Map<string, Check | null>();
