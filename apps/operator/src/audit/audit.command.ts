@@ -89,7 +89,7 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
   if (more) warn(`there are older events: raise --limit, or use audit export`);
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
-  // Columns of AUDIT_CLIENT_ADDRESS, which is usually false.
+  // Only present with AUDIT_CLIENT_ADDRESS=true.
   const hasCallers = events.some(({ address, user_agent }) => (address ?? user_agent) !== undefined);
   printTable(
     [
@@ -116,7 +116,7 @@ async function search({ json, ...options }: JsonOption): Promise<void> {
 async function exportEvents({ output, ...options }: { output?: string }): Promise<void> {
   const settings = readSettings(ChangeSettings);
   const filter = await filterOf(settings, validated(AuditFilterDto, options));
-  // Readable by this user only: it says what users did.
+  // Readable by this user only: the file shows what users did.
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
   const stream = file ?? process.stdout;
   if (file)
@@ -140,7 +140,6 @@ async function exportEvents({ output, ...options }: { output?: string }): Promis
   if (output !== undefined) printLine(`Wrote ${counted(written, 'event')} to ${output}`);
 }
 
-/** Why a new file cannot be written. */
 function problemOf({ code, message }: NodeJS.ErrnoException, file: string): string {
   return code === 'EEXIST' ? `${file} exists, and is not overwritten: name a new file` : message;
 }
@@ -154,7 +153,6 @@ function lineOf(event: AuditEvent): string {
     .join('  ');
 }
 
-/** One line: the operator and the command, or the failed check. */
 function summaryOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
   if (operator !== undefined)
     return [operator, detail['command']].filter((part) => typeof part === 'string').join(': ');

@@ -5,7 +5,6 @@ import { MOMENT, momentOf } from '../command-line/moment.js';
 
 const MAX_LIMIT = 10_000;
 
-/** The filters of every `audit` command. */
 export class AuditFilterDto {
   @Rule(({ type }: AuditFilterDto) =>
     type
@@ -29,7 +28,6 @@ export class AuditFilterDto {
   until?: string;
 }
 
-/** Options of `audit search`. */
 export class AuditSearchDto extends AuditFilterDto {
   @Rule(({ limit }: AuditSearchDto) =>
     Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT

@@ -7,7 +7,7 @@ import type { ChangeSettings } from '../settings/settings.js';
 import { findUser } from '../user/user.service.js';
 import type { AuditFilterDto, AuditSearchDto } from './audit.dto.js';
 
-/** @throws InputError for a login that fits no user, or several */
+/** @throws InputError if the login matches no user, or several */
 export async function filterOf(settings: ChangeSettings, options: AuditFilterDto): Promise<AuditFilter> {
   const { type, client, user, grant, reference, since, until } = options;
   return {
@@ -21,7 +21,7 @@ export async function filterOf(settings: ChangeSettings, options: AuditFilterDto
   };
 }
 
-/** The newest events that match, oldest first. @returns whether there are older ones */
+/** Returns the newest matching events, oldest first. `more`: there are older ones. */
 export async function searchEvents(
   settings: ChangeSettings,
   options: AuditSearchDto,
@@ -41,12 +41,12 @@ export async function searchEvents(
   });
 }
 
-/** A process may store an event later than another one that happened after it. */
+/** Sorts by time: processes store their events with different delays. */
 function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
   return events.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).slice(-count);
 }
 
-/** The trail outlives users, so that an id needs no user. */
+/** Accepts any id, because the audit trail outlives users. */
 async function userIdOf(settings: ChangeSettings, login: string): Promise<number> {
   const [, id] = /^id:(\d+)$/.exec(login) ?? [];
   if (id !== undefined) return Number(id);

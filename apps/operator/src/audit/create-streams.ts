@@ -2,11 +2,7 @@ import { trailServer } from '../connections/audit-trail.connection.js';
 import { withNats } from '../connections/nats.connection.js';
 import { retentionOf, type RetentionSettings, type TrailSettings } from '../settings/settings.js';
 
-/**
- * Creates the streams of the audit trail, or brings them up to date.
- *
- * @throws Error that says what is missing in NATS
- */
+/** Creates or updates the streams of the audit trail. @throws Error that says what is missing in NATS */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   const { ensureAuditStreams } = await import('#audit/streams.js');

@@ -9,19 +9,19 @@ import type { TrailSettings } from '../settings/settings.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
-/** For all events of a command; an import may have thousands. */
+/** For all events of a command: an import may have thousands. */
 const STORE_WITHIN_MS = 30_000;
 
 /**
- * Records in the audit trail what a command has changed, and who ran it. Call it after the change. The change stands if NATS does
- * not take the event: then it is a warning with the whole event, which the operator can keep.
+ * Records a completed change and its operator in the audit trail. If NATS does not store an event, the change stands, and a
+ * warning prints the whole event.
  */
 export async function recordCommand(
   settings: TrailSettings,
   ...records: readonly Omit<AuditRecord, 'operator'>[]
 ): Promise<void> {
   if (records.length === 0) return;
-  // Loaded on demand: help and wrong input need none of it.
+  // Loaded on demand: help and wrong input do not need it.
   const [{ auditEvent }, { isUnserved, storeEvent }] = await Promise.all([
     import('#audit/event.js'),
     import('#audit/streams.js'),
@@ -29,7 +29,7 @@ export async function recordCommand(
   const operator = operatorName();
   const events = records.map((record) => auditEvent('operator', { ...record, operator }));
   const storeAll = async (nats: NatsConnection): Promise<void> => {
-    // What is stored is not stored again when an attempt fails.
+    // Stored events are removed, so that a retry does not store them twice.
     for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
   };
   const { url, variable } = trailServer(settings);
@@ -44,12 +44,11 @@ export async function recordCommand(
     warn(`NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`);
 }
 
-/** `name@machine`. The name is OPERATOR_NAME, or by default that of the operating system's user. */
+/** `name@machine` */
 function operatorName(): string {
   return `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }
 
-/** A container's user may have no name. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
 
-/** Version of the format. */
 export const VERSION = 1;
 
-/** The fields of a client in the file, in their order. */
+/** In the order of the file. */
 export const FIELDS = [
   'client_id',
   'name',
@@ -27,7 +26,7 @@ export const FIELDS = [
 
 const TITLE = ' Applications of the authorization service, written by "operator client export"';
 
-/** Every file begins with it. */
+/** The first line of every file. */
 export const HEADER = `#${TITLE}`;
 
 const COMMENT = `\
@@ -36,7 +35,6 @@ ${TITLE} and read by "operator client import".
 
 const LINE = 100;
 
-/** A client as the file has it. */
 export function entryOf(client: TransferredClient) {
   const { type, secrets, logo } = client;
   return {
@@ -55,7 +53,7 @@ export function entryOf(client: TransferredClient) {
     disabled: client.disabled,
     created_at: client.createdAt.toISOString(),
     ...(type === 'confidential' && {
-      // By the day and not the time, which the file does not have: it is the same text in every installation.
+      // By day, because the file has no time: the text is then the same in every installation.
       secrets: secrets
         .map(({ id, hash, createdAt }) => ({
           id,
@@ -68,7 +66,7 @@ export function entryOf(client: TransferredClient) {
   };
 }
 
-/** The file of these clients: the same clients always give the same text. */
+/** The same clients always produce the same text. */
 export function clientFile(clients: readonly TransferredClient[]): string {
   const document = new Document({ version: VERSION, clients: clients.map(entryOf) });
   document.commentBefore = COMMENT;
@@ -78,7 +76,7 @@ export function clientFile(clients: readonly TransferredClient[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** As clientFile, for people who compare: a logo is its SHA-256. */
+/** Like `clientFile`, but for a diff: a logo is shown as its SHA-256. */
 export function summaryOf(clients: readonly TransferredClient[]): string {
   const entries = clients.map((client) => {
     const { logo, ...entry } = entryOf(client);
@@ -87,7 +85,6 @@ export function summaryOf(clients: readonly TransferredClient[]): string {
   return entries.length === 0 ? '' : new Document({ clients: entries }).toString({ lineWidth: 0 });
 }
 
-/** The fields in which two versions of a client differ. */
 export function changedFields(before: TransferredClient, after: TransferredClient): string[] {
   const [old, now] = [entryOf(before), entryOf(after)] as Record<string, unknown>[];
   return FIELDS.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
@@ -99,7 +96,7 @@ function digestOf({ logo }: TransferredClient): string {
     .digest('hex');
 }
 
-/** Base64 in lines, so that a changed logo is no line of 16 KB in a review. */
+/** Base64 in several lines: in a diff, a changed logo must not be one line of 16 KB. */
 function wrapped(image: Buffer): Scalar {
   const lines = image.toString('base64').match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
   const scalar = new Scalar(`${lines.join('\n')}\n`);

@@ -46,7 +46,7 @@ file does not have are named and left as they are. Secrets are the live ones: on
 
 async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
   const { value: catalogue } = readScopes();
-  // A dry run has nothing to tell the running services and the audit trail.
+  // A dry run changes nothing, so that it needs neither the services nor the audit trail.
   const change = dryRun ? null : readSettings(ChangeSettings);
   const settings = change ?? readSettings(DatabaseSettings);
   const plan = await importClients(settings, await read(file), { catalogue, dryRun });
@@ -95,14 +95,14 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** As `diff -u`; empty if nothing changes. */
+/** Returns a unified diff; empty if nothing changes. */
 function differences({ changes }: ImportPlan, file: string): string {
   if (changes.length === 0) return '';
   const before = summaryOf(changes.flatMap((change) => change.before ?? []));
   const after = summaryOf(changes.map((change) => change.after));
   const name = file === '-' ? 'standard input' : file;
   const patch = createTwoFilesPatch('registered', name, before, after, '', '', { context: 3 });
-  // Its first line only underlines the names.
+  // The line before it only underlines the names.
   return patch.slice(patch.indexOf('---')).trimEnd();
 }
 

@@ -6,20 +6,18 @@ import type { DatabaseSettings } from '../settings/settings.js';
 import { type ImportPlan, planImport } from './import-plan.js';
 import { readClientFile } from './read-client-file.js';
 
-/** How long to wait for another import, in milliseconds. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 
 export interface ImportOptions {
   readonly catalogue: ScopeCatalogue;
-  /** Only plan. */
   readonly dryRun: boolean;
 }
 
 /**
- * Imports the clients of a file in one step; another import waits for it.
+ * Imports the clients of a file in one transaction. Concurrent imports run one after the other.
  *
- * @throws InputError that lists every problem of the file, in the order of its lines; nothing was written
+ * @throws InputError that lists every problem in the order of the lines; nothing was written
  */
 export async function importClients(
   settings: DatabaseSettings,
@@ -30,7 +28,7 @@ export async function importClients(
   const clients = (await readClientFile(text, problems)).toSorted((one, two) =>
     one.clientId < two.clientId ? -1 : 1,
   );
-  // What could not be read at all needs no database to be refused.
+  // A file without any readable client is refused without connecting to the database.
   if (clients.length === 0 && problems.length > 0) throw new InputError(problems.toSorted(byLine));
   const named = {
     clientIds: clients.map(({ clientId }) => clientId),

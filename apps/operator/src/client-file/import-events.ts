@@ -2,7 +2,7 @@ import type { AuditRecord } from '#audit/event.js';
 import { entryOf } from './client-file.js';
 import type { PlannedChange } from './import-plan.js';
 
-/** What an imported change is in the audit trail: the events that the commands for each part of it would record. */
+/** Returns the events that separate commands would record for the same change. */
 export function importEvents({ before, after, fields }: PlannedChange): AuditRecord[] {
   const { secrets: _secrets, logo: _logo, client_id: clientId, ...registration } = entryOf(after);
   const [had, has] = [before?.secrets ?? [], after.secrets].map((all) => new Set(all.map(({ id }) => id)));

@@ -10,26 +10,24 @@ import { quoted } from '../command-line/input.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
 
-/** A client that the import creates (`before` is null) or changes. */
+/** A client to create (`before` is null) or to change. */
 export interface PlannedChange {
   readonly before: TransferredClient | null;
   readonly after: TransferredClient;
-  /** The fields that change; empty for a new client. */
   readonly fields: readonly string[];
 }
 
-/** What an import does. */
 export interface ImportPlan {
   readonly changes: readonly PlannedChange[];
   readonly unchanged: number;
-  /** The clients that the file does not have; they stay as they are. */
+  /** Registered clients that are not in the file, and stay unchanged. */
   readonly others: KnownClients['others'];
 }
 
 /**
- * Compares the clients of a file with those of the database. Reports what cannot be done; the plan is void then.
+ * Compares the clients of a file with the registered ones. The plan is invalid if it reports a problem.
  *
- * @param now when clients and secrets without a date are created
+ * @param now creation time of clients and secrets without a date
  */
 export function planImport(
   file: readonly ClientOfFile[],
@@ -49,7 +47,7 @@ export function planImport(
     const after = {
       ...client,
       createdAt: before?.createdAt ?? createdAt ?? now,
-      // The file knows the day only.
+      // A registered secret keeps its exact time: the file only has the day.
       secrets: (secrets ?? before?.secrets ?? []).map(
         (secret) => before?.secrets.find(({ id }) => id === secret.id) ?? secret,
       ),
@@ -60,7 +58,7 @@ export function planImport(
   return { changes: effective, unchanged: changes.length - effective.length, others: known.others };
 }
 
-/** Accepts what the client already has, although nobody could register it today, such as a scope that is no longer declared. */
+/** Checks the new values only: a client keeps what it already has, such as a scope that is no longer declared. */
 function checkRegistration(
   { redirectUris, scopes, optionalScopes, type, report }: Omit<ClientOfFile, 'createdAt' | 'secrets'>,
   before: TransferredClient | null,
@@ -83,7 +81,7 @@ function checkRegistration(
   });
 }
 
-/** @param owners the client of each secret that the file has named so far */
+/** @param owners client by secret id, for the secrets checked so far */
 function checkSecrets(
   { clientId, type, secrets, report }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'>,
   before: TransferredClient | null,

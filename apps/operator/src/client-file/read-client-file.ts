@@ -8,14 +8,11 @@ import { checkLogo } from '../client/read-logo.js';
 import { quoted } from '../command-line/input.js';
 import { FIELDS, VERSION } from './client-file.js';
 
-/** Reports a problem with a field of a client, or with one element of a field. */
 type Report = (problem: string, field?: string, index?: number) => void;
 
-/** A client of the file. What depends on the database is not checked yet. */
+/** A client of the file, before the checks that need the database. */
 export interface ClientOfFile extends Omit<TransferredClient, 'createdAt' | 'secrets'> {
-  /** Null if the file does not say. */
   readonly createdAt: Date | null;
-  /** Null if they stay as they are. */
   readonly secrets: readonly TransferredSecret[] | null;
   readonly report: Report;
 }
@@ -25,13 +22,13 @@ type Fields = Readonly<Record<string, unknown>>;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
-/** Both may be live at once, so that an application can move from one to the other. */
+/** Two, so that an application can switch to a new secret without an interruption. */
 const MAX_SECRETS = 2;
 
 /**
  * Reads the file of `client export`.
  *
- * @param problems gets a line for each problem, as `line 7: …`; more may come from the `report` of a client
+ * @param problems gets one line per problem, like `line 7: …`; `report` of a client adds more
  */
 export async function readClientFile(text: string, problems: string[]): Promise<ClientOfFile[]> {
   const lines = new LineCounter();
@@ -41,7 +38,7 @@ export async function readClientFile(text: string, problems: string[]): Promise<
     problems.push(...document.errors.map(({ pos, message }) => `line ${lineAt(pos[0])}: ${message}`));
     return [];
   }
-  /** The line of the innermost part of the path that the file has. */
+  /** Line of the innermost node of the path that exists in the file. */
   const lineOf = (path: readonly (string | number)[]): number => {
     for (let length = path.length; length > 0; length--) {
       const node = document.getIn(path.slice(0, length), true);
@@ -63,13 +60,13 @@ export async function readClientFile(text: string, problems: string[]): Promise<
     if (!client) continue;
     const twice = read.some(({ clientId }) => clientId === client.clientId);
     if (twice) report(`${quoted(client.clientId)} is in the file twice`, 'client_id');
-    // Also with problems: the database may find more.
+    // Kept despite its problems, so that the database checks can report more.
     else read.push(client);
   }
   return read;
 }
 
-/** Aliases that expand to very much throw. */
+/** Returns undefined if aliases expand too far (the parser throws). */
 function contentOf(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS();
@@ -202,7 +199,7 @@ function readSecrets(value: unknown, type: ClientType, report: Report): Transfer
   });
 }
 
-/** In UTC; an invalid date if it is no day. */
+/** @returns an invalid date if the text is not a day */
 function startOfDay(day: unknown): Date {
   return new Date(typeof day === 'string' && DAY.test(day) ? `${day}T00:00:00.000Z` : Number.NaN);
 }

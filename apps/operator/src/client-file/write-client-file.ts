@@ -3,14 +3,14 @@ import { InputError } from '../command-line/input.js';
 import { HEADER } from './client-file.js';
 
 /**
- * Writes an export. The file is never half written: an import may read it at any time. A file that exists keeps its mode; a new
- * one can be read by its owner only.
+ * Writes an export by renaming a draft, so that an import never reads half a file. An existing file keeps its mode; a new one
+ * is readable by its owner only.
  *
- * @param force whether to replace a file that is not an earlier export
+ * @param force replaces a file that is not an earlier export
  * @throws InputError if the file must not be replaced
  */
 export async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
-  // A symbolic link stays: the file to which it leads is replaced.
+  // Replaces the target of a symbolic link, not the link.
   const target = await realpath(file).catch(() => file);
   const mode = await modeOf(target);
   if (mode !== null && !force && !(await isReplaceable(target))) throw refused(file);
@@ -27,7 +27,7 @@ export async function writeClientFile(file: string, text: string, force: boolean
   }
 }
 
-/** @returns null if there is no file @throws InputError if it is a folder or a device */
+/** @returns null if the file does not exist @throws InputError if it is not a regular file */
 async function modeOf(target: string): Promise<number | null> {
   const found = await stat(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -37,7 +37,7 @@ async function modeOf(target: string): Promise<number | null> {
   return found && found.mode & 0o777;
 }
 
-/** Whether a file is an earlier export, or empty. */
+/** True for an earlier export and for an empty file. */
 async function isReplaceable(target: string): Promise<boolean> {
   const file = await open(target);
   try {
@@ -48,7 +48,7 @@ async function isReplaceable(target: string): Promise<boolean> {
   }
 }
 
-/** Gives the draft its name, unless another process has created a file of that name since. */
+/** Links instead of renaming: it fails if another process has created the file in the meantime. */
 async function createAs(draft: string, target: string, file: string): Promise<void> {
   await link(draft, target).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? refused(file) : error;

@@ -58,7 +58,7 @@ async function rotate(idOrName: string, options: JsonOption): Promise<void> {
   const [oldest] = live;
   const secretId = live.at(-1)?.id ?? '';
   const created = { client_id: clientId, client_secret: secret, secret_id: secretId };
-  // Print before the broadcast: the secret exists nowhere else, and must not be lost if the broadcast is slow.
+  // Print before the broadcast: the secret is stored nowhere, and must not be lost if the broadcast is slow.
   printResult(options, { ...created, secrets: live.map(describe) }, () => {
     printLine('Created a new secret. It is shown only once: the service stores its hash.\n');
     printFields(created);
@@ -109,16 +109,11 @@ async function revoke(
   await recordCommand(settings, { type: 'client_secret.revoked', client_id: clientId, detail });
 }
 
-/** A secret as the operator sees it, without anything to authenticate with. */
 function describe({ id, createdAt, lastUsedOn }: ClientSecretRecord) {
   return { id, created_at: createdAt.toISOString(), last_used_on: lastUsedOn };
 }
 
-/**
- * The live secrets after a command.
- *
- * @throws InputError that says why nothing was done, and what to do instead
- */
+/** @throws InputError that says why nothing was changed, and what to do instead */
 function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): readonly ClientSecretRecord[] {
   switch (outcome.outcome) {
     case 'done':

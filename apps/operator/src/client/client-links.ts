@@ -6,9 +6,9 @@ const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
 
 /**
- * Rules of the links that users see (RFC 7591 2): browsers follow them, so each is https, or http on the developer's machine.
+ * Checks the links that the consent page shows (RFC 7591 2): https, or http on the developer's machine.
  *
- * @param flagOf the option that gave the field, or the field of a file
+ * @param flagOf name of the field for messages, like `--client-uri`
  */
 export function linkProblems(
   links: Partial<ClientLinks>,
@@ -26,7 +26,7 @@ export function linkProblems(
   return problems;
 }
 
-/** Accepts only URLs that browsers follow unchanged, without a password. */
+/** Accepts only URLs that browsers do not rewrite, without a password. */
 function isLink(text: string): boolean {
   if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, href } = new URL(text);

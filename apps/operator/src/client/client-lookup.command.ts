@@ -83,7 +83,7 @@ async function search(text: string, options: JsonOption): Promise<void> {
   printClients(options, matches, 'No application matches.');
 }
 
-/** @param none what is printed if there are none */
+/** @param none text for an empty list */
 function printClients(options: JsonOption, found: readonly ClientWithSecrets[], none: string): void {
   const described = found.map(describe);
   printResult(options, described, () => {

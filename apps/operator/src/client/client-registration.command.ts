@@ -144,7 +144,7 @@ async function create({
     refresh_url: BASE_URL + ENDPOINTS.refreshToken,
     ...(input.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
   };
-  // Print before the broadcast: the secret exists nowhere else, and must not be lost if the broadcast is slow.
+  // Print before the broadcast: the secret is stored nowhere, and must not be lost if the broadcast is slow.
   printResult({ json }, registered, () => {
     printLine(`Registered ${JSON.stringify(input.name)}. Hand these to the owner of the application:\n`);
     printFields({

@@ -69,7 +69,7 @@ async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?
   const settings = readSettings(ChangeSettings);
   const clientId = await clientIdOf(settings, idOrName);
   if (!yes) {
-    // By name too: ids look alike. A deleted client has none.
+    // Shows the name as well, because ids look alike. A deleted client has no name.
     const name = await nameOf(settings, clientId);
     const named = name === null ? quoted(clientId) : `${quoted(name)} (${clientId})`;
     const question = `Delete ${named} and every access that users gave to it? This cannot be undone.`;

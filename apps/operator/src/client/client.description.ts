@@ -1,6 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 
-/** A client as the operator sees it: never a secret nor its hash. */
+/** Client for output: no secrets, and no hashes of secrets. */
 export function describe(client: ClientWithSecrets) {
   return {
     client_id: client.clientId,

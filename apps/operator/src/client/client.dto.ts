@@ -6,7 +6,6 @@ import { linkProblems } from './client-links.js';
 
 export const MAX_REDIRECT_URIS = 20;
 
-/** Options of `client create`. */
 export class NewClientDto {
   @Rule(({ name }: NewClientDto) => nameProblems('--name', name, 'users see it when they allow access'))
   name: string;
@@ -40,7 +39,7 @@ export class NewClientDto {
 
   contacts: string[] = [];
 
-  /** The default ones if absent; `scopeProblems` checks them. */
+  /** Defaults to the default scopes; `scopeProblems` checks them. */
   @Rule(({ scope }: NewClientDto) =>
     scope.length === 0 ? ['--scope is empty: leave it out for the default scopes'] : [],
   )
@@ -52,7 +51,7 @@ export class NewClientDto {
   optionalScope: string[] = [];
 }
 
-/** Options of `client update`; `applyChanges` checks the redirect URIs, because the rules depend on the client. */
+/** `applyChanges` checks the redirect URIs, because the rules depend on the type of the client. */
 export class ClientChangesDto {
   @Rule(({ name }: ClientChangesDto) =>
     name === undefined ? [] : nameProblems('--name', name, 'users see it when they allow access'),
@@ -74,7 +73,7 @@ export class ClientChangesDto {
   )
   removeScope: string[] = [];
 
-  /** Empty: no scope is optional any more. */
+  /** An empty list makes every scope required. */
   optionalScope?: string[];
 
   @Rule(({ requirePar }: ClientChangesDto) => booleanProblems('--require-par', requirePar))
@@ -86,7 +85,7 @@ export class ClientChangesDto {
   @Rule(({ firstParty }: ClientChangesDto) => booleanProblems('--first-party', firstParty))
   firstParty?: string;
 
-  /** An address, or `none`. */
+  /** A URL or `none`. */
   @Rule(({ clientUri, policyUri, contacts }: ClientChangesDto) =>
     linkProblems(
       {
@@ -99,13 +98,11 @@ export class ClientChangesDto {
   )
   clientUri?: string;
 
-  /** An address, or `none`. */
   policyUri?: string;
 
-  /** Empty for none. */
   contacts?: string[];
 
-  /** Path of a file, or `none`. */
+  /** Path of a file or `none`. */
   logo?: string;
 
   addRedirectUri: string[] = [];
@@ -119,7 +116,6 @@ export class ClientChangesDto {
   removeRedirectUri: string[] = [];
 }
 
-/** The address of an option that `none` removes. */
 export function orNone(address: string): string | null {
   return address === 'none' ? null : address;
 }
@@ -134,14 +130,13 @@ function optionOf(field: keyof typeof LINK_OPTIONS): string {
   return LINK_OPTIONS[field];
 }
 
-/** 1 to 100 characters, none of them a control or format character, and no space at either end. */
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
-/** A character with a glyph of its own: no mark, no space, no default-ignorable character, and not the blank Braille pattern. */
+/** Not a mark, a space, a default-ignorable character or the blank Braille pattern. */
 const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * @param flag the option that gave the name, or the field of a file
- * @param purpose who sees the name, and when
+ * @param flag name of the field for messages: an option, or a field of a file
+ * @param purpose text for messages: where the name is shown
  */
 export function nameProblems(flag: string, name: unknown, purpose: string): string[] {
   if (name === undefined) return [`${flag} is missing: ${purpose}`];
@@ -151,7 +146,6 @@ export function nameProblems(flag: string, name: unknown, purpose: string): stri
   ];
 }
 
-/** @param flag the option that gave the URIs, or the field of a file */
 export function redirectUriProblems(flag: string, uris: readonly string[], type: ClientType): string[] {
   return uris.flatMap((uri, index) => {
     const problem =
@@ -160,7 +154,6 @@ export function redirectUriProblems(flag: string, uris: readonly string[], type:
   });
 }
 
-/** Hints about redirect URIs that are accepted but not recommended. */
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
   return uris
     .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
@@ -171,8 +164,8 @@ export function redirectUriHints(uris: readonly string[], type: ClientType): str
 }
 
 /**
- * @param flag the option that gave the scopes, or the field of a file
- * @param scopes what the client may request
+ * @param flag name of the field for messages
+ * @param scopes the registered scopes of the client
  */
 export function optionalScopeProblems(
   flag: string,
@@ -184,7 +177,6 @@ export function optionalScopeProblems(
     .map((scope) => `${flag} ${quoted(scope)} is not among its scopes: add it to them as well`);
 }
 
-/** @param flag the option that gave the scopes, or the field of a file */
 export function scopeProblems(flag: string, scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
     .filter((scope) => !catalogue.has(scope))

@@ -21,7 +21,7 @@ import {
   redirectUriProblems,
 } from './client.dto.js';
 
-/** @returns the client's identifier and its secret, which is null for a public client (RFC 6749 2.1) */
+/** @returns `secret`: null for a public client (RFC 6749 2.1) */
 export async function registerClient(
   settings: DatabaseSettings,
   {
@@ -58,12 +58,10 @@ export async function registerClient(
   return { clientId, secret: credential?.secret ?? null };
 }
 
-/** Description of the argument that `identify` reads. */
 export const CLIENT = 'its client_id, or its name if no other application has it';
 
 /**
- * Finds the client_id of the client that an operator names. An unknown name is returned unchanged: a deleted client still has
- * its client_id.
+ * Resolves a name to a client_id. Returns an unknown name unchanged, because it may be the client_id of a deleted client.
  *
  * @throws InputError that lists the clients if several have the name
  */
@@ -77,14 +75,13 @@ export async function identify({ clients }: Pick<Stores, 'clients'>, idOrName: s
   ]);
 }
 
-/** As identify. */
 export function clientIdOf(settings: DatabaseSettings, idOrName: string): Promise<string> {
   return withStores(settings, (stores) => identify(stores, idOrName));
 }
 
 /**
- * @param idOrName as `identify` reads it
- * @throws InputError if there is no such client
+ * @param idOrName see `identify`
+ * @throws InputError if the client does not exist
  */
 export async function findClient(settings: DatabaseSettings, idOrName: string): Promise<ClientWithSecrets> {
   const client = await withStores(settings, async (stores) =>
@@ -94,15 +91,15 @@ export async function findClient(settings: DatabaseSettings, idOrName: string): 
   return client;
 }
 
-/** Finds the name of a client; null if the client is unknown or deleted. */
+/** @returns null if the client is unknown or deleted */
 export async function nameOf(settings: DatabaseSettings, clientId: string): Promise<string | null> {
   return withStores(settings, async ({ clients }) => (await clients.find(clientId))?.name ?? null);
 }
 
 /**
- * @param logo the new one; null removes it, undefined keeps it
- * @returns the registration before the change, and the client after it
- * @throws InputError if there is no such client, or it cannot be changed like this
+ * @param logo null removes it, undefined keeps it
+ * @returns `before`: the registration before the change; `updated`: the client after it
+ * @throws InputError if the client does not exist, or the change is invalid
  */
 export async function updateClient(
   settings: DatabaseSettings,
@@ -123,16 +120,16 @@ export async function updateClient(
 }
 
 /**
- * Disables a client. Safe to repeat: the services are told again.
+ * Disables a client. Safe to repeat: the change is broadcast again.
  *
- * @returns false if it was disabled before
- * @throws InputError if there is no such client
+ * @returns false if the client was already disabled
+ * @throws InputError if the client does not exist
  */
 export function disableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
   return setDisabled(settings, clientId, true);
 }
 
-/** As disableClient, the other way round. @returns false if it was not disabled */
+/** @returns false if the client was not disabled */
 export function enableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
   return setDisabled(settings, clientId, false);
 }
@@ -149,14 +146,14 @@ async function setDisabled(settings: ChangeSettings, clientId: string, disabled:
 }
 
 /**
- * Deletes a client and revokes every grant of it. Safe to repeat after a failure.
+ * Deletes a client and revokes all its grants. Safe to repeat after a failure.
  *
- * @throws InputError if there never was such a client; Error if running services do not answer
+ * @throws InputError if the client never existed; Error if the services do not answer
  */
 export async function deleteClient(settings: ChangeSettings, clientId: string): Promise<Deletion> {
   const deletion = await withStores(settings, ({ registrations }) => registrations.delete(clientId));
   if (!deletion) throw unknownClient(clientId);
-  // In this order: the broadcast stops new tokens, then existing tokens are revoked.
+  // Order matters: the broadcast stops new tokens before existing ones are revoked.
   await publishClientChanged(settings.NATS_URL, clientId);
   const detail = { revoked_grants: deletion.revokedGrants };
   try {
@@ -172,9 +169,9 @@ export function unknownClient(clientId: string): InputError {
 }
 
 /**
- * A client's registration after `client update`. A scope that the client loses is no longer optional either.
+ * Returns the registration after `client update`. A removed scope is also removed from the optional scopes.
  *
- * @throws InputError that lists everything that cannot be done
+ * @throws InputError that lists every problem
  */
 function applyChanges(
   clientId: string,

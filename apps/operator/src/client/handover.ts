@@ -5,16 +5,14 @@ import { shellQuoted } from '../command-line/shell.js';
 import type { ServiceTimes } from '../connections/status.connection.js';
 
 export interface HandoverOptions {
-  /** How the owner of the application gets the secret. */
   readonly secretDelivery: string;
-  /** URL of the integration guide; undefined if the operator sends it as a file. */
+  /** URL of the integration guide; undefined if the operator sends the guide as a file. */
   readonly guide?: string | undefined;
   readonly times: ServiceTimes;
-  /** The scopes that exist; null if they are not known. */
+  /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: ScopeCatalogue | null;
 }
 
-/** Origins of the three apps. */
 export interface Origins {
   readonly AUTH_URL: string;
   readonly BASE_URL: string;
@@ -22,8 +20,8 @@ export interface Origins {
 }
 
 /**
- * What the owner of an application needs, as Markdown: the five things, requests with the values of this client, and a
- * checklist. Never the secret.
+ * Markdown for the owner of an application: endpoints, requests with the values of this client, and a checklist. Never contains
+ * the secret.
  */
 export function handoverText(
   client: ClientWithSecrets,
@@ -31,7 +29,7 @@ export function handoverText(
   { secretDelivery, guide, times, scopes: catalogue }: HandoverOptions,
 ): string {
   const { clientId, name, type, redirectUris, requirePar } = client;
-  // A request for one that does not exist would be refused.
+  // Leaves out undeclared scopes: a request for them would be refused.
   const [scopes, optionalScopes] = [client.scopes, client.optionalScopes].map((names) =>
     names.filter((scope) => catalogue?.has(scope) ?? true),
   ) as [string[], string[]];
@@ -130,7 +128,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
 `;
 }
 
-/** The step that uses the access token: only the profile has an address that is known here. */
+/** Step 4. Only the URL of the profile is known here; other APIs get a placeholder. */
 function apiRequests(scopes: readonly string[], apiUrl: string, catalogue: ScopeCatalogue | null): string {
   if (scopes.includes(ME_SCOPE))
     return `\
@@ -154,7 +152,6 @@ curl -sS "${api}$API_PATH" -H "Authorization: Bearer $ACCESS_TOKEN"
   return `4. Call the API with the access token. Its documentation has the paths.\n\n${requests.join('\n\n')}`;
 }
 
-/** Rule for an application that gets no answer to a refresh. */
 function retryRule({ retryWindow }: ServiceTimes): string {
   if (retryWindow === undefined) return 'After a lost answer, repeat the same request immediately.';
   return retryWindow === 0
@@ -164,21 +161,20 @@ function retryRule({ retryWindow }: ServiceTimes): string {
 
 const seconds = (count: number): string => `${count} second${count === 1 ? '' : 's'}`;
 
-/** The argument of curl. Identifiers that were imported may have every visible character. */
+/** Imported identifiers may contain any visible ASCII character. */
 function idFieldOf(clientId: string): string {
   return /^[\w.~-]+$/.test(clientId)
     ? `-d client_id=${clientId}`
     : `--data-urlencode ${shellQuoted(`client_id=${clientId}`)}`;
 }
 
-/** A code span (CommonMark 6.1), between more backticks than the text has in a row. */
+/** Code span (CommonMark 6.1): the fence is longer than any run of backticks in the text. */
 function code(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   return longest === 0 ? fence + text + fence : `${fence} ${text} ${fence}`;
 }
 
-/** Text that Markdown shows as it is. */
 function markdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>|#&]/g, '\\$&');
 }

@@ -8,7 +8,7 @@ const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
-/** libvips' decoders for these formats. All others are blocked, because the file's content selects the decoder. */
+/** libvips decoders of the supported formats. All others are blocked, because the content of the file selects the decoder. */
 const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 
 interface Picture {
@@ -17,13 +17,11 @@ interface Picture {
   readonly height: number;
 }
 
-/** The logo that `--logo` names, or the problems with it. */
 export interface GivenLogo {
   readonly logo?: ClientLogo;
   readonly problems: readonly string[];
 }
 
-/** Reads the file that `--logo` names. */
 export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   if (file === undefined) return { problems: [] };
   const image = await readFirst(file, MAX_BYTES + 1).catch(() => null);
@@ -34,9 +32,9 @@ export async function readLogo(file: string | undefined): Promise<GivenLogo> {
 }
 
 /**
- * Decodes an image completely, as browsers will. The media type comes from the content, because browsers get it with `nosniff`.
+ * Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`.
  *
- * @returns what is wrong with it, if anything
+ * @returns the logo, or a text that says what is wrong with it
  */
 export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
@@ -50,7 +48,7 @@ export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   return { mediaType, image };
 }
 
-/** Reads at most `bytes`, so that a huge file or a device cannot fill memory. */
+/** Reads at most `bytes`, so that a huge file or a device cannot exhaust memory. */
 async function readFirst(file: string, bytes: number): Promise<Buffer> {
   const handle = await open(file);
   try {
@@ -61,16 +59,13 @@ async function readFirst(file: string, bytes: number): Promise<Buffer> {
   }
 }
 
-/**
- * Decodes an image; null when it is not a complete PNG, JPEG or WebP. Loads sharp on demand, because most commands have no
- * logo.
- */
+/** Returns null for anything but a complete PNG, JPEG or WebP. Loads sharp on demand, because most commands need no logo. */
 async function decode(image: Buffer): Promise<Picture | null> {
   const { default: sharp } = await import('sharp');
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: DECODERS });
   try {
-    // sharp reports a truncated image as a warning only.
+    // sharp reports a truncated image only as a warning.
     const decoder = sharp(image, { failOn: 'warning' });
     const { format, width, height } = await decoder.metadata();
     // Check the dimensions before decoding: a small file can expand to gigabytes of pixels.

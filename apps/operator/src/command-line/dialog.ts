@@ -3,10 +3,10 @@ import { SingleBar } from 'cli-progress';
 import { InputError } from './input.js';
 
 /**
- * Asks the person at the terminal.
+ * Asks for confirmation at the terminal.
  *
- * @param yes the option `--yes`: the answer was given with the command
- * @throws InputError if there is no terminal to ask at
+ * @param yes option `--yes`, which skips the question
+ * @throws InputError without a terminal
  */
 export async function confirmed(yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
@@ -19,11 +19,7 @@ export async function confirmed(yes: boolean, question: string): Promise<boolean
   }
 }
 
-/**
- * A progress bar on stderr; nothing is shown where that is no terminal.
- *
- * @param noun what is counted, like `grants revoked`
- */
+/** Progress bar on stderr; hidden if stderr is not a terminal. @param noun counted things, like `grants revoked` */
 export function progressBar(noun: string): { show(done: number, total: number): void; end(): void } {
   const bar = new SingleBar({
     format: `{bar} {percentage} %  {value} of {total} ${noun}, {eta_formatted} left`,

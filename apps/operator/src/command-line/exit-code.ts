@@ -1,7 +1,5 @@
-/** Exit codes of every command; docs/operator.md describes them. */
 export const EXIT = { done: 0, failed: 1, wrongInput: 2, incomplete: 3, findings: 4 } as const;
 
-/** The part of the help that lists them. */
 export const EXIT_CODES_HELP = `\
 Exit codes:
   0  done; also for a command that is safe to repeat and had nothing left to do

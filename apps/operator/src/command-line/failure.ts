@@ -8,15 +8,15 @@ import { toPaste } from './shell.js';
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 /**
- * Writes to stderr why a command failed and what to do about it, without stack traces, credentials and control characters; with --json as one JSON
- * object in a line.
+ * Prints an error and its remedy to stderr, without stack traces, credentials and control characters. With --json, prints one
+ * JSON object in one line.
  *
  * @returns the exit code
  */
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    // Without --json, Commander has written the message or the help.
+    // Without --json, Commander has already printed the message or the help.
     if (wantsJson()) writeErrors([error.message.replace(/^error: /, '')], EXIT.wrongInput);
     return EXIT.wrongInput;
   }
@@ -37,7 +37,7 @@ function writeErrors(problems: readonly string[], exitCode: number): void {
 
 function explain(error: unknown): string {
   const { message, driverError } = error as { message?: string; driverError?: { code?: string } };
-  // A missing table or column means that migrations are missing.
+  // A missing table or column means a missing migration, or another schema.
   if (UNDEFINED.has(driverError?.code))
     return (
       `the database is not at this version (${message}). Where its tables are in another schema than oauth, set ` +

@@ -1,25 +1,24 @@
 import { ValidateBy, validateSync } from 'class-validator';
 import { jsonText } from './output.js';
 
-/** The operator's input is wrong and nothing was written. Exit code 2. */
+/** Wrong input: nothing was written. Exit code 2. */
 export class InputError extends Error {
-  /** @param problems one line each: what is wrong, and what to do */
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
     this.name = 'InputError';
   }
 }
 
-/** Some of the input was not processed; the command has reported what and why. Exit code 3. */
+/** Some lines of the input were rejected, and have been reported. Exit code 3. */
 export class IncompleteError extends Error {}
 
-/** The command looked for problems, and has reported some. Exit code 4. */
+/** Problems were found, and have been reported. Exit code 4. */
 export class FindingsError extends Error {}
 
-/** What the operator wrote, as JSON: control characters of pasted text must not reach the terminal. */
+/** Quotes input as JSON: control characters of pasted text must not reach the terminal. */
 export const quoted = (text: string): string => jsonText(text.slice(0, 200));
 
-/** Makes a field of a DTO valid when `problemsOf` the DTO finds nothing. */
+/** Validates a field by the problems of the whole DTO. */
 export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
   return ValidateBy({
     name: 'rule',
@@ -31,10 +30,10 @@ export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
 }
 
 /**
- * The options as an instance of their DTO.
+ * Creates and validates a DTO from the options.
  *
- * @param others problems found elsewhere, to be reported together with those of the DTO
- * @throws InputError that lists every problem, in the order of the DTO's fields
+ * @param others problems found elsewhere, to report in the same error
+ * @throws InputError that lists every problem in the order of the fields
  */
 export function validated<T extends object>(
   shape: new () => T,

@@ -3,18 +3,18 @@ import { scopeTokens } from '#oauth/scope.js';
 import { printableLines, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
 
-/** Columns below which text of the help is not wrapped. */
+/** Columns below which help is not wrapped. */
 const NARROWEST = 20;
-/** Columns of the help where there is no terminal. */
+/** Columns of the help without a terminal. */
 const WITHOUT_TERMINAL = 80;
 
-/** The id of a grant is base64url, which may begin with two hyphens. */
+/** Grant ids are base64url, and may begin with two hyphens. */
 const HYPHENATED_ID = /^--[\w-]{41}$/;
 
-/** No command has options of one hyphen but this one. */
+/** The only option with one hyphen. */
 const HELP = '-h';
 
-/** The command as it was started, for hints that can be copied: by npm in a checkout; an image has no npm. */
+/** The name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
 export function invocation(env: NodeJS.ProcessEnv = process.env): string {
   return /^\W?(?:operator|node dev\/operator)\b/.test(env.npm_lifecycle_script ?? '')
     ? 'npx operator'
@@ -22,18 +22,17 @@ export function invocation(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * A command, or a group of commands, with the rules that all of them share: unknown commands, unknown options and repeated
- * single values are refused; every refusal names the help; nothing ends the process except `main.ts`.
+ * Base class of all commands: refuses unknown commands, unknown options and repeated single values; every error names the help;
+ * only `main.ts` ends the process.
  */
 export class OperatorCommand extends Command {
   declare parent: OperatorCommand | null;
   declare readonly commands: readonly OperatorCommand[];
-  /** Examples of the help, each without the name of the program. */
   readonly exampleLines: string[] = [];
 
   constructor(name?: string) {
     super(name);
-    // A command reads its options itself; otherwise its parent would read, and drop, the -- before its arguments.
+    // Without positional options, the parent parses the options of a command and drops the `--` before its arguments.
     this.exitOverride().helpCommand(false).enablePositionalOptions();
     this.configureHelp({
       styleTitle: bold,
@@ -45,7 +44,7 @@ export class OperatorCommand extends Command {
       writeErr: (text) => void (wantsJson() || process.stderr.write(text)),
       outputError: (text, write) => write(text.replace(/^error:/, styled('red', 'error:', process.stderr))),
     });
-    // Only a group gets here: a command that does something takes its operands as arguments.
+    // Only groups emit this event: other commands take operands as arguments.
     this.on('command:*', ([unknown = '']: string[]) => this.refuseUnknownCommand(unknown));
   }
 
@@ -53,7 +52,7 @@ export class OperatorCommand extends Command {
     return new OperatorCommand(name);
   }
 
-  /** Refuses a second value of an option that takes one; Commander would silently let it replace the first. */
+  /** Refuses a repeated single-value option; Commander would silently keep the last value. */
   override addOption(option: Option): this {
     super.addOption(option);
     if (!option.required) return this;
@@ -66,8 +65,8 @@ export class OperatorCommand extends Command {
   }
 
   /**
-   * Takes an id or a name that begins with a hyphen as an argument: Commander takes it for an unknown option. One that begins
-   * with two hyphens follows `--`, unless it is the id of a grant.
+   * Accepts an id or a name that begins with a hyphen as an argument; Commander would treat it as an unknown option. Two
+   * hyphens need a preceding `--`, except in the id of a grant.
    */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
@@ -81,57 +80,52 @@ export class OperatorCommand extends Command {
 
   override error(message: string, options?: ErrorOptions): never {
     this.showHelpAfterError(`See:\n  ${this.commandLine()} --help`);
-    // Commander's text for an argument names neither what it is nor what was expected of it.
+    // Commander's message for an invalid argument is hard to read.
     const prefix = "error: command-argument value '";
     const clear = message.startsWith(prefix)
       ? `error: '${message.slice(prefix.length).replace("' is invalid for argument '", "' is invalid for '")}`
       : message;
-    // Commander quotes what was typed: control characters of pasted text must not reach the terminal.
+    // Commander quotes the input: control characters of pasted text must not reach the terminal.
     return super.error(printableLines(clear), options);
   }
 
   refuseUnknownCommand(name: string): never {
     const known = this.commands.map((command) => command.name()).join(', ');
-    // Quoted as JSON: control characters of pasted text must not reach the terminal.
     const quoted = JSON.stringify(name.slice(0, 200)).slice(1, -1);
     return this.error(`error: unknown command '${quoted}'\n(The commands are ${known})`);
   }
 
-  /** Adds `--json`. */
   jsonOption(description = 'print JSON'): this {
     return this.option('--json', description);
   }
 
-  /**
-   * Adds text below the options, which the help wraps at the width of the terminal.
-   *
-   * @param text paragraphs, items and lines to copy, as `wrapped` tells them apart
-   */
+  /** Adds text below the options, wrapped by `wrapped`. */
   notes(text: string): this {
     const width = () => this.configureOutput().getOutHelpWidth?.() ?? WITHOUT_TERMINAL;
     return this.addHelpText('after', () => `\n${wrapped(text, width(), this.createHelp())}`);
   }
 
-  /** Adds examples below the options and notes. @param lines each without the name of the program */
+  /** Adds examples below the options and notes. @param lines without the name of the program */
   examples(...lines: readonly string[]): this {
     this.exampleLines.push(...lines);
     const heading = lines.length === 1 ? 'Example' : 'Examples';
-    // Never wrapped, so that they can be copied.
     const copied = lines.map((line) => `  $ ${invocation()} ${line}`);
     return this.addHelpText('after', `\n${[bold(`${heading}:`), ...copied].join('\n')}`);
   }
 
-  /** This command as it is typed. */
   private commandLine(): string {
     if (!this.parent) return invocation();
     return `${this.parent.commandLine()} ${this.name()}`;
   }
 }
 
-/** An item of a list: a term, and its description after two spaces or more. */
+/** List item: a term, two or more spaces, and a description. */
 const ITEM = /^( {2}\S+ {2,})([^ ].*)$/;
 
-/** Wraps each line at `width`: an item under its description, a line to copy, which begins with a space, not at all. */
+/**
+ * Wraps each line at `width`. A description is wrapped below itself; a line that begins with a space is copied, and not
+ * wrapped.
+ */
 function wrapped(text: string, width: number, help: Help): string {
   return text
     .split('\n')
@@ -145,18 +139,15 @@ function wrapped(text: string, width: number, help: Help): string {
     .join('\n');
 }
 
-/** A line of the list of commands. A group names its own commands. */
 function summaryOf(command: Command): string {
   const names = command.commands.map((one) => one.name()).join(', ');
   return names === '' ? command.description() : `${command.description()}: ${names}`;
 }
 
-/** Value parser of an option that may be repeated. */
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }
 
-/** Value parser of an option that takes scopes, separated by spaces or repeated. */
 export function collectScopes(value: string, previous: readonly string[] = []): string[] {
   return scopeTokens([...previous, value].join(' '));
 }

@@ -1,14 +1,14 @@
 import { InputError } from './input.js';
 
-/** Bytes; far more than the longest secret needs. */
+/** Bytes; far longer than any secret. */
 const READ_AT_MOST = 16_384;
 
 /**
- * Reads a secret: the first line of the input, without its line ending.
+ * Reads the first line of stdin, without its line ending.
  *
- * @param option that asks for it, like `--password-stdin`
- * @param what it is, like `the password`
- * @throws InputError when the input is a terminal, which would show the secret, or not UTF-8
+ * @param option for messages, like `--password-stdin`
+ * @param what for messages, like `the password`
+ * @throws InputError if the input is not UTF-8, or is a terminal, which would show the secret
  */
 export async function readSecretLine(
   option: string,

@@ -2,15 +2,11 @@ import { styleText } from 'node:util';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/**
- * Text in a style, where the stream is a terminal that shows it. Obeys NO_COLOR, FORCE_COLOR and TERM=dumb.
- *
- * @param stream that the text is written to
- */
+/** Styles text if the stream is a terminal. Respects NO_COLOR, FORCE_COLOR and TERM=dumb. */
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  // Node asks the stream for its colours; one that was replaced, as in tests, has none.
+  // styleText calls getColorDepth of the stream, which a stream replaced by a test does not have.
   return stream.isTTY ? styleText(style, text, { stream }) : text;
 }
 
-/** For Commander, which removes the style where the terminal does not show it. */
+/** For Commander, which strips the style if the terminal does not support it. */
 export const bold = (text: string): string => styleText('bold', text, { validateStream: false });

@@ -2,23 +2,22 @@ import stringWidth from 'string-width';
 import { styled, type Style } from './style.js';
 import { hanging } from './wrap.js';
 
-/** Text of a table, perhaps with a style. */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 const GAP = 2;
-/** Columns whose values are copied. */
+/** Columns whose values are copied, and never shortened. */
 const COPIED = /(?:^|_)(?:id|reference|fingerprint|url|address)$/;
-/** A day or a time, which would be wrong if shortened. */
+/** A date or a time, which would be wrong if shortened. */
 const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
-/** A shortened column keeps this width, or that of its heading. */
+/** Minimum width of a shortened column, unless its heading is wider. */
 const NARROWEST = 10;
 
 /**
- * Lays out a table. Where the terminal is too narrow, shortens the widest columns of text, never one of ids or times. If that
- * is not enough, each row becomes a block of lines with a name and a value, without empty ones.
+ * Lays out a table. If the terminal is too narrow, shortens the widest text columns, but never ids or times. If that is not
+ * enough, prints each row as a block of names and values, without empty ones.
  *
- * @param heading names of the columns, as in the JSON of the command
- * @param columns width of the terminal; Infinity if the output is no terminal
+ * @param heading names of the columns, as in the JSON output
+ * @param columns width of the terminal; Infinity without one
  */
 export function tableLines(
   heading: readonly string[],
@@ -46,7 +45,7 @@ export function tableLines(
   return [line(heading, 'bold'), ...rows.map((row) => line(row))];
 }
 
-/** @returns the widths of the columns; null if the table cannot be made narrow enough */
+/** @returns null if the table cannot be made narrow enough */
 function fitted(
   heading: readonly string[],
   natural: readonly number[],
@@ -61,7 +60,7 @@ function fitted(
   if (sum(least) > free) return null;
   const widths = [...natural];
   while (sum(widths) > free) {
-    // The widest of those that may be narrower.
+    // The widest column that may still shrink.
     const spare = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
     const widest = spare.indexOf(Math.max(...spare));
     widths[widest] = (widths[widest] ?? 0) - 1;
@@ -79,7 +78,7 @@ function block(heading: readonly string[], row: readonly Cell[], columns: number
   });
 }
 
-/** The beginning of a text, as wide as that, with an ellipsis. */
+/** Truncates text to the width, with an ellipsis. */
 function shortened(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let short = '';

@@ -1,20 +1,19 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** The terminal, file or pipe that text is written to. */
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
 
 /** Columns below which text is not wrapped. */
 const NARROWEST = 20;
-/** A line that is copied. */
+/** A command, which is copied. */
 const COMMAND = /^ *(?:\$ )?(?:npx )?operator [a-z]/;
 
-/** Width of the terminal; Infinity if the output is not a terminal. */
+/** Infinity if the output is not a terminal. */
 export function widthOf({ isTTY, columns }: Output): number {
   return isTTY && columns ? columns : Infinity;
 }
 
-/** Wraps each line below its own indentation. A command, which may continue after a backslash, stays whole. */
+/** Wraps each line at its own indentation. Commands, which may continue after a backslash, are not wrapped. */
 export function wrapped(text: string, columns: number): string {
   let continues = false;
   return text
@@ -29,7 +28,7 @@ export function wrapped(text: string, columns: number): string {
     .join('\n');
 }
 
-/** A line of a prefix and a text, which is wrapped beside the prefix. */
+/** Wraps text with a hanging indent as wide as the prefix. */
 export function hanging(prefix: string, text: string, columns: number): string {
   const indent = stringWidth(prefix);
   const free = columns - indent;

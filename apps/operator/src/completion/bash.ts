@@ -1,7 +1,7 @@
 import { shellQuoted } from '../command-line/shell.js';
 import { type Completions, takenBy } from './completions.js';
 
-/** Completion script for bash 4 and newer; it needs no other package. */
+/** For bash 4 and newer, without the package bash-completion. */
 export function bashScript(all: readonly Completions[]): string {
   return `\
 # bash completion of the command operator
@@ -54,6 +54,6 @@ function valuesOf({ path, options, argument }: Completions): string[] {
   return argument ? [...taken, entry(`${path} argument`, takenBy(argument))] : taken;
 }
 
-/** A slash before the path: bash permits no empty key. Nothing for an empty value. */
+/** Keys begin with a slash, because bash permits no empty key. Omits entries without a value. */
 const entry = (key: string, value: string): string =>
   value === '' ? '' : `    [${shellQuoted(`/${key}`)}]=${shellQuoted(value)}\n`;

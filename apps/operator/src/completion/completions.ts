@@ -1,25 +1,22 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may follow an option or stand as an argument. */
 export type Value =
   { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'text' };
 
-/** What a shell completes after a command. */
 export interface Completions {
-  /** Names of the command and its parents below the program, separated by spaces; empty for the program. */
+  /** Names of the command and its parents, separated by spaces; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly {
     readonly name: string;
     readonly description: string;
-    /** Absent if the option takes no value. */
+    /** Absent for a flag. */
     readonly value?: Value;
   }[];
-  /** Of the first argument, where the command takes any. */
   readonly argument?: Value;
 }
 
-/** The completions of a command and of every command below it. */
+/** Returns the completions of a command and all its subcommands. */
 export function completionsOf(command: Command, path = ''): Completions[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command);
@@ -41,7 +38,7 @@ export function completionsOf(command: Command, path = ''): Completions[] {
   return [own, ...below];
 }
 
-/** @param name of an argument, or the flags of an option, such as `--require-par <true|false>` */
+/** @param name of an argument, or flags of an option, like `--require-par <true|false>` */
 function valueOf({ argChoices }: Argument | Option, name: string): Value {
   const [, placeholder = name] = /<([^<>]+)>/.exec(name) ?? [];
   const words = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : []);
@@ -49,6 +46,6 @@ function valueOf({ argChoices }: Argument | Option, name: string): Value {
   return { kind: /^(?:file|path|folder)$/i.test(placeholder) ? 'file' : 'text' };
 }
 
-/** How a script names what is taken: the words, or @file, or @text. */
+/** Formats a value for a script: its words, `@file` or `@text`. */
 export const takenBy = (value: Value): string =>
   value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`;

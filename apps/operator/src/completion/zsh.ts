@@ -1,7 +1,7 @@
 import { shellQuoted } from '../command-line/shell.js';
 import { type Completions, takenBy } from './completions.js';
 
-/** Completion script for zsh: a file of `$fpath`, or to be sourced after `compinit`. */
+/** A file for `$fpath`, or for `source` after `compinit`. */
 export function zshScript(all: readonly Completions[]): string {
   return `\
 #compdef operator
@@ -70,6 +70,6 @@ function branch({ path, subcommands, options, argument }: Completions): string {
 `;
 }
 
-/** A name and its description, as `_describe` reads them. */
+/** `name:description`, the format of `_describe`. */
 const described = ({ name, description }: { name: string; description: string }): string =>
   shellQuoted(`${name}:${description.replaceAll(':', String.raw`\:`)}`);

@@ -1,19 +1,18 @@
 import type { AuditReader } from '#audit/reader.js';
 import type { TrailSettings } from '../settings/settings.js';
 
-/** NATS as the user of the audit trail, and the variable that says so. */
+/** Server of the audit trail, and the variable that names it. */
 export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url: string; variable: string } {
   return AUDIT_NATS_URL === ''
     ? { url: NATS_URL, variable: 'NATS_URL' }
     : { url: AUDIT_NATS_URL, variable: 'AUDIT_NATS_URL' };
 }
 
-/** Opens the audit trail for the length of `work`. @throws Error that says what is missing in NATS */
+/** Opens the audit trail while `work` runs. @throws Error that says what is missing in NATS */
 export async function withAuditTrail<T>(
   settings: TrailSettings,
   work: (reader: AuditReader) => Promise<T>,
 ): Promise<T> {
-  // Loaded on demand: help and wrong input need none of it.
   const [{ AuditReader }, { isUnserved }] = await Promise.all([
     import('#audit/reader.js'),
     import('#audit/streams.js'),

@@ -4,16 +4,12 @@ import type { Stores } from './stores.js';
 /** Long enough for a fail-over, short enough for an operator who waits at a prompt. */
 const RETRY_FOR_MS = 2_000;
 
-/**
- * Connects to the database for the length of `work`.
- *
- * @throws DependencyUnavailableError, and what `work` throws
- */
+/** Connects to the database while `work` runs. @throws DependencyUnavailableError, and errors of `work` */
 export async function withStores<T>(
   { DATABASE_URL, DATABASE_SCHEMA }: DatabaseSettings,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
-  // Loaded on demand: help and wrong input need no database driver.
+  // Loaded on demand: help and wrong input do not need it.
   const { openStores } = await import('./stores.js');
   const stores = await openStores(DATABASE_URL, DATABASE_SCHEMA, RETRY_FOR_MS);
   try {

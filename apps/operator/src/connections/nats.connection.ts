@@ -10,14 +10,12 @@ import { natsOptions } from '#platform/nats/nats.connection.js';
 import { warn } from '../command-line/output.js';
 
 const TIMEOUT_MS = 5_000;
-/** Long enough for a client that every user has allowed. */
+/** Long enough for a client with a grant of every user. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 
 /**
- * Connects to NATS for the length of `work`, in one attempt. Rejects if NATS does not answer or `work` takes too long: a
- * server that accepts the connection and then hangs must not hang the command.
- *
- * @param limitMs how long `work` may take, in milliseconds
+ * Connects to NATS while `work` runs. Does not retry, and rejects after `limitMs`, because a server may accept the connection
+ * and then hang.
  */
 export async function withNats<T>(
   natsUrl: string,
@@ -39,8 +37,8 @@ export async function withNats<T>(
 }
 
 /**
- * Broadcasts that clients or resource servers changed, so that running services drop what they cached of them, "unknown"
- * included. A failure is only a warning: the change itself is stored.
+ * Broadcasts that clients or resource servers changed, so that running services drop their cache entries, including "unknown".
+ * Only warns on failure, because the change is stored.
  */
 export async function publishClientChanged(natsUrl: string, ...clientIds: readonly string[]): Promise<void> {
   try {
@@ -55,11 +53,11 @@ export async function publishClientChanged(natsUrl: string, ...clientIds: readon
 }
 
 /**
- * Asks the token app to apply the revocations that PostgreSQL records for a client or a user. Resolves once none of these
- * tokens is accepted any more and, for a user, every cached profile is evicted.
+ * Asks the token app to apply the revocations recorded in PostgreSQL. Resolves when none of the tokens is accepted any longer
+ * and, for a user, every cached profile is evicted.
  *
- * @param done what has already happened, for the error message: "the client is deleted"
- * @throws Error that tells the operator how to continue
+ * @param done completed part, for the error message: "the client is deleted"
+ * @throws Error that says how to continue
  */
 export async function applyRevocations(
   natsUrl: string,
@@ -78,7 +76,7 @@ export async function applyRevocations(
 }
 
 async function requestRevocations(nats: NatsConnection, whose: ApplyRevocationsRequest): Promise<void> {
-  // Before the request, so that caches are evicted even if no token app answers.
+  // Published first, so that caches are evicted even if no token app answers.
   if ('user_id' in whose) nats.publish(SUBJECTS.userChanged, JSON.stringify(whose));
   const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: whose, id: randomUUID() });
   const timeout = REVOCATION_TIMEOUT_MS;

@@ -10,13 +10,13 @@ import {
 import { warn } from '../command-line/output.js';
 import { withNats } from './nats.connection.js';
 
-/** Ends the collection: no further answer for this time. A process takes at most half of it to read its status. */
+/** Silence after which collection ends. A process takes at most half of it to read its status. */
 const SILENCE_MS = 1_000;
-/** Until the first answer. */
+/** Timeout for the first answer. */
 const FIRST_ANSWER_MS = 3_000;
 const LIMIT_MS = 10_000;
 
-/** A status, and when it was asked for and arrived, by the clock of this machine, in milliseconds since the epoch. */
+/** Times are by the clock of this machine, in milliseconds since the epoch. */
 export interface AnsweredStatus {
   readonly status: ServiceStatus;
   readonly askedAt: number;
@@ -24,23 +24,23 @@ export interface AnsweredStatus {
 }
 
 /**
- * Asks every running process of authorize, token and resource for its status. A process that does not answer is not in the
- * list: compare it with what is deployed.
+ * Asks every running process of authorize, token and resource for its status. A process that does not answer is missing from
+ * the list: compare it with the deployment.
  *
- * @returns by service and instance; empty if none runs
+ * @returns sorted by service and instance; empty if none runs
  * @throws Error if NATS does not answer
  */
 export async function runningServices(natsUrl: string): Promise<ServiceStatus[]> {
   return (await askServices(natsUrl)).map(({ status }) => status);
 }
 
-/** Times of the running services, in seconds; the shortest, where processes disagree. Absent if no process reports it. */
+/** In seconds; the shortest, if processes disagree. Absent if no process reports it. */
 export interface ServiceTimes {
   readonly codeLifetime?: number;
   readonly retryWindow?: number;
 }
 
-/** The times that applications must keep. Without NATS, or if nothing runs, none: a warning says so. */
+/** Returns the time limits for applications. Without NATS, or without a running token app, returns none and warns. */
 export async function serviceTimes(natsUrl: string): Promise<ServiceTimes> {
   const statuses = await runningServices(natsUrl).catch(() => []);
   const shortest = (variable: string): number | undefined => {
@@ -59,7 +59,7 @@ export async function serviceTimes(natsUrl: string): Promise<ServiceTimes> {
   };
 }
 
-/** As runningServices, with the times, so that clocks can be compared. */
+/** Like `runningServices`, with the times for a comparison of clocks. */
 export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
   const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   let answers: AnsweredStatus[];
@@ -80,7 +80,7 @@ export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
   return [...byName].sort(([one], [other]) => one.localeCompare(other)).map(([, answer]) => answer);
 }
 
-/** @param service which the answers must be of: NATS lets no other service answer in this inbox */
+/** @param service the only service whose answers NATS permits in this inbox */
 async function collect(
   nats: NatsConnection,
   inboxPrefix: string,
@@ -98,7 +98,7 @@ async function collect(
     };
     const subscription = nats.subscribe(inbox, {
       callback: (error, message) => {
-        // NATS itself says so, with an empty message, if nothing responds.
+        // An empty message of NATS itself means that there are no responders.
         if (error || message.data.length === 0) return end(error ?? undefined);
         clearTimeout(timer);
         timer = setTimeout(end, SILENCE_MS);

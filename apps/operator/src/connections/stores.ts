@@ -12,16 +12,11 @@ import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 
-/** More than a request gets: nobody repeats a command that gave up, and its machine may be far from the servers. */
+/** Longer than the limit of a request: a failed command is not retried, and may run far from the database. */
 const LIMITS = { ...requestLimits(5_000), poolSize: 2 };
 
-/** The stores of one command, which share a connection pool. */
 export type Stores = Awaited<ReturnType<typeof openStores>>;
 
-/**
- * @param retryForMs how long to retry a failed connection, in milliseconds
- * @throws DependencyUnavailableError
- */
 export async function openStores(databaseUrl: string, schema: string, retryForMs: number) {
   const database = databaseDataSource(databaseUrl, LIMITS, schema);
   await connect(database, databaseUrl, retryForMs);
