@@ -27,7 +27,6 @@ Settings, which no command needs while "npm start" runs in this folder:
   TOKEN_KEYS       keys next, without --stdin
   OPERATOR_NAME    your name in the audit trail; that of the system's user if not set`;
 
-/** Runs the command of `process.argv`. @returns the exit code */
 export async function runCommand(): Promise<number> {
   try {
     await program().parseAsync(process.argv);
@@ -37,10 +36,9 @@ export async function runCommand(): Promise<number> {
   }
 }
 
-/** That of package.json, which the build writes into the bundle. */
+/** Version of package.json, inserted by the build. */
 const VERSION = process.env.SERVICE_VERSION ?? 'unbuilt';
 
-/** The operator's command line. Nothing connects until a command with valid input needs it. */
 export function program(): OperatorCommand {
   return new OperatorCommand('operator')
     .description('Registers applications, resource servers and users of the OAuth 2.0 authorization service.')
@@ -65,7 +63,7 @@ export function program(): OperatorCommand {
     .addCommand(helpCommand());
 }
 
-/** `help client create`; Commander's own help command takes one name only. */
+/** Replaces Commander's help command, which only takes one name. */
 function helpCommand(): OperatorCommand {
   return new OperatorCommand('help')
     .argument('[command...]', 'the command, like client create')

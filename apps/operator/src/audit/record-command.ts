@@ -44,7 +44,6 @@ export async function recordCommand(
     warn(`NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`);
 }
 
-/** `name@machine` */
 function operatorName(): string {
   return `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`;
 }

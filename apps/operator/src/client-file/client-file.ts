@@ -4,7 +4,6 @@ import type { TransferredClient } from '#database/client/client-transfer.store.j
 
 export const VERSION = 1;
 
-/** In the order of the file. */
 export const FIELDS = [
   'client_id',
   'name',

@@ -95,7 +95,6 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** Returns a unified diff; empty if nothing changes. */
 function differences({ changes }: ImportPlan, file: string): string {
   if (changes.length === 0) return '';
   const before = summaryOf(changes.flatMap((change) => change.before ?? []));

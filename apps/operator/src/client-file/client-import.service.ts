@@ -14,11 +14,7 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-/**
- * Imports the clients of a file in one transaction. Concurrent imports run one after the other.
- *
- * @throws InputError that lists every problem in the order of the lines; nothing was written
- */
+/** Imports run one after the other. @throws InputError that lists every problem by line; nothing was written */
 export async function importClients(
   settings: DatabaseSettings,
   text: string,

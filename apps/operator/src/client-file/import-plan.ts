@@ -24,11 +24,7 @@ export interface ImportPlan {
   readonly others: KnownClients['others'];
 }
 
-/**
- * Compares the clients of a file with the registered ones. The plan is invalid if it reports a problem.
- *
- * @param now creation time of clients and secrets without a date
- */
+/** The plan is invalid if it reports a problem. @param now creation time of clients and secrets without a date */
 export function planImport(
   file: readonly ClientOfFile[],
   known: KnownClients,
@@ -81,7 +77,6 @@ function checkRegistration(
   });
 }
 
-/** @param owners client by secret id, for the secrets checked so far */
 function checkSecrets(
   { clientId, type, secrets, report }: Pick<ClientOfFile, 'clientId' | 'type' | 'secrets' | 'report'>,
   before: TransferredClient | null,

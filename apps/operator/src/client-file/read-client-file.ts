@@ -25,11 +25,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 /** Two, so that an application can switch to a new secret without an interruption. */
 const MAX_SECRETS = 2;
 
-/**
- * Reads the file of `client export`.
- *
- * @param problems gets one line per problem, like `line 7: …`; `report` of a client adds more
- */
+/** @param problems gets one line per problem, like `line 7: …`; `report` of a client adds more */
 export async function readClientFile(text: string, problems: string[]): Promise<ClientOfFile[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -199,7 +195,6 @@ function readSecrets(value: unknown, type: ClientType, report: Report): Transfer
   });
 }
 
-/** @returns an invalid date if the text is not a day */
 function startOfDay(day: unknown): Date {
   return new Date(typeof day === 'string' && DAY.test(day) ? `${day}T00:00:00.000Z` : Number.NaN);
 }

@@ -37,7 +37,6 @@ async function modeOf(target: string): Promise<number | null> {
   return found && found.mode & 0o777;
 }
 
-/** True for an earlier export and for an empty file. */
 async function isReplaceable(target: string): Promise<boolean> {
   const file = await open(target);
   try {

@@ -113,7 +113,6 @@ function describe({ id, createdAt, lastUsedOn }: ClientSecretRecord) {
   return { id, created_at: createdAt.toISOString(), last_used_on: lastUsedOn };
 }
 
-/** @throws InputError that says why nothing was changed, and what to do instead */
 function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): readonly ClientSecretRecord[] {
   switch (outcome.outcome) {
     case 'done':

@@ -5,11 +5,7 @@ import { quoted } from '../command-line/input.js';
 const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
 
-/**
- * Checks the links that the consent page shows (RFC 7591 2): https, or http on the developer's machine.
- *
- * @param flagOf name of the field for messages, like `--client-uri`
- */
+/** Checks the links that the consent page shows (RFC 7591 2): https, or http on the developer's machine. */
 export function linkProblems(
   links: Partial<ClientLinks>,
   flagOf: (field: keyof ClientLinks) => string,

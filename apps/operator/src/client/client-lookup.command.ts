@@ -83,7 +83,6 @@ async function search(text: string, options: JsonOption): Promise<void> {
   printClients(options, matches, 'No application matches.');
 }
 
-/** @param none text for an empty list */
 function printClients(options: JsonOption, found: readonly ClientWithSecrets[], none: string): void {
   const described = found.map(describe);
   printResult(options, described, () => {

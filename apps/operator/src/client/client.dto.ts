@@ -39,7 +39,6 @@ export class NewClientDto {
 
   contacts: string[] = [];
 
-  /** Defaults to the default scopes; `scopeProblems` checks them. */
   @Rule(({ scope }: NewClientDto) =>
     scope.length === 0 ? ['--scope is empty: leave it out for the default scopes'] : [],
   )
@@ -134,10 +133,7 @@ const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
 /** Not a mark, a space, a default-ignorable character or the blank Braille pattern. */
 const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/**
- * @param flag name of the field for messages: an option, or a field of a file
- * @param purpose text for messages: where the name is shown
- */
+/** @param purpose text for messages: where the name is shown */
 export function nameProblems(flag: string, name: unknown, purpose: string): string[] {
   if (name === undefined) return [`${flag} is missing: ${purpose}`];
   if (typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)) return [];
@@ -163,10 +159,6 @@ export function redirectUriHints(uris: readonly string[], type: ClientType): str
     );
 }
 
-/**
- * @param flag name of the field for messages
- * @param scopes the registered scopes of the client
- */
 export function optionalScopeProblems(
   flag: string,
   optional: readonly string[],

@@ -21,7 +21,6 @@ import {
   redirectUriProblems,
 } from './client.dto.js';
 
-/** @returns `secret`: null for a public client (RFC 6749 2.1) */
 export async function registerClient(
   settings: DatabaseSettings,
   {
@@ -60,11 +59,7 @@ export async function registerClient(
 
 export const CLIENT = 'its client_id, or its name if no other application has it';
 
-/**
- * Resolves a name to a client_id. Returns an unknown name unchanged, because it may be the client_id of a deleted client.
- *
- * @throws InputError that lists the clients if several have the name
- */
+/** Returns an unknown name unchanged: it may be the id of a deleted client. @throws InputError if the name is ambiguous */
 export async function identify({ clients }: Pick<Stores, 'clients'>, idOrName: string): Promise<string> {
   const [clientId = idOrName, ...others] = await clients.identify(idOrName);
   if (others.length === 0) return clientId;
@@ -79,10 +74,7 @@ export function clientIdOf(settings: DatabaseSettings, idOrName: string): Promis
   return withStores(settings, (stores) => identify(stores, idOrName));
 }
 
-/**
- * @param idOrName see `identify`
- * @throws InputError if the client does not exist
- */
+/** @throws InputError if the client does not exist */
 export async function findClient(settings: DatabaseSettings, idOrName: string): Promise<ClientWithSecrets> {
   const client = await withStores(settings, async (stores) =>
     stores.clients.find(await identify(stores, idOrName)),
@@ -96,11 +88,7 @@ export async function nameOf(settings: DatabaseSettings, clientId: string): Prom
   return withStores(settings, async ({ clients }) => (await clients.find(clientId))?.name ?? null);
 }
 
-/**
- * @param logo null removes it, undefined keeps it
- * @returns `before`: the registration before the change; `updated`: the client after it
- * @throws InputError if the client does not exist, or the change is invalid
- */
+/** @param logo null removes it, undefined keeps it */
 export async function updateClient(
   settings: DatabaseSettings,
   clientId: string,
@@ -119,17 +107,11 @@ export async function updateClient(
   return { before, updated };
 }
 
-/**
- * Disables a client. Safe to repeat: the change is broadcast again.
- *
- * @returns false if the client was already disabled
- * @throws InputError if the client does not exist
- */
+/** Safe to repeat: the change is broadcast again. @returns false if the client was already disabled */
 export function disableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
   return setDisabled(settings, clientId, true);
 }
 
-/** @returns false if the client was not disabled */
 export function enableClient(settings: ChangeSettings, clientId: string): Promise<boolean> {
   return setDisabled(settings, clientId, false);
 }
@@ -145,11 +127,7 @@ async function setDisabled(settings: ChangeSettings, clientId: string, disabled:
   return changed;
 }
 
-/**
- * Deletes a client and revokes all its grants. Safe to repeat after a failure.
- *
- * @throws InputError if the client never existed; Error if the services do not answer
- */
+/** Safe to repeat after a failure. @throws InputError if the client never existed; Error if the services do not answer */
 export async function deleteClient(settings: ChangeSettings, clientId: string): Promise<Deletion> {
   const deletion = await withStores(settings, ({ registrations }) => registrations.delete(clientId));
   if (!deletion) throw unknownClient(clientId);
@@ -168,11 +146,7 @@ export function unknownClient(clientId: string): InputError {
   return new InputError([`there is no client ${quoted(clientId)}. See:${toPaste('client', 'list')}`]);
 }
 
-/**
- * Returns the registration after `client update`. A removed scope is also removed from the optional scopes.
- *
- * @throws InputError that lists every problem
- */
+/** A removed scope is also removed from the optional scopes. @throws InputError that lists every problem */
 function applyChanges(
   clientId: string,
   current: ClientRegistration,

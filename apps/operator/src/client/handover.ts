@@ -19,10 +19,7 @@ export interface Origins {
   readonly API_URL: string;
 }
 
-/**
- * Markdown for the owner of an application: endpoints, requests with the values of this client, and a checklist. Never contains
- * the secret.
- */
+/** Markdown for the owner of an application. Never contains the secret. */
 export function handoverText(
   client: ClientWithSecrets,
   { AUTH_URL, BASE_URL, API_URL }: Origins,

@@ -31,11 +31,7 @@ export async function readLogo(file: string | undefined): Promise<GivenLogo> {
   return typeof checked === 'string' ? { problems: [`--logo ${checked}`] } : { logo: checked, problems: [] };
 }
 
-/**
- * Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`.
- *
- * @returns the logo, or a text that says what is wrong with it
- */
+/** Decodes the whole image, as browsers will. The media type comes from the content, because it is served with `nosniff`. */
 export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
     return 'is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP';

@@ -2,12 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
 import { InputError } from './input.js';
 
-/**
- * Asks for confirmation at the terminal.
- *
- * @param yes option `--yes`, which skips the question
- * @throws InputError without a terminal
- */
+/** Asks for confirmation, unless `yes`. @throws InputError without a terminal */
 export async function confirmed(yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new InputError([`--yes is missing. ${question}`]);

@@ -7,12 +7,7 @@ import { toPaste } from './shell.js';
 /** SQLSTATE undefined_table and undefined_column. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
-/**
- * Prints an error and its remedy to stderr, without stack traces, credentials and control characters. With --json, prints one
- * JSON object in one line.
- *
- * @returns the exit code
- */
+/** Prints an error without stack trace, credentials or control characters; with --json as one line. @returns the exit code */
 export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;

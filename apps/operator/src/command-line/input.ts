@@ -29,12 +29,7 @@ export function Rule(problemsOf: (dto: never) => string[]): PropertyDecorator {
   });
 }
 
-/**
- * Creates and validates a DTO from the options.
- *
- * @param others problems found elsewhere, to report in the same error
- * @throws InputError that lists every problem in the order of the fields
- */
+/** Creates a valid DTO from the options. @throws InputError that lists every problem, including `others` */
 export function validated<T extends object>(
   shape: new () => T,
   options: object,

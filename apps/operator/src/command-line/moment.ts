@@ -6,7 +6,6 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d
 /** Last millisecond of the year 9999. */
 const LATEST = Date.UTC(10_000, 0) - 1;
 
-/** Accepted formats, for messages and help. */
 export const MOMENT =
   'a time ago like 90s, 30m, 1h, 2d or 1w, or a date like 2026-11-22 or 2026-11-22T18:00Z (UTC)';
 

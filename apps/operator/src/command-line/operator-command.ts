@@ -3,7 +3,6 @@ import { scopeTokens } from '#oauth/scope.js';
 import { printableLines, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
 
-/** Columns below which help is not wrapped. */
 const NARROWEST = 20;
 /** Columns of the help without a terminal. */
 const WITHOUT_TERMINAL = 80;
@@ -11,7 +10,6 @@ const WITHOUT_TERMINAL = 80;
 /** Grant ids are base64url, and may begin with two hyphens. */
 const HYPHENATED_ID = /^--[\w-]{41}$/;
 
-/** The only option with one hyphen. */
 const HELP = '-h';
 
 /** The name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
@@ -21,10 +19,7 @@ export function invocation(env: NodeJS.ProcessEnv = process.env): string {
     : 'operator';
 }
 
-/**
- * Base class of all commands: refuses unknown commands, unknown options and repeated single values; every error names the help;
- * only `main.ts` ends the process.
- */
+/** Base class of all commands. Refuses unknown commands, unknown options and repeated single values. */
 export class OperatorCommand extends Command {
   declare parent: OperatorCommand | null;
   declare readonly commands: readonly OperatorCommand[];
@@ -40,7 +35,6 @@ export class OperatorCommand extends Command {
       subcommandDescription: summaryOf,
     });
     this.configureOutput({
-      // With --json, reportFailure writes the error.
       writeErr: (text) => void (wantsJson() || process.stderr.write(text)),
       outputError: (text, write) => write(text.replace(/^error:/, styled('red', 'error:', process.stderr))),
     });
@@ -80,7 +74,6 @@ export class OperatorCommand extends Command {
 
   override error(message: string, options?: ErrorOptions): never {
     this.showHelpAfterError(`See:\n  ${this.commandLine()} --help`);
-    // Commander's message for an invalid argument is hard to read.
     const prefix = "error: command-argument value '";
     const clear = message.startsWith(prefix)
       ? `error: '${message.slice(prefix.length).replace("' is invalid for argument '", "' is invalid for '")}`
@@ -99,13 +92,12 @@ export class OperatorCommand extends Command {
     return this.option('--json', description);
   }
 
-  /** Adds text below the options, wrapped by `wrapped`. */
   notes(text: string): this {
     const width = () => this.configureOutput().getOutHelpWidth?.() ?? WITHOUT_TERMINAL;
     return this.addHelpText('after', () => `\n${wrapped(text, width(), this.createHelp())}`);
   }
 
-  /** Adds examples below the options and notes. @param lines without the name of the program */
+  /** @param lines without the name of the program */
   examples(...lines: readonly string[]): this {
     this.exampleLines.push(...lines);
     const heading = lines.length === 1 ? 'Example' : 'Examples';
@@ -122,10 +114,7 @@ export class OperatorCommand extends Command {
 /** List item: a term, two or more spaces, and a description. */
 const ITEM = /^( {2}\S+ {2,})([^ ].*)$/;
 
-/**
- * Wraps each line at `width`. A description is wrapped below itself; a line that begins with a space is copied, and not
- * wrapped.
- */
+/** Wraps a description below itself. Lines that begin with a space are copied, and not wrapped. */
 function wrapped(text: string, width: number, help: Help): string {
   return text
     .split('\n')

@@ -45,7 +45,6 @@ const escaped = (character: string): string =>
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
-/** Wraps at the width of the terminal. */
 export function printLine(text = ''): void {
   printRaw(wrapped(text, widthOf(process.stdout)));
 }
@@ -55,7 +54,6 @@ export function printRaw(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints a name and a value per line, aligned. Replaces control characters. */
 export function printFields(fields: Readonly<Record<string, string>>): void {
   const lines = Object.entries(fields).map((line) => line.map(printable) as [string, string]);
   const width = Math.max(...lines.map(([name]) => name.length));
@@ -65,11 +63,7 @@ export function printFields(fields: Readonly<Record<string, string>>): void {
     );
 }
 
-/**
- * Prints a table, fitted to the terminal; never shortened if stdout is not a terminal. Replaces control characters.
- *
- * @param heading names of the columns, as in the JSON output
- */
+/** Fits a table to the terminal; shortens nothing if stdout is not a terminal. Replaces control characters. */
 export function printTable(heading: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const clean = rows.map((row) =>
     row.map((cell) => (typeof cell === 'string' ? printable(cell) : { ...cell, text: printable(cell.text) })),

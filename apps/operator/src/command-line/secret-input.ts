@@ -3,13 +3,7 @@ import { InputError } from './input.js';
 /** Bytes; far longer than any secret. */
 const READ_AT_MOST = 16_384;
 
-/**
- * Reads the first line of stdin, without its line ending.
- *
- * @param option for messages, like `--password-stdin`
- * @param what for messages, like `the password`
- * @throws InputError if the input is not UTF-8, or is a terminal, which would show the secret
- */
+/** Reads the first line of stdin. @throws InputError if it is not UTF-8, or a terminal, which would show the secret */
 export async function readSecretLine(
   option: string,
   what: string,

@@ -12,13 +12,7 @@ const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
 /** Minimum width of a shortened column, unless its heading is wider. */
 const NARROWEST = 10;
 
-/**
- * Lays out a table. If the terminal is too narrow, shortens the widest text columns, but never ids or times. If that is not
- * enough, prints each row as a block of names and values, without empty ones.
- *
- * @param heading names of the columns, as in the JSON output
- * @param columns width of the terminal; Infinity without one
- */
+/** Shortens the widest text columns to fit, but never ids or times. If that is not enough, prints each row as a block. */
 export function tableLines(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -60,7 +54,6 @@ function fitted(
   if (sum(least) > free) return null;
   const widths = [...natural];
   while (sum(widths) > free) {
-    // The widest column that may still shrink.
     const spare = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
     const widest = spare.indexOf(Math.max(...spare));
     widths[widest] = (widths[widest] ?? 0) - 1;
@@ -78,7 +71,6 @@ function block(heading: readonly string[], row: readonly Cell[], columns: number
   });
 }
 
-/** Truncates text to the width, with an ellipsis. */
 function shortened(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let short = '';

@@ -16,7 +16,6 @@ export interface Completions {
   readonly argument?: Value;
 }
 
-/** Returns the completions of a command and all its subcommands. */
 export function completionsOf(command: Command, path = ''): Completions[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command);

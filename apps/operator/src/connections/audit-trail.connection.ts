@@ -1,14 +1,13 @@
 import type { AuditReader } from '#audit/reader.js';
 import type { TrailSettings } from '../settings/settings.js';
 
-/** Server of the audit trail, and the variable that names it. */
 export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url: string; variable: string } {
   return AUDIT_NATS_URL === ''
     ? { url: NATS_URL, variable: 'NATS_URL' }
     : { url: AUDIT_NATS_URL, variable: 'AUDIT_NATS_URL' };
 }
 
-/** Opens the audit trail while `work` runs. @throws Error that says what is missing in NATS */
+/** @throws Error that says what is missing in NATS */
 export async function withAuditTrail<T>(
   settings: TrailSettings,
   work: (reader: AuditReader) => Promise<T>,

@@ -4,7 +4,7 @@ import type { Stores } from './stores.js';
 /** Long enough for a fail-over, short enough for an operator who waits at a prompt. */
 const RETRY_FOR_MS = 2_000;
 
-/** Connects to the database while `work` runs. @throws DependencyUnavailableError, and errors of `work` */
+/** @throws DependencyUnavailableError, and errors of `work` */
 export async function withStores<T>(
   { DATABASE_URL, DATABASE_SCHEMA }: DatabaseSettings,
   work: (stores: Stores) => Promise<T>,

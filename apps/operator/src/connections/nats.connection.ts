@@ -13,10 +13,7 @@ const TIMEOUT_MS = 5_000;
 /** Long enough for a client with a grant of every user. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 
-/**
- * Connects to NATS while `work` runs. Does not retry, and rejects after `limitMs`, because a server may accept the connection
- * and then hang.
- */
+/** Does not retry, and rejects after `limitMs`: a server may accept the connection and then hang. */
 export async function withNats<T>(
   natsUrl: string,
   work: (nats: NatsConnection) => Promise<T>,
@@ -36,10 +33,7 @@ export async function withNats<T>(
   }
 }
 
-/**
- * Broadcasts that clients or resource servers changed, so that running services drop their cache entries, including "unknown".
- * Only warns on failure, because the change is stored.
- */
+/** Invalidates the caches of the running services. Only warns on failure, because the change is stored. */
 export async function publishClientChanged(natsUrl: string, ...clientIds: readonly string[]): Promise<void> {
   try {
     await withNats(natsUrl, (nats) => {
@@ -53,8 +47,7 @@ export async function publishClientChanged(natsUrl: string, ...clientIds: readon
 }
 
 /**
- * Asks the token app to apply the revocations recorded in PostgreSQL. Resolves when none of the tokens is accepted any longer
- * and, for a user, every cached profile is evicted.
+ * Resolves when the services accept no token of the client or user any longer, and have evicted cached profiles.
  *
  * @param done completed part, for the error message: "the client is deleted"
  * @throws Error that says how to continue

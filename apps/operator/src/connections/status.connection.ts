@@ -12,7 +12,6 @@ import { withNats } from './nats.connection.js';
 
 /** Silence after which collection ends. A process takes at most half of it to read its status. */
 const SILENCE_MS = 1_000;
-/** Timeout for the first answer. */
 const FIRST_ANSWER_MS = 3_000;
 const LIMIT_MS = 10_000;
 
@@ -23,13 +22,7 @@ export interface AnsweredStatus {
   readonly answeredAt: number;
 }
 
-/**
- * Asks every running process of authorize, token and resource for its status. A process that does not answer is missing from
- * the list: compare it with the deployment.
- *
- * @returns sorted by service and instance; empty if none runs
- * @throws Error if NATS does not answer
- */
+/** Processes that do not answer are missing: compare the list with the deployment. @throws Error if NATS does not answer */
 export async function runningServices(natsUrl: string): Promise<ServiceStatus[]> {
   return (await askServices(natsUrl)).map(({ status }) => status);
 }
@@ -59,7 +52,6 @@ export async function serviceTimes(natsUrl: string): Promise<ServiceTimes> {
   };
 }
 
-/** Like `runningServices`, with the times for a comparison of clocks. */
 export async function askServices(natsUrl: string): Promise<AnsweredStatus[]> {
   const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   let answers: AnsweredStatus[];

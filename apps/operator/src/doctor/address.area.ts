@@ -15,10 +15,9 @@ import type { Area, Finding } from './finding.js';
 import { examineHeaders, examineLoginPage, HEADER_CHECKS } from './header.checks.js';
 
 const TIMEOUT_MS = 5_000;
-/** A site that the service does not know: an answer to it shows whether CORS is open. */
+/** Unknown to the service: an answer shows whether CORS is open. */
 const FOREIGN_ORIGIN = 'https://doctor.invalid';
 
-/** The public addresses, asked as applications and browsers ask them. */
 export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
   const addresses = { AUTH_URL, BASE_URL, API_URL };
   return {
@@ -49,7 +48,7 @@ async function examine(addresses: Addresses): Promise<Finding[]> {
   return [...examineAddresses(addresses), ...distinct(sites.flat())];
 }
 
-/** Metadata may be cached: its other headers are those of every answer. */
+/** Skips `header-cache`, because metadata may be cached. */
 function examineTransport(address: string, path: string, answer: Answer): Finding[] {
   return examineHeaders(address, address + path, answer).filter(({ check }) => check !== 'header-cache');
 }
@@ -88,7 +87,7 @@ async function get(url: string): Promise<Answer> {
   return { status: answer.status, headers: answer.headers, body: await answer.text() };
 }
 
-/** An address that does not answer says so once. */
+/** An unreachable address fails several requests, but is reported once. */
 function distinct(findings: readonly Finding[]): Finding[] {
   return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
 }

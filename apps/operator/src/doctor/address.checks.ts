@@ -46,7 +46,7 @@ export const ADDRESS_CHECKS = {
 
 type AddressCheck = keyof typeof ADDRESS_CHECKS;
 
-/** An answer to a GET request without credentials, from a site that it does not know. Redirects are not followed. */
+/** Response to a GET request without credentials from an unknown origin. Redirects are not followed. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -59,7 +59,6 @@ export interface Addresses {
   readonly API_URL: string;
 }
 
-/** The addresses themselves; needs no request. */
 export function examineAddresses(addresses: Addresses): Finding[] {
   const named = Object.entries(addresses) as [keyof Addresses, string][];
   const findings: Finding[] = named.flatMap(([name, address]) => {
@@ -105,7 +104,7 @@ export function isLoopback(address: string): boolean {
   );
 }
 
-/** The answer of `http://` at the host of an https address; null if nothing answers. */
+/** @param answer response of `http://` at the host of an https address; null without a response */
 export function examinePlainHttp(address: string, answer: Answer | null): Finding[] {
   if (!answer) return [];
   const target = answer.headers.get('location') ?? '';
@@ -119,7 +118,7 @@ export function examinePlainHttp(address: string, answer: Answer | null): Findin
   );
 }
 
-/** Metadata of the authorization server (RFC 8414). */
+/** RFC 8414 */
 export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
   const subject = BASE_URL + ENDPOINTS.authorizationServerMetadata;
   const metadata = fieldsOf(answer);
@@ -153,7 +152,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answe
   ];
 }
 
-/** Metadata of the API (RFC 9728). */
+/** RFC 9728 */
 export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
   const subject = API_URL + ENDPOINTS.protectedResourceMetadata;
   const metadata = fieldsOf(answer);
@@ -163,7 +162,6 @@ export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer
   );
 }
 
-/** `GET /v2/me` without a token. */
 export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
   const subject = API_URL + ENDPOINTS.me;
   if (answer.status !== 401)
@@ -182,7 +180,6 @@ export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
   );
 }
 
-/** `GET /metrics` at a public address. */
 export function examineMetrics(address: string, answer: Answer): Finding[] {
   if (answer.status !== 200 || !/^# (HELP|TYPE) /m.test(answer.body)) return [];
   return found(

@@ -7,10 +7,9 @@ export const AUDIT_CHECKS = {
   'audit-waiting': check('warning', 'events reach the audit trail at once', 'ASVS 5.0 16.3.3'),
 } satisfies Checks;
 
-/** A batch or two wait at any moment under load. */
+/** Under load, one or two batches are always waiting. */
 const MANY = 1_000;
 
-/** The buffers of events that wait for NATS. */
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
   const reporting = statuses.filter((status) => status.audit !== undefined);
   if (reporting.length === 0) return noneChecked(AUDIT_CHECKS, 'no process reports its audit buffer');

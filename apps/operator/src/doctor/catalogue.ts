@@ -11,7 +11,6 @@ import { NATS_CHECKS } from './nats.checks.js';
 import { PROCESS_CHECKS } from './process.checks.js';
 import { REDIS_CHECKS } from './redis.checks.js';
 
-/** Every check that doctor knows. */
 export const CATALOGUE: Checks = {
   ...ADDRESS_CHECKS,
   ...HEADER_CHECKS,

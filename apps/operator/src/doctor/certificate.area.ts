@@ -7,27 +7,25 @@ import { type Certificate, CERTIFICATE_CHECKS, examineCertificate } from './cert
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 
 const TIMEOUT_MS = 5_000;
-/** SSLRequest, to which PostgreSQL answers S or N. */
+/** SSLRequest message, which PostgreSQL answers with S or N. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 interface Server {
   readonly place: string;
   readonly host: string;
   readonly port: number;
-  /** Whether browsers and applications connect to it. */
   readonly isPublic: boolean;
-  /** The steps of its protocol before the TLS handshake. @returns false if it has no TLS */
+  /** Protocol steps before the TLS handshake. @returns false if the server does not use TLS */
   readonly prepareTls: (socket: Socket) => Promise<boolean>;
 }
 
-/** Certificates of the public addresses, and of PostgreSQL and NATS where they use TLS. */
 export function certificateArea(settings: DoctorSettings): Area {
   return { name: 'certificates', checks: CERTIFICATE_CHECKS, examine: () => examine(serversOf(settings)) };
 }
 
 async function examine(servers: readonly Server[]): Promise<(Finding | NotChecked)[]> {
   const read = await Promise.all(
-    // Other areas report a server that does not answer.
+    // Other areas report unreachable servers.
     servers.map((server) => readCertificate(server).catch(() => null)),
   );
   const certificates = read.filter((certificate) => certificate !== null);
@@ -63,7 +61,7 @@ function server(
   return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
 }
 
-/** Null if the server has no TLS. */
+/** @returns null if the server does not use TLS */
 async function readCertificate(server: Server): Promise<Certificate | null> {
   const tls = await handshake(server, {});
   if (!tls) return null;
@@ -99,7 +97,7 @@ async function handshake(
       socket.destroy();
       return null;
     }
-    // Accepts any certificate, because it only reads it and sends nothing.
+    // Accepts any certificate, because it is only read, and nothing is sent.
     const tls = connectTls({
       ...options,
       socket,
@@ -122,7 +120,7 @@ async function requestPostgresTls(socket: Socket): Promise<boolean> {
   return answer.toString() === 'S';
 }
 
-/** A NATS server sends its INFO line before TLS. */
+/** NATS sends its INFO line before TLS. */
 async function awaitNatsInfo(socket: Socket): Promise<boolean> {
   await once(socket, 'data');
   return true;

@@ -12,20 +12,18 @@ export const CERTIFICATE_CHECKS = {
   'tls-outdated': check('warning', 'TLS 1.0 and 1.1 are off', 'ASVS 5.0 12.1.1'),
 } satisfies Checks;
 
-/** The certificate that a server presents. */
 export interface Certificate {
-  /** What it is for: a variable, host and port. */
+  /** Variable, host and port. */
   readonly place: string;
   readonly validFrom: Date;
   readonly validTo: Date;
-  /** Why it is not trusted; null if it is, or if its clients have their own authority. */
+  /** Reason; null if it is trusted, or if the clients of the server use a private authority. */
   readonly untrusted: string | null;
-  /** Whether the server also speaks TLS 1.0 or 1.1. */
   readonly outdated: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Renewal is automatic long before: it has failed if so little is left. */
+/** Automatic renewal happens much earlier: with so little time left, it has failed. */
 const LEFT_MS = 21 * DAY_MS;
 const LEFT_SHARE = 0.25;
 

@@ -9,7 +9,6 @@ import { clientsWithoutPkce } from './pkce.js';
 const LOOKUPS_AT_ONCE = 4;
 const LOOKUPS_TIMEOUT_MS = 20_000;
 
-/** Every client that is not disabled. */
 export function clientArea(settings: DoctorSettings): Area {
   return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(settings) };
 }
@@ -42,7 +41,7 @@ function knownScopes(): { names: readonly string[] | null; notChecked: NotChecke
   return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
 }
 
-/** Which hosts DNS does not know. A name server that does not answer is no proof that a host is gone. */
+/** Finds the hosts that do not exist in DNS. A host without an answer of the name server counts as not checked. */
 async function resolveHosts(
   hosts: readonly string[],
 ): Promise<{ unresolvable: ReadonlySet<string>; notChecked: NotChecked[] }> {

@@ -69,14 +69,12 @@ export const CLIENT_CHECKS = {
   ),
 } satisfies Checks;
 
-/** A registered client, as far as it is examined. */
 export interface ExaminedClient {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
-  /** The live secrets. */
   readonly secrets: readonly ExaminedSecret[];
 }
 
@@ -87,15 +85,13 @@ interface ExaminedSecret {
   readonly lastUsedOn: string | null;
 }
 
-/** What is known beside the registration. */
 export interface Surroundings {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Names of the scopes that exist; null if they are not known. */
+  /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: readonly string[] | null;
-  /** Hosts that do not exist in DNS. */
   readonly unresolvable: ReadonlySet<string>;
-  /** Clients that redeemed codes without PKCE of late, and how many. */
+  /** Number of codes that each client redeemed without PKCE in the last week. */
   readonly withoutPkce: ReadonlyMap<string, number>;
 }
 
@@ -104,7 +100,6 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const UNUSED_DAYS = 30;
 const OLD_DAYS = 365;
 
-/** Everything that is wrong with a client. */
 export function examineClient(client: ExaminedClient, around: Surroundings): Finding[] {
   return [
     ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
@@ -115,7 +110,7 @@ export function examineClient(client: ExaminedClient, around: Surroundings): Fin
   ];
 }
 
-/** Hosts of redirect URIs that must exist in DNS: names, neither addresses nor this machine. */
+/** Returns the names that must exist in DNS: no IP addresses, no loopback hosts. */
 export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectUris'>[]): string[] {
   const hosts = clients
     .flatMap(({ redirectUris }) => redirectUris)
@@ -128,7 +123,7 @@ export function hostsToResolve(clients: readonly Pick<ExaminedClient, 'redirectU
 
 function redirectUri(client: ExaminedClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  // A client keeps at least one.
+  // A client must keep at least one.
   const remove =
     client.redirectUris.length === 1
       ? ' --remove-redirect-uri needs --add-redirect-uri with another one'
@@ -201,7 +196,7 @@ function secrets(client: ExaminedClient, now: number): Finding[] {
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
     const revoke = toPaste('client', 'secret', 'revoke', clientId, secret.id);
-    // Only one of the rules for each secret: the remedy is the same.
+    // At most one finding per secret, because the remedy is the same.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       findings.push({
         check: 'secret-rotation-open',
@@ -234,7 +229,6 @@ function usage({ lastUsedOn }: ExaminedSecret): string {
 function scopes(client: ExaminedClient, known: readonly string[] | null): Finding[] {
   const unknown = known === null ? [] : client.scopes.filter((scope) => !known.includes(scope));
   if (unknown.length === 0) return [];
-  // A client keeps at least one.
   const remove =
     unknown.length === client.scopes.length
       ? ' --remove-scope needs --add-scope with one that is declared'

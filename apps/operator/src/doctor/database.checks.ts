@@ -44,7 +44,7 @@ function durability({ place, settings, overrides, hasStandbys }: DatabaseFacts):
   const add = (problem: string, remedy: string) =>
     findings.push({ check: 'database-not-durable', subject: place, problem, remedy });
   const { synchronous_commit: commit } = settings;
-  // An override that the connection itself has is reported as such.
+  // An override for a role or a database is reported below.
   if (commit === 'off' && overrides.length === 0)
     add(
       'synchronous_commit is off: a crash loses what was confirmed in the last moments, a revocation too',

@@ -14,26 +14,19 @@ export const GENERAL_CHECKS = {
   'not-examined': check('error', 'every part of the installation can be examined'),
 } satisfies Checks;
 
-/** Against a server that accepts connections and then hangs. */
+/** For a server that accepts the connection and then hangs. */
 const AREA_TIMEOUT_MS = 30_000;
 
-/** A finding with its check. */
 export type Diagnosed = Finding & Check & { readonly area: string };
 
 export interface Diagnosis {
-  /** The most severe first; those of one check together. */
+  /** The most severe first, grouped by check. */
   readonly findings: readonly Diagnosed[];
-  /** Ids of the checks that hold everywhere. */
   readonly holding: readonly string[];
   readonly notChecked: readonly NotChecked[];
 }
 
-/**
- * Examines all areas at once. A failure of one is a finding, and does not keep the others from being examined.
- *
- * @param progress is told after each area
- * @param limitMs for each area, in milliseconds
- */
+/** Examines all areas in parallel. A failure in one area is reported as a finding, and does not affect the others. */
 export async function diagnose(
   areas: readonly Area[],
   progress: (done: number, total: number) => void,
@@ -64,7 +57,6 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
     const found = results.filter(isFinding);
     const notChecked = results.filter((result): result is NotChecked => !isFinding(result));
     const open = new Set(results.map((result) => result.check));
-    // In the order of the checks: findings of one check stand together.
     const findings = ids.flatMap((id) =>
       found
         .filter((finding) => finding.check === id)
@@ -99,7 +91,7 @@ async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   }
 }
 
-/** A driver may quote the URL that it was given. */
+/** A driver may quote the URL with its password. */
 function withoutCredentials(message: string): string {
   return message.replaceAll(/\/\/[^/@\s]*@/g, '//');
 }

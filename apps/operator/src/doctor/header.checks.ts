@@ -37,7 +37,7 @@ export const HEADER_CHECKS = {
 
 const PASS_ON = 'let the proxy pass the app’s headers on unchanged';
 
-/** The login page, whose answer has the cookies and the headers of every page. */
+/** The login page sets cookies, and has the headers of every page. */
 export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Finding[] {
   const subject = AUTH_URL + ENDPOINTS.login;
   const policy = answer.headers.get('content-security-policy') ?? '';
@@ -69,7 +69,6 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
   return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
 }
 
-/** Headers that every answer of every app has. */
 export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
   const findings: Finding[] = [];
   const hsts = headers.get('strict-transport-security') ?? '';
@@ -100,7 +99,7 @@ export function examineHeaders(address: string, subject: string, { headers }: An
   return findings;
 }
 
-/** @param cookie a Set-Cookie header, whose value must not be repeated */
+/** @param cookie Set-Cookie header, whose value must not be printed */
 function weakCookie(address: string, subject: string, cookie: string): Finding[] {
   const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
   const [name = ''] = pair.split('=', 1);

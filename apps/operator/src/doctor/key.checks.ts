@@ -17,7 +17,7 @@ type KeyCheck = keyof typeof KEY_CHECKS;
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Null for a process that does not answer, which is a finding of another part. */
+/** @returns null for an app that does not answer, because `process-missing` reports it */
 function checkOf({ id, severity }: KeyProblem): KeyCheck | null {
   switch (id) {
     case 'signing_key_unknown':
@@ -56,7 +56,7 @@ export function examineKeys(
           remedy: `begin a rotation:${toPaste('keys', 'next')}`,
         },
       ];
-    // A key that has signed nothing yet is the next one.
+    // A key that has not signed yet is the next signing key.
     if (
       signsIn.length === 0 &&
       verifiesIn.length > 0 &&

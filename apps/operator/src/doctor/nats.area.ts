@@ -13,8 +13,8 @@ const TIMEOUT_MS = 5_000;
 const LIMIT_MS = 10_000;
 
 /**
- * Permissions that the operator's user does not need. No app uses exactly these subjects, so a permitted probe reads no message
- * and changes nothing.
+ * Permissions that the operator's user does not need. No app uses exactly these subjects, so that a permitted probe reads no
+ * message and changes nothing.
  */
 const SUBSCRIPTIONS: Probes = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
@@ -24,7 +24,7 @@ const SUBSCRIPTIONS: Probes = {
 const PUBLICATIONS: Probes = {
   'oauth.user.doctor': 'change users (publish to oauth.user.>)',
 };
-/** As the user of the audit trail; there is no stream of that name. */
+/** Tried with the user of the audit trail. The stream DOCTOR does not exist. */
 const CHANGES: Probes = {
   '$JS.API.STREAM.DELETE.DOCTOR': 'delete its streams',
   '$JS.API.STREAM.UPDATE.DOCTOR': 'shorten its streams',
@@ -57,10 +57,8 @@ async function readFacts(settings: DoctorSettings): Promise<NatsFacts> {
 
 const userOf = (url: string): string => new URL(url.split(',')[0] ?? '').username;
 
-/** By subject, what a probe would find. */
 type Probes = Readonly<Record<string, string>>;
 
-/** The descriptions of the probes that are permitted. */
 async function permittedOf(url: string, subscriptions: Probes, publications: Probes): Promise<string[]> {
   const denied = await withNats(
     url,
@@ -74,7 +72,7 @@ async function permittedOf(url: string, subscriptions: Probes, publications: Pro
   return [...permitted('subscription', subscriptions), ...permitted('publish', publications)];
 }
 
-/** Tries each probe; NATS answers what is not permitted with an error, in order, before the answer to the flush. */
+/** Tries each probe. NATS reports the denied ones, in order, before it answers the flush. */
 async function deniedSubjects(
   nats: NatsConnection,
   subscriptions: readonly string[],
@@ -91,7 +89,7 @@ async function deniedSubjects(
   for (const subject of subscriptions) nats.subscribe(subject, { callback: deny });
   for (const subject of publications) nats.publish(subject);
   await nats.flush();
-  // The errors are handed over in later turns than they arrive.
+  // The client library delivers the errors asynchronously.
   await nats.flush();
   return denied;
 }
@@ -121,7 +119,7 @@ async function readStreams(
   url: string,
   retention: AuditRetention,
 ): Promise<Pick<NatsFacts, 'streams' | 'noStreams'>> {
-  // Loaded on demand: no other part needs it.
+  // Loaded on demand: no other area needs it.
   const [{ AuditReader }, { differingSettings }] = await Promise.all([
     import('#audit/reader.js'),
     import('#audit/streams.js'),

@@ -38,24 +38,22 @@ export const NATS_CHECKS = {
   'audit-single-copy': check('info', 'the audit trail is stored on several servers'),
 } satisfies Checks;
 
-/** A stream, and its settings that are not those of `migrate`. */
+/** `differing`: settings that differ from those that `migrate` sets. */
 type StreamFacts = Omit<AuditStreamState, 'config'> & { readonly differing: readonly string[] };
 
 export interface NatsFacts {
-  /** Host and port of the servers. */
   readonly place: string;
   readonly encrypted: boolean;
-  /** Whether all servers are on this machine. */
+  /** All servers are on this machine. */
   readonly local: boolean;
-  /** Whether it accepts a client without a password. */
   readonly anonymous: boolean;
-  /** Permissions that the user has and does not need, in words. */
+  /** Descriptions of permissions that the user has and does not need. */
   readonly excessive: readonly string[];
-  /** Whether the trail has the same NATS user as the product's messages. */
+  /** The audit trail has the same NATS user as all other messages. */
   readonly shared: boolean;
-  /** How the user of the trail may change it, in words. */
+  /** Descriptions of permissions to change the audit trail. */
   readonly trailChanges: readonly string[];
-  /** Null if JetStream does not answer, and why. */
+  /** Null if JetStream does not answer; `noStreams` is the reason. */
   readonly streams: readonly StreamFacts[] | null;
   readonly noStreams?: string;
 }
@@ -63,7 +61,6 @@ export interface NatsFacts {
 const FULL = 0.9;
 const MEGABYTE = 1024 * 1024;
 
-/** @param wanted names of the streams of the audit trail */
 export function examineNats(facts: NatsFacts, wanted: readonly string[]): Finding[] {
   const { place, encrypted, local, anonymous, excessive, shared, trailChanges } = facts;
   const found = (

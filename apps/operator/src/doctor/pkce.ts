@@ -4,10 +4,10 @@ import type { NotChecked } from './finding.js';
 
 const DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A busy week has millions of events; the oldest of them are enough to find clients without PKCE. */
+/** A busy week has millions of events; the oldest are enough to find clients without PKCE. */
 const TIME_LIMIT_MS = 8_000;
 
-/** Which clients redeemed codes without PKCE in the last week, and how many, by the audit trail. */
+/** Counts the codes that each client redeemed without PKCE in the last week, according to the audit trail. */
 export async function clientsWithoutPkce(
   settings: TrailSettings,
 ): Promise<{ counts: ReadonlyMap<string, number>; notChecked: NotChecked[] }> {

@@ -17,7 +17,7 @@ import { examineRedis, type ObservedRedis, REDIS_CHECKS } from './redis.checks.j
 
 const DEFAULT_SKEW_S = 5;
 
-/** The running processes, and what they say about their servers. All areas share one question. */
+/** Areas that share one request for the status of all processes. */
 export function processAreas(settings: DoctorSettings): Area[] {
   let asked: Promise<AnsweredStatus[]> | undefined;
   const ask = () => (asked ??= askServices(settings.NATS_URL));
@@ -68,7 +68,7 @@ async function examineAll(
   ];
 }
 
-/** PostgreSQL's own area says when it does not answer. */
+/** Empty if PostgreSQL does not answer, because its own area reports that. */
 async function databaseClock(settings: DoctorSettings): Promise<ClockReading[]> {
   try {
     const { place, clock } = await withStores(settings, ({ inspection }) => inspection.facts());
@@ -83,12 +83,11 @@ function ownSettings({ AUTH_URL, BASE_URL, API_URL, DATABASE_SCHEMA }: DoctorSet
   try {
     return { ...own, SCOPES_FILE: `sha256 ${readScopes().digest}` };
   } catch {
-    // The area of the clients reports it.
+    // The area `clients` reports it.
     return own;
   }
 }
 
-/** Processes that say the same of Redis have the same one, as far as can be seen. */
 function redis(answers: readonly AnsweredStatus[]): (Finding | NotChecked)[] {
   const observed = new Map<string, ObservedRedis>();
   for (const { status } of answers) {

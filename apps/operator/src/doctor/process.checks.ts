@@ -24,7 +24,7 @@ export const PROCESS_CHECKS = {
   ),
 } satisfies Checks;
 
-/** A clock, and when it was read: between the two, by the clock of this machine. Milliseconds since the epoch. */
+/** In milliseconds since the epoch; this machine read the clock between `askedAt` and `answeredAt`. */
 export interface ClockReading {
   readonly place: string;
   readonly time: number;
@@ -32,7 +32,6 @@ export interface ClockReading {
   readonly answeredAt: number;
 }
 
-/** The settings of this command line, by variable. */
 export type OwnSettings = Readonly<Record<string, string>>;
 
 const UNBUILT = 'unbuilt';
@@ -82,7 +81,7 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
 
 function versions(statuses: readonly ServiceStatus[], own: string | undefined): Finding[] {
   const ours = own === undefined ? [] : [['this command line', own] as const];
-  // A process that runs from its sources has no version.
+  // A process that runs from source has no version.
   const built = statuses.filter(({ version }) => version !== UNBUILT);
   const groups = byValue([...built.map((status) => [nameOf(status), status.version] as const), ...ours]);
   if (groups.size < 2) return [];
@@ -96,7 +95,7 @@ function versions(statuses: readonly ServiceStatus[], own: string | undefined): 
   ];
 }
 
-/** Each variable is compared where it is known: not every process has each. */
+/** Compares each variable among the processes that report it. */
 function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding[] {
   const sources = [
     ...statuses.map((status) => [nameOf(status), status.settings ?? {}] as const),
@@ -153,12 +152,7 @@ function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
   });
 }
 
-/**
- * Compares clocks with that of this machine. A reading that took long proves little: a difference counts only beyond the time
- * that the reading took.
- *
- * @param skewS CLOCK_SKEW, in seconds
- */
+/** A difference counts only beyond the duration of the reading. @param skewS CLOCK_SKEW, in seconds */
 export function examineClocks(readings: readonly ClockReading[], skewS: number): Finding[] {
   return readings.flatMap(({ place, time, askedAt, answeredAt }): Finding[] => {
     const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);
@@ -176,7 +170,6 @@ export function examineClocks(readings: readonly ClockReading[], skewS: number):
   });
 }
 
-/** Names by value. */
 function byValue(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const [name, value] of pairs) groups.set(value, [...(groups.get(value) ?? []), name]);

@@ -18,10 +18,8 @@ export const REDIS_CHECKS = {
   'redis-no-replica': check('info', 'Redis has a replica that can take over'),
 } satisfies Checks;
 
-/** The state of Redis as one or more processes see it. */
 export interface ObservedRedis {
   readonly status: RedisStatus;
-  /** Names of the processes. */
   readonly seenBy: readonly string[];
 }
 
@@ -35,7 +33,7 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
       remedy,
     });
     const { maxmemory_policy: policy, appendonly, aof_last_write_status: written, role } = status;
-    // A managed Redis may hide its settings.
+    // A managed Redis may hide its settings: they are then `unknown`.
     const findings: Finding[] = [];
     if (!['noeviction', 'unknown'].includes(policy))
       findings.push(

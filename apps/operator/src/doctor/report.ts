@@ -3,12 +3,10 @@ import { type Style, styled } from '../command-line/style.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { type Severity, SEVERITIES } from './finding.js';
 
-/** Order of urgency, for `--fail-on`. */
 function isAtLeast(severity: Severity, threshold: Severity): boolean {
   return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(threshold);
 }
 
-/** What --json prints. */
 export function asJson({ findings, holding, notChecked }: Diagnosis, failOn: Severity) {
   return {
     passed: !findings.some(({ severity }) => isAtLeast(severity, failOn)),

@@ -1,22 +1,20 @@
 import type { AuditEvent } from '#audit/event.js';
 import { closestDifference, type Difference, differenceOf } from './difference.js';
 
-/** A value of the failed check, as a line of the explanation. */
 interface ComparedValue {
   readonly name: string;
   readonly value: string;
 }
 
-/** What the failed check compared. */
 export interface Comparison {
   readonly values: readonly ComparedValue[];
-  /** Where two texts do not agree; several for several scopes. */
+  /** One per scope; at most one for other checks. */
   readonly differences: readonly Difference[];
 }
 
 type Detail = NonNullable<AuditEvent['detail']>;
 
-/** Names that say more than those of the event. */
+/** More specific labels than `sent` and `expected`. */
 const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = new Map([
   ['redirect_uri_mismatch', ['sent', 'in the authorization request']],
   ['scope_exceeds', ['requested', 'granted']],
@@ -27,7 +25,6 @@ const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = n
   ['token scope', ['scope of the token', 'scope that is needed']],
 ]);
 
-/** What a check compared, from the event's detail. */
 export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Comparison {
   const {
     sent,
@@ -36,7 +33,7 @@ export function comparisonOf({ check = '', detail = {}, time }: AuditEvent): Com
     requested,
     redirect_uri: redirectUri,
     expired_at: expiredAt,
-    // For `doctor`, of every exchange: a check compares it only under its own name.
+    // Recorded for `doctor` with every code exchange; not a compared value.
     pkce: _,
     ...rest
   } = detail;
@@ -69,7 +66,7 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** Each that was asked for in vain, beside the one that it resembles. */
+/** Compares each rejected scope with its closest match. */
 function differentScopes(asked: readonly string[], allowed: readonly string[]): Difference[] {
   return asked
     .filter((scope) => !allowed.includes(scope))
@@ -77,7 +74,7 @@ function differentScopes(asked: readonly string[], allowed: readonly string[]): 
     .filter((one) => one !== null);
 }
 
-/** A list, or texts separated by spaces. */
+/** Accepts a list, or text separated by spaces. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.split(' ').filter((text) => text !== '');
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];

@@ -72,7 +72,7 @@ async function explainClient(clientId: string, text = '1h', options: JsonOption)
   });
 }
 
-/** @param work its `end` removes the progress bar, before anything is printed */
+/** @param work calls `end` before it prints, to remove the progress bar */
 async function withTrail(
   work: (sources: {
     reader: AuditReader;
@@ -97,7 +97,6 @@ async function withTrail(
   }
 }
 
-/** Why a reference may be unknown. */
 function unknown(
   reference: string,
   similar: readonly string[],

@@ -8,7 +8,6 @@ import type { Explanation } from './explanation.js';
 import type { RefusalSummary } from './refusal-summary.js';
 import type { Remedy } from './remedies.js';
 
-/** Who the parties of the guide are, for the operator. */
 const PARTIES: Readonly<Record<Party, string>> = {
   application: 'developer of the application',
   user: 'user',
@@ -16,7 +15,7 @@ const PARTIES: Readonly<Record<Party, string>> = {
   platform: 'platform team',
 };
 
-/** @param uses of the grant, for a code or token that was used again */
+/** @param uses of the grant, if a code or token was reused */
 export function printExplanation(
   explanation: Explanation,
   around: readonly AuditEvent[],
@@ -25,7 +24,7 @@ export function printExplanation(
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
-  // An API tells its request and answer, the token app the exact check.
+  // The API records request and response, the token app the exact check.
   const [request, status, description] = [
     one(explanation, (from) => from.request),
     one(explanation, (from) => from.status),
@@ -58,7 +57,7 @@ export function printExplanation(
   printAround(around, clientId);
 }
 
-/** A field of the event that says most, or of another event of the request. */
+/** Returns a field of the main event, or else of another event of the request. */
 function one<Value>(
   { event, others }: Explanation,
   field: (from: AuditEvent) => Value | undefined,
@@ -69,7 +68,7 @@ function one<Value>(
 function printComparison({ values, differences }: Comparison): void {
   if (values.length === 0) return;
   heading('Values');
-  // Names of details are untrusted too: every publisher of events chooses them.
+  // Names of details are untrusted, too: any publisher of events chooses them.
   const lines = values.map(({ name, value }) => [printable(name), printable(value)] as const);
   const width = Math.max(...lines.map(([name]) => name.length));
   for (const [name, value] of lines) printLine(`  ${name.padEnd(width)}  ${value}`);
@@ -79,7 +78,7 @@ function printComparison({ values, differences }: Comparison): void {
   printLine('  {+…+} is only in what was sent, [-…-] only in what it was compared with.');
 }
 
-/** The marks are readable without colour. */
+/** The marks remain, so that the difference is readable without colour. */
 function coloured({ parts }: Difference): string {
   return parts
     .map((part) => {
@@ -94,12 +93,12 @@ function printRemedies(remedies: readonly Remedy[]): void {
   heading('Who can fix it, the likeliest first');
   for (const { party, action, commands } of remedies) {
     printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
-    // Alone on its line, so that nothing else is pasted with it.
+    // A command stands alone on its line, so that nothing else is pasted with it.
     for (const command of commands) printLine(`    ${printable(command)}`);
   }
 }
 
-/** When and where the tokens of the grant were used: theft looks like two callers. */
+/** Two different callers suggest theft. */
 function printUses(uses: readonly AuditEvent[]): void {
   if (uses.length === 0) return;
   heading('Uses of the grant');
@@ -166,5 +165,5 @@ function fields(values: Readonly<Record<string, string | null>>): void {
   printFields(Object.fromEntries(present));
 }
 
-/** The guide marks code for its page; a terminal needs no marks around what can be copied. */
+/** Removes the backticks of the guide. */
 const unquoted = (text: string): string => text.replaceAll('`', '');

@@ -6,19 +6,18 @@ import type { GrantOwner, GrantOwners } from './grant-owners.js';
 import { isSimilar } from './reference.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
-/** What the same client did before and after, in milliseconds. */
+/** Time before and after a request in which events of the same client are shown, in milliseconds. */
 const AROUND_MS = 5 * 60_000;
-/** Of those events, the nearest. */
+/** The nearest of those events. */
 const MAX_AROUND = 40;
-/** The processes that handle one request record their events within this time. */
+/** All processes record their events of a request within this time. */
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
-/** Events of one question to PostgreSQL. */
 const BATCH = 500;
-/** The refusals that are searched first, in milliseconds. */
+/** Age of the refusals that are searched first, in milliseconds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
-/** Almost every reference that is reported belongs to an event of these types. They are few, so they are searched first. */
+/** Types of almost all events whose reference is reported. They are few, so that they are searched first. */
 const REFUSALS: readonly AuditType[] = [
   ...AUDIT_KINDS.refusals.types,
   'token.reuse_detected',
@@ -26,7 +25,7 @@ const REFUSALS: readonly AuditType[] = [
   'consent.denied',
 ];
 
-/** Events of which each is a use of a code or refresh token. */
+/** Each of these events is a use of a code or refresh token. */
 const USES: readonly AuditType[] = [
   'token.issued',
   'token.refreshed',
@@ -35,19 +34,18 @@ const USES: readonly AuditType[] = [
 ];
 const MAX_USES = 20;
 
-/** Reports how many stored events have been read. */
 export type Progress = (read: number, total: number) => void;
 
 export type Found =
   | {
       readonly explanation: Explanation;
       readonly around: readonly AuditEvent[];
-      /** Of the grant, the latest, for a code or token that was used again; otherwise empty. */
+      /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
       readonly uses: readonly AuditEvent[];
     }
   | { readonly explanation: null; readonly similar: readonly string[] };
 
-/** Finds the request of a reference in the audit trail, and what the same client did at that time. */
+/** Finds the request of a reference in the audit trail, and the events of the same client around it. */
 export async function explainReference(
   reader: AuditReader,
   owners: GrantOwners,
@@ -56,7 +54,7 @@ export async function explainReference(
 ): Promise<Found> {
   const similar = new Set<string>();
   const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
-  // NATS finds events by type and time, not by reference. Most complaints are of today.
+  // NATS filters by type and time, not by reference. Most references are reported on the same day.
   const passes = [
     { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
     { types: REFUSALS },
@@ -81,7 +79,7 @@ export async function explainReference(
   return { explanation: null, similar: [...similar] };
 }
 
-/** Everything of a client that was refused, also by APIs. */
+/** Summarizes all refused requests of a client, including those that APIs refused. */
 export async function summarize(
   reader: AuditReader,
   owners: GrantOwners,
@@ -106,14 +104,13 @@ export async function summarize(
   return summary.build();
 }
 
-/** Whose the grant of a request is, where no event names its client. */
+/** Looks up the grant of a request if no event names the client. */
 async function ownerOf(events: readonly AuditEvent[], owners: GrantOwners): Promise<GrantOwner | null> {
   const grantId = events.find(({ grant_id: id }) => id !== undefined)?.grant_id;
   const isNamed = events.some(({ client_id: id }) => id !== undefined);
   return isNamed || grantId === undefined ? null : owners.find(grantId);
 }
 
-/** @param similar gets references that resemble the wanted one */
 async function eventsOf(
   reader: AuditReader,
   wanted: {
@@ -126,7 +123,7 @@ async function eventsOf(
 ): Promise<AuditEvent[]> {
   const { reference, types, since, similar, progress } = wanted;
   const found: AuditEvent[] = [];
-  // Unfiltered, to end soon after the request, and to see similar references.
+  // Not filtered by reference: the loop ends soon after the request, and collects similar references.
   for await (const event of reader.read({ types, since }, progress)) {
     const [first] = found;
     if (first && Date.parse(event.time) > Date.parse(first.time) + ONE_REQUEST_MS) break;
@@ -138,7 +135,7 @@ async function eventsOf(
   return found;
 }
 
-/** The other events of the client; without a client, none: they would be those of everybody. */
+/** Returns the other events of the client. Without a client id, the filter would match every client. */
 async function eventsAround(
   reader: AuditReader,
   { reference, event, clientId }: Explanation,
@@ -158,7 +155,6 @@ async function eventsAround(
     .toSorted((one, other) => one.time.localeCompare(other.time));
 }
 
-/** The issues and refreshes of the grant whose code or token was used again, and that use. */
 async function usesOf(
   reader: AuditReader,
   { event, grantId }: Explanation,

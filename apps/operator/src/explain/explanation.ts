@@ -4,10 +4,9 @@ import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
 import { type Registration, type Remedy, remediesOf } from './remedies.js';
 
-/** Why a request was refused, or what else became of it. */
 export interface Explanation {
   readonly reference: string;
-  /** The event that says most; every other process that handled the request has one of its own. */
+  /** The most informative event of the request; `others` are those of other processes. */
   readonly event: AuditEvent;
   readonly others: readonly AuditEvent[];
   readonly clientId: string | null;
@@ -19,19 +18,14 @@ export interface Explanation {
   readonly remedies: readonly Remedy[];
 }
 
-/** An API knows only that a token is not valid. The token app knows why. */
+/** An API only records that the token is not valid; the token app records the reason. */
 const VAGUE: ReadonlySet<unknown> = new Set(['access token is active']);
 
-/** The client of a request, by its events, or else by the owner of its grant. */
 export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | null): string | null {
   return events.map(({ client_id: id }) => id).find((id) => id !== undefined) ?? owner?.clientId ?? null;
 }
 
-/**
- * @param events of one request, at least one
- * @param owner of its grant, where no event names the client
- * @param registration of its client
- */
+/** @param owner of the grant, if no event names the client */
 export function explanationOf(
   reference: string,
   events: readonly [AuditEvent, ...AuditEvent[]],
@@ -65,7 +59,6 @@ export function explanationOf(
   };
 }
 
-/** Whether a request was refused: only then it failed a check. */
 export function isRefusal({ error, check }: AuditEvent): boolean {
   return error !== undefined || check !== undefined;
 }

@@ -6,16 +6,15 @@ import { withStores } from '../connections/database.connection.js';
 import type { Stores } from '../connections/stores.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
-/** Whose a grant is. */
 export interface GrantOwner {
   readonly clientId: string;
   readonly userId: number;
 }
 
 /**
- * The clients and users of grants, and the registrations of clients. The event of a token that an API refused names only the grant,
- * because the token app refuses most of them without reading a store. Without PostgreSQL nothing is found, and a warning says so.
- * An identifier of an event may be any text: one that PostgreSQL cannot have, such as one with NUL, is not looked up.
+ * Looks up the owners of grants, and the registrations of clients. The event of a refused API request only names the grant,
+ * because the token app refuses most tokens without reading a store. Without PostgreSQL, finds nothing and warns once.
+ * Identifiers of events are untrusted: those that PostgreSQL would reject, such as text with NUL, are not looked up.
  */
 export class GrantOwners {
   private isUnavailable = false;
@@ -26,7 +25,6 @@ export class GrantOwners {
     return isClientId(grantId) ? this.ask(({ grants }) => grants.find(grantId), null) : null;
   }
 
-  /** Which of some grants are to this client. */
   ofClient(clientId: string, grantIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.ask(
       ({ grants }) => grants.ofClient(clientId, grantIds.filter(isClientId)),
@@ -34,7 +32,7 @@ export class GrantOwners {
     );
   }
 
-  /** The client as it is registered now; null if it is not, undefined without PostgreSQL. */
+  /** Returns the current registration; null if there is none, undefined without PostgreSQL. */
   async client(clientId: string): Promise<ClientWithSecrets | null | undefined> {
     return isClientId(clientId) ? this.ask(({ clients }) => clients.find(clientId), undefined) : null;
   }

@@ -1,14 +1,10 @@
 import { InputError, quoted } from '../command-line/input.js';
 
 const REFERENCE = /^[\w-]{12}$/;
-/** What nginx calls $request_id. */
+/** Format of nginx's $request_id. */
 const OF_A_PROXY = /^[0-9a-f]{32}$/;
 
-/**
- * A reference as people hand it on: with quotes, spaces, or the name of its field.
- *
- * @throws InputError that says what a reference looks like
- */
+/** Extracts a reference from pasted text: with quotes, spaces, or the name of its field. @throws InputError */
 export function referenceIn(text: string): string {
   const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
   const [, found = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
@@ -22,7 +18,7 @@ export function referenceIn(text: string): string {
   ]);
 }
 
-/** Whether two references differ as if one were copied by eye: in at most two characters, or in upper and lower case. */
+/** True if one may be a misread copy of the other: up to two different characters, or different letter case. */
 export function isSimilar(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   if (one.toLowerCase() === other.toLowerCase()) return true;

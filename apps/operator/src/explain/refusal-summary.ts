@@ -3,31 +3,28 @@ import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { isRefusal } from './explanation.js';
 
-/** Everything that was refused for one cause. */
 export interface RefusalGroup {
   readonly check: string | null;
   readonly error: string | null;
   readonly title: string | null;
-  /** Who can fix it, the likeliest first, and how. */
+  /** Most likely remedy. */
   readonly remedy: string | null;
   readonly party: Party | null;
   readonly count: number;
   readonly first: string;
   readonly last: string;
-  /** Of the latest; `explain` says more of it. Null for an event without one. */
+  /** Latest reference, for `explain`; null if no event has one. */
   readonly reference: string | null;
 }
 
-/** What became of a client's requests. */
 export interface RefusalSummary {
-  /** The most frequent first. */
   readonly groups: readonly RefusalGroup[];
   readonly refused: number;
-  /** Events that are not refusals, such as issued tokens. */
+  /** Number of other events, such as issued tokens. */
   readonly succeeded: number;
 }
 
-/** Groups the refusals of events by cause, at bounded memory. Events may come in any order. */
+/** Groups refusals by cause, in constant memory per cause. Events may arrive in any order. */
 export class SummaryBuilder {
   private readonly groups = new Map<string, RefusalGroup>();
   private succeeded = 0;

@@ -6,25 +6,24 @@ import { MAX_REDIRECT_URIS } from '../client/client.dto.js';
 import { commandLine } from '../command-line/shell.js';
 import { textsOf } from './comparison.js';
 
-/** Advice for one party. The commands have the values of the request. */
 export interface Remedy {
   readonly party: Party;
   readonly action: string;
   readonly commands: readonly string[];
 }
 
-/** Compared with the remedies. */
+/** Current registration, which may make a remedy useless. */
 export interface Registration {
-  /** Null for a client that is not registered; undefined if that is not known. */
+  /** Null for a client that is not registered; undefined if PostgreSQL does not answer. */
   readonly client: ClientWithSecrets | null | undefined;
-  /** Names of the scopes that exist; null if they are not known. */
+  /** Null if SCOPES_FILE cannot be read. */
   readonly scopes: readonly string[] | null;
 }
 
-/** The values that commands of the guide can have, by their placeholders. */
+/** Values by placeholder of the guide's commands. */
 type Values = Readonly<Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>>>;
 
-/** The remedies of an entry of the guide for one request: without those that the registration makes useless. */
+/** Returns the remedies of an entry of the guide, without those that the registration makes useless. */
 export function remediesOf(
   { remedies }: Pick<GuideEntry, 'remedies'>,
   event: AuditEvent,
@@ -40,7 +39,7 @@ export function remediesOf(
   });
 }
 
-/** @returns values for the commands, or what to say instead of them */
+/** @returns values for the commands, or a text to show instead */
 function reviewOf(
   event: AuditEvent,
   client: ClientWithSecrets | null | undefined,
@@ -99,7 +98,7 @@ function enabled({ disabledAt }: ClientWithSecrets) {
   return disabledAt === null ? 'It is enabled now: repeat the request.' : {};
 }
 
-/** A command with its values. @returns an empty list if a value is not known */
+/** Fills in the placeholders of a command. @returns an empty list if a value is missing */
 function filled(command: string, values: Values): string[] {
   const words = command.split(' ').map((word) => {
     const [, name] = /^\{(\w+)\}$/.exec(word) ?? [];

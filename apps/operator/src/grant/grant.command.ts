@@ -123,7 +123,7 @@ async function revoke(id: string | undefined, { json, ...options }: JsonOption):
   );
 }
 
-/** A grant as the operator sees it. Its id opens nothing: it is a hash, which no token contains. */
+/** The id of a grant is not a secret: it is a hash, and no token contains it. */
 function describe(grant: AdministeredGrant) {
   const { revokedAt, expiresAt } = grant;
   return {

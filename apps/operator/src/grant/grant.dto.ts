@@ -3,7 +3,6 @@ import { Rule } from '../command-line/input.js';
 const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
 const MAX_LIMIT = 1000;
 
-/** Options of `grant list`. */
 export class GrantListDto {
   user?: string;
 
@@ -22,7 +21,6 @@ export class GrantListDto {
   before?: string;
 }
 
-/** The argument and the options of `grant revoke`: a grant, or an owner, or all. */
 export class GrantRevocationDto {
   @Rule(({ id }: GrantRevocationDto) => (id === undefined ? [] : idProblems('the grant', id)))
   id?: string;

@@ -11,7 +11,7 @@ import type { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
 import { findUser } from '../user/user.service.js';
 import type { GrantListDto, GrantRevocationDto } from './grant.dto.js';
 
-/** A page of grants, newest first. @returns whether there are more */
+/** @returns `more`: there is another page */
 export async function listGrants(
   settings: DatabaseSettings,
   { user, client, ...page }: GrantListDto,
@@ -25,7 +25,7 @@ export async function listGrants(
   });
 }
 
-/** @throws InputError if there is no such grant */
+/** @throws InputError if the grant does not exist */
 export async function findGrant(settings: DatabaseSettings, id: string): Promise<AdministeredGrant> {
   const grant = await withStores(settings, ({ grants }) => grants.find(id));
   if (!grant)
@@ -33,14 +33,13 @@ export async function findGrant(settings: DatabaseSettings, id: string): Promise
   return grant;
 }
 
-/** Asks the operator, and shows how far the revocation is. */
 export interface RevocationDialog {
-  /** @param live number of live grants @returns false to revoke nothing */
+  /** @param live number of live grants @returns false to cancel */
   confirm(live: number): Promise<boolean>;
   progress(revoked: number, live: number): void;
 }
 
-/** Revokes one grant. Safe to repeat. @returns whether it was live */
+/** Revokes a grant. Safe to repeat. @returns false if it was not live */
 export async function revokeGrant(settings: ChangeSettings, id: string): Promise<boolean> {
   const { userId, clientId } = await findGrant(settings, id);
   const revoked = await withStores(settings, ({ records }) => records.revoke(id));
@@ -53,12 +52,7 @@ export async function revokeGrant(settings: ChangeSettings, id: string): Promise
   return revoked;
 }
 
-/**
- * Revokes the grants of a user, to a client, both, or all there are: client by client, so that each is over once it is counted.
- * Safe to repeat.
- *
- * @returns how many were revoked; null if the operator did not confirm it
- */
+/** Completes one client after the other. Safe to repeat. @returns number of revoked grants; null if the operator cancels */
 export async function revokeGrants(
   settings: ChangeSettings,
   { user, client }: GrantRevocationDto,
@@ -69,7 +63,7 @@ export async function revokeGrants(
     const clients = await stores.grants.countLive(owner);
     const live = clients.reduce((sum, { count }) => sum + count, 0);
     if (!(await dialog.confirm(live))) return null;
-    // Also where nothing is live: an earlier run may have revoked grants that no service has been told of.
+    // Continues without live grants: an earlier run may have revoked grants without informing the services.
     const owners = owner.userId === undefined && !owner.clientId ? clients : [owner];
     let revoked = 0;
     try {
@@ -88,7 +82,7 @@ export async function revokeGrants(
   });
 }
 
-/** One event of the audit trail for all grants of a command. */
+/** One audit event per command, not per grant. */
 function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditRecord {
   return {
     type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',
@@ -98,10 +92,9 @@ function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditR
   };
 }
 
-/** @throws InputError for an unknown user or client */
 async function ownerOf(stores: Stores, login?: string, clientId?: string): Promise<GrantOwner> {
   const user = login === undefined ? undefined : await findUser(stores, login);
-  // The grants of a deleted client are revoked: nothing to see or to do.
+  // All grants of a deleted client are already revoked.
   if (clientId !== undefined && !(await stores.clients.find(clientId))) throw unknownClient(clientId);
   return { userId: user?.id, clientId };
 }

@@ -1,19 +1,16 @@
 import type { RecordedKey } from '#database/token-key/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/service-status.js';
 
-/** A process that has a key ring. */
 export type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
-/** The apps that have a key ring. */
 const RING_APPS = ['authorize', 'token'];
 
-/** A key that a process has, or that live tokens may need. */
 export interface ReportedKey {
   readonly id: string;
   readonly signsIn: readonly RingProcess[];
   readonly verifiesIn: readonly RingProcess[];
   readonly missingIn: readonly RingProcess[];
-  /** What PostgreSQL knows of it; undefined if no process has recorded it yet. */
+  /** Undefined if no process has recorded the key in PostgreSQL yet. */
   readonly record: RecordedKey | undefined;
 }
 
@@ -24,7 +21,7 @@ export interface KeyProblem {
     | 'signing_keys_differ'
     | 'verifying_keys_differ'
     | 'key_removed_early';
-  /** `error`: valid tokens are refused now. `warning`: they may be, or a rollout is not complete. */
+  /** `error`: valid tokens are being refused. `warning`: they may be, or a rollout is not complete. */
   readonly severity: 'error' | 'warning';
   readonly what: string;
   readonly remedy: string;
@@ -32,12 +29,11 @@ export interface KeyProblem {
 
 export interface KeyReport {
   readonly processes: readonly RingProcess[];
-  /** Keys that sign first, then those that verify, then those that no process has. */
+  /** Signing keys first, then verifying keys, then keys that no process has. */
   readonly keys: readonly ReportedKey[];
   readonly problems: readonly KeyProblem[];
 }
 
-/** The key ring of every running process beside what PostgreSQL knows of the keys. */
 export function keyReport(
   statuses: readonly ServiceStatus[],
   records: readonly RecordedKey[],
@@ -63,12 +59,11 @@ export function keyReport(
   return { processes, keys, problems: problemsOf(processes, keys, now) };
 }
 
-/** Whether live tokens may need a key. */
 export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
   return neededUntil !== null && neededUntil > now;
 }
 
-/** `token 2, authorize 1`: how many processes of each app. */
+/** Counts processes by app: `token 2, authorize 1`. */
 export function countByService(processes: readonly ServiceStatus[]): string {
   const counts = new Map<string, number>();
   for (const { service } of processes) counts.set(service, (counts.get(service) ?? 0) + 1);

@@ -78,7 +78,7 @@ async function next({
   });
 }
 
-/** The value on stdin. Never falls back to TOKEN_KEYS: an empty pipe means that the command before it failed. */
+/** Reads stdin without falling back to TOKEN_KEYS: an empty pipe means that the previous command failed. */
 async function presentKeys(): Promise<string> {
   const text = (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim();
   const { KeyRing } = await import('#grants/key-ring.js');
@@ -109,7 +109,6 @@ function explain({ step, action, keys }: RotationStep): string {
   );
 }
 
-/** As JSON, which names every process. */
 function describe({ processes, keys, problems }: KeyReport) {
   const namesOf = (some: readonly RingProcess[]) =>
     some.map(({ service, instance }) => `${service} ${instance}`);

@@ -6,17 +6,12 @@ import type { ChangeSettings, KeySettings } from '../settings/settings.js';
 import { type KeyReport, keyReport } from './key-report.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
-/** The key ring of every running process. */
 export async function reportKeys(settings: ChangeSettings): Promise<KeyReport> {
   const { statuses, records, now } = await readKeys(settings);
   return keyReport(statuses, records, now);
 }
 
-/**
- * The next step of the rotation of TOKEN_KEYS. Changes nothing: the operator does.
- *
- * @throws UnsafeStepError
- */
+/** Decides on the next step of a rotation of TOKEN_KEYS, and changes nothing. @throws UnsafeStepError */
 export async function prepareStep(settings: KeySettings, begin: boolean): Promise<RotationStep> {
   const step = nextStep({
     tokenKeys: settings.TOKEN_KEYS,

@@ -5,37 +5,33 @@ import { isNeeded, type KeyReport, keyReport } from './key-report.js';
 
 export const STEPS = 3;
 
-/** The next step of a rotation. */
 export interface RotationStep {
   readonly step: 1 | 2 | 3;
-  /** What this step does to the keys with these ids. */
+  /** Effect on the keys with these ids. */
   readonly action: 'add' | 'sign' | 'remove';
   readonly keys: readonly string[];
-  /** The next value of TOKEN_KEYS. */
   readonly tokenKeys: string;
 }
 
-/** The step would refuse valid tokens, or it is not known that it would not. */
+/** The step would invalidate live tokens, or its effect is unknown. */
 export class UnsafeStepError extends Error {}
 
 export interface RotationInput {
-  /** The present value of TOKEN_KEYS. */
   readonly tokenKeys: string;
   /** Starts a rotation although keys of the last one are still needed. */
   readonly begin: boolean;
   readonly statuses: readonly ServiceStatus[];
   readonly records: readonly RecordedKey[];
   readonly now: Date;
-  /** A new key. */
   readonly newKey: () => string;
 }
 
 /**
- * Decides by what the processes have and have recorded, so that no step has to be remembered:
+ * Decides on the next step from the configured and the recorded keys, so that the operator need not remember the last step:
  *
- * 1. The new key is added last. Every process can then verify it.
- * 2. Once every process has it, it moves to the front, and signs. A key that has signed nothing yet is such a new key.
- * 3. Once no live token needs an older key, it goes.
+ * 1. Append a new key. Every process can then verify it.
+ * 2. When every process has it, move it to the front, to sign. A key without any signature is such a key.
+ * 3. When no live token needs the older keys, remove them.
  *
  * @throws UnsafeStepError that says what to wait for or to do first
  */
@@ -79,7 +75,7 @@ export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: R
   );
 }
 
-/** Every running process must have exactly this ring, and of each app one must run. */
+/** Requires that every running process has exactly this key ring, and that each app is running. */
 function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
   const silent = problems.find(({ id }) => id === 'no_process');
   if (silent) throw new UnsafeStepError(`${silent.what}: ${silent.remedy}`);

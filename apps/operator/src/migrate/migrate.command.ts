@@ -9,7 +9,7 @@ import { DatabaseSettings, MigrateSettings } from '../settings/settings.js';
 
 const POLL_MS = 1_000;
 
-/** Migrations are a separate step: no service applies them when it starts. */
+/** Migrations are a separate step: no service applies them at startup. */
 export function migrateCommand(): OperatorCommand {
   return new OperatorCommand('migrate')
     .description("bring the database's tables and the streams of the audit trail up to date")

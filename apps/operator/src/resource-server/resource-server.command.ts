@@ -11,13 +11,12 @@ import { publishClientChanged } from '../connections/nats.connection.js';
 import { readSettings } from '../settings/read-settings.js';
 import { ChangeSettings, DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
 
-/** Options of `resource-server create`. */
 class NewResourceServerDto {
   @Rule(({ name }: NewResourceServerDto) => nameProblems('--name', name, 'operators know the account by it'))
   name: string;
 }
 
-/** Accounts for introspection (RFC 7662 2.1: "the endpoint MUST also require some form of authorization"). */
+/** RFC 7662 2.1: "the endpoint MUST also require some form of authorization" */
 export function resourceServerCommand(): OperatorCommand {
   const server = new OperatorCommand('resource-server')
     .description('APIs that may introspect tokens over HTTP')

@@ -5,10 +5,8 @@ import { ConfigurationError } from '#platform/configuration/load-configuration.j
 import { scopesFile } from '../settings/read-settings.js';
 
 /**
- * The scopes of the running services, if SCOPES_FILE names the same file here.
- *
- * @param apiUrl the API of the scopes that name none
- * @param apis every API of the services; null where they are unknown: authorize and token check them
+ * @param apiUrl API of scopes without `resource`
+ * @param apis all API URLs of the services; null skips their check
  * @throws ConfigurationError that lists every problem
  */
 export function readScopes(
@@ -18,7 +16,7 @@ export function readScopes(
   return readConfigurationFile('SCOPES_FILE', scopesFile(), (file) => parseScopes(file, { apiUrl, apis }));
 }
 
-/** Reads the scopes; null where this machine has no valid file. */
+/** @returns null if this machine has no valid file */
 export function readableScopes(apiUrl = ''): ScopeCatalogue | null {
   try {
     return readScopes(apiUrl).value;

@@ -4,7 +4,6 @@ import { printLine, printResult, printTable, type JsonOption, warn } from '../co
 import { apisOfServices } from '../settings/read-settings.js';
 import { readScopes } from './read-scopes.js';
 
-/** The scopes, which a file declares: nothing to create here. */
 export function scopeCommand(): OperatorCommand {
   const scope = new OperatorCommand('scope')
     .description('what applications can request')

@@ -4,7 +4,6 @@ import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { listOf } from '#platform/configuration/variables.js';
 
-/** Variables, and the fields of run.json that hold their values. */
 const FIELDS = {
   DATABASE_URL: 'database_url',
   DATABASE_SCHEMA: 'database_schema',
@@ -19,10 +18,10 @@ const FIELDS = {
 } as const;
 
 /**
- * Reads the settings of a command from the environment, or from a running `npm start`. DATABASE_URL decides: if it is set,
- * only the environment counts, so that a command never combines one product's database with another one's addresses.
+ * If DATABASE_URL is set, only the environment counts, so that a command never combines the database of one installation with
+ * the URLs of another.
  *
- * @throws Error that says how to give the settings; ConfigurationError that lists what is wrong with them
+ * @throws Error that says how to provide the settings; ConfigurationError that lists invalid ones
  */
 export function readSettings<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
   if (env.DATABASE_URL) return loadConfiguration(shape, env);
@@ -35,34 +34,33 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
       'DATABASE_URL is missing: start the product with "npm start" and this command works on it, or set it to the ' +
         `PostgreSQL URL of the service. No "npm start" runs with ${file}: LOCAL_DIR must be the same in both places`,
     );
-  // The schema belongs to the database.
+  // The schema belongs to the database of the running product.
   const { DATABASE_SCHEMA: _, ...rest } = withoutEmpty(env);
   return loadConfiguration(shape, { ...running, ...rest });
 }
 
-/** The file of the scopes: the one of the environment, else the one of a running `npm start`, else the default. */
+/** Returns SCOPES_FILE of the environment, else of a running `npm start`, else the default. */
 export function scopesFile(env: NodeJS.ProcessEnv = process.env): string {
   return optionalSettings(env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
 }
 
-/** Origins of the APIs of the services; null unless OTHER_API_URLS says which there are besides API_URL. */
+/** Returns the origins of all APIs; null if OTHER_API_URLS is not set. */
 export function apisOfServices(env: NodeJS.ProcessEnv = process.env): readonly string[] | null {
   const { API_URL = '', OTHER_API_URLS } = optionalSettings(env);
   return OTHER_API_URLS === undefined ? null : listOf(`${API_URL},${OTHER_API_URLS}`);
 }
 
-/** Settings of a command that needs none: those of the environment, then those of a running `npm start`. */
+/** Settings for a command that does not require any: the environment overrides a running `npm start`. */
 function optionalSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   const running = env.DATABASE_URL || env.NODE_ENV === 'production' ? null : runningProduct(runFile(env));
   return { ...running, ...withoutEmpty(env) };
 }
 
-/** The file that `npm start` writes while it runs, and removes at its end; LOCAL_DIR moves the folder. */
+/** `npm start` writes the file, and removes it at its end. */
 function runFile(env: NodeJS.ProcessEnv): string {
   return resolve(env.LOCAL_DIR || '.local', 'run.json');
 }
 
-/** The settings in run.json, as variables; null when there is no file, because nothing runs. */
 function runningProduct(file: string): Record<string, string> | null {
   let text: string;
   try {

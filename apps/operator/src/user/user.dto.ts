@@ -8,7 +8,6 @@ const PasswordRule = (): PropertyDecorator =>
     message: 'the password on stdin must be one line of 8 to 256 characters, with no control characters',
   });
 
-/** Options of `user create`, and the password read from stdin. */
 export class NewUserDto {
   @IsEmail({}, { message: '--email must be an email address, like ada@example.com' })
   email: string;
@@ -40,7 +39,6 @@ export class NewUserDto {
   password?: string;
 }
 
-/** Options of `user list`. */
 export class UserListDto {
   search?: string;
 
@@ -56,7 +54,6 @@ export class UserListDto {
   after?: number;
 }
 
-/** Options of `user update`. */
 export class UserChangesDto {
   @Rule(({ locale }: UserChangesDto) => {
     if (locale === undefined) return ['nothing to change: give --locale'];
@@ -66,7 +63,6 @@ export class UserChangesDto {
   locale: string;
 }
 
-/** Input of `user set-password`. */
 export class PasswordDto {
   @PasswordRule()
   password: string;

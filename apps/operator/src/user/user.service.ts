@@ -37,7 +37,7 @@ export async function createUser(
   });
 }
 
-/** A page of users in the order of their ids. @returns whether there are more */
+/** @returns `more`: there is another page */
 export async function listUsers(
   settings: DatabaseSettings,
   filter: UserFilter,
@@ -61,7 +61,6 @@ export async function showUser(
   });
 }
 
-/** @param locale null: the browser's language */
 export async function setLocale(
   settings: DatabaseSettings,
   login: string,
@@ -89,7 +88,7 @@ export async function setPassword(
   });
 }
 
-/** Ends every session and grant of a user and refuses new ones. Safe to repeat after a failure. */
+/** Ends all sessions and grants of a user, and refuses new ones. Safe to repeat after a failure. */
 export async function disableUser(settings: ChangeSettings, login: string): Promise<User & Disabling> {
   const disabled = await withStores(settings, async (stores) => {
     const user = await findUser(stores, login);
@@ -107,7 +106,7 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
   return disabled;
 }
 
-/** Undoes `disableUser`; with `overrideProduct` also the disable of the product. */
+/** Undoes `disableUser`; with `overrideProduct`, also enables a user whom the product disabled. */
 export async function enableUser(
   settings: DatabaseSettings,
   login: string,
@@ -121,12 +120,7 @@ export async function enableUser(
   });
 }
 
-/**
- * Ends every session and grant of a user, then deletes the row. After a failure the user is disabled and can still be found
- * by login, so that the command can be repeated.
- *
- * @returns `first`: false if another run deleted the user in the meantime
- */
+/** After a failure the user is disabled, and the command can be repeated. @returns `first`: false if another run deleted them */
 export async function deleteUser(settings: ChangeSettings, login: string): Promise<User & Disabling> {
   return withStores(settings, async (stores) => {
     const user = await findUser(stores, login);
@@ -137,21 +131,16 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
     if (disabled?.first) await recordCommand(settings, { type: 'user.disabled', user_id: id });
     await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
-    // Neither name nor address: the trail outlives the person's data.
+    // Neither name nor email address: the audit trail outlives personal data.
     if (deleted) await recordCommand(settings, { type: 'user.deleted', user_id: id });
-    // Not zero if the user was enabled and allowed something between the two steps.
+    // Nonzero if the user was enabled and granted access between the two steps.
     if (deleted?.revokedGrants) await applyAll('is deleted');
     const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
     return { ...user, first: deleted !== null, revokedGrants };
   });
 }
 
-/**
- * Finds a user by what an operator types.
- *
- * @param hint what else to do where there is no such user
- * @throws InputError for an unknown user, and if several match
- */
+/** @throws InputError, with `hint` if there is no such user, or if several match */
 export async function findUser({ accounts }: Stores, login: string, hint = ''): Promise<User> {
   const [found, ...others] = await accounts.matching(login);
   if (!found) throw unknownUser(login, hint);

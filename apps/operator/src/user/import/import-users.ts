@@ -5,14 +5,12 @@ import { type Format, readRecords } from './read-records.js';
 
 export interface ImportOptions {
   readonly format: Format;
-  /** Of users with an `external_id` and no `issuer`. */
+  /** Default for users with an `external_id` and no `issuer`. */
   readonly issuer: string | null;
   readonly replacePasswords: boolean;
-  /** Whether to change nothing. */
   readonly dryRun: boolean;
 }
 
-/** A line that was not imported. */
 export interface BadLine {
   readonly line: number;
   readonly problems: readonly string[];
@@ -22,7 +20,7 @@ export interface ImportCounts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Users who have another password than the file. */
+  /** Users whose password differs from the file. */
   passwordsKept: number;
   failed: number;
 }
@@ -32,11 +30,11 @@ interface Pending {
   readonly user: BroughtUser;
 }
 
-/** Users of one statement: more make it no faster. */
+/** Users per statement; larger batches are not faster. */
 const BATCH = 1000;
 const ATTEMPTS = 5;
 
-/** Imports a file of users in batches, each of which is stored at once. Memory does not depend on the size of the file. */
+/** Imports a file of users in batches, one statement each, in constant memory. */
 export class UserImport {
   readonly counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, passwordsKept: 0, failed: 0 };
   private batch: Pending[] = [];
@@ -48,18 +46,18 @@ export class UserImport {
     private readonly report: (bad: BadLine) => void,
   ) {}
 
-  /** The last line that is imported; every line before it is, too, or was reported. */
+  /** Every line up to this one has been imported or reported. */
   lastLine = 0;
 
   async run(input: Readable): Promise<void> {
-    // One batch is stored while the next one is read.
+    // The next batch is read while this one is stored.
     let storing: Promise<void> = Promise.resolve();
     const flush = async (): Promise<void> => {
       await storing;
       const batch = this.batch;
       [this.batch, this.keys] = [[], new Set()];
       storing = this.store(batch);
-      // A failure is thrown by the next await.
+      // The next await throws the error.
       storing.catch(() => undefined);
     };
     const now = Date.now();
@@ -74,7 +72,7 @@ export class UserImport {
         this.refuse(line, read.problems);
         continue;
       }
-      // A user who occurs twice is changed twice, in the order of the file.
+      // A repeated user starts a new batch, so that changes apply in the order of the file.
       const key = keyOf(read.user);
       if (this.batch.length === BATCH || this.keys.has(key)) await flush();
       this.keys.add(key);
@@ -89,7 +87,7 @@ export class UserImport {
     this.lastLine = batch.at(-1)?.line ?? this.lastLine;
   }
 
-  /** Halves a batch with a user whom the tables refuse, until that user is alone. */
+  /** Bisects a batch to isolate the user that violates a constraint. */
   private async storeAll(batch: readonly Pending[], attempt = 1): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;
@@ -119,7 +117,7 @@ export class UserImport {
     if (result === null) return false;
     if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);
     else if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
-      // Their sessions and grants would have to end, too.
+      // A disabled user must also lose all sessions and grants.
       this.refuse(line, ['the user is enabled here: run "user disable"']);
     else {
       this.counts[
@@ -136,7 +134,7 @@ export class UserImport {
   }
 }
 
-/** What the user is found by; two lines with one key are not stored by one statement. */
+/** Identity of a user; a statement must not contain it twice. */
 function keyOf({ identity, profile }: BroughtUser): string {
   return identity === null
     ? profile.email.toLowerCase()

@@ -5,7 +5,6 @@ import { InputError } from '../../command-line/input.js';
 
 export type Format = 'csv' | 'jsonl';
 
-/** A record of the file, or the reason why it cannot be read. */
 export type FileRecord = { readonly line: number } & (
   { readonly record: UserRecord } | { readonly problem: string }
 );
@@ -13,10 +12,9 @@ export type FileRecord = { readonly line: number } & (
 /** Characters; far more than a user has. */
 const MAX_RECORD = 65_536;
 const TOO_LONG = `longer than ${MAX_RECORD} characters`;
-/** What the decoder makes of bytes that are not UTF-8. */
+/** The decoder inserts this for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** Reads the records of a file one after the other, with the numbers of the lines where they begin. */
 export function readRecords(input: Readable, format: Format): AsyncIterable<FileRecord> {
   return format === 'csv' ? readCsv(input) : readJsonLines(input);
 }
@@ -42,7 +40,7 @@ function parsed(text: string): { record: UserRecord } | { problem: string } {
   return { problem: 'not a JSON object' };
 }
 
-/** The lines of a text; null for one that is too long, of which no more than that is kept. */
+/** Yields null for a line that is too long, and discards its text. */
 async function* linesOf(input: Readable): AsyncGenerator<string | null> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -87,13 +85,13 @@ async function* readCsv(input: Readable): AsyncGenerator<FileRecord> {
     yield* skipped.splice(0);
     if (columns === null) columns = checkedHeader(record);
     else yield { line, ...fromCells(columns, record) };
-    // The number of the line on which the record ends.
+    // `lines` is the last line of the record.
     line = info.lines + 1;
   }
   yield* skipped;
 }
 
-/** @throws InputError for an unknown column: it may be a mistyped one, whose values would be missing */
+/** @throws InputError for an unknown column: a typo would silently drop its values */
 function checkedHeader(header: readonly string[]): readonly string[] {
   const unknown = header.filter((name) => !USER_FIELDS_OF_RECORDS.includes(name));
   const repeated = header.filter((name, at) => header.indexOf(name) !== at);
@@ -108,7 +106,7 @@ function checkedHeader(header: readonly string[]): readonly string[] {
 const NUMBERS = new Set(['time_format', 'default_schedule_id', 'organization_id']);
 const TRUTH_VALUES = new Set(['disabled', 'email_verified']);
 
-/** An empty cell means that nothing is known. */
+/** An empty cell means that the value is unknown. */
 function fromCells(
   columns: readonly string[],
   cells: readonly string[],
@@ -123,7 +121,7 @@ function fromCells(
   return { record: Object.fromEntries(given) };
 }
 
-/** Text that is no number or truth value stays text, which the rules of its field refuse. */
+/** Invalid values stay text, which the validation of the field rejects. */
 function valueOf(name: string, text: string): unknown {
   if (NUMBERS.has(name)) return /^-?\d{1,10}$/.test(text) ? Number(text) : text;
   if (TRUTH_VALUES.has(name)) return text === 'true' ? true : text === 'false' ? false : text;

@@ -20,7 +20,7 @@ interface Options extends JsonOption {
   dryRun?: boolean;
 }
 
-/** Bad lines that `--json` lists; all of them are on stderr. */
+/** Limit of `bad_lines` with --json; stderr has all of them. */
 const LISTED = 1000;
 const FORMATS: Readonly<Record<string, Format>> = { '.csv': 'csv', '.jsonl': 'jsonl', '.ndjson': 'jsonl' };
 
