@@ -46,7 +46,7 @@ file does not have are named and left as they are. Secrets are the live ones: on
 
 async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
   const { value: catalogue } = readScopes();
-  // A dry run changes nothing, so that it needs neither the services nor the audit trail.
+  // A dry run changes nothing, so that it does not need the services or the audit trail.
   const change = dryRun ? null : readSettings(ChangeSettings);
   const settings = change ?? readSettings(DatabaseSettings);
   const plan = await importClients(settings, await read(file), { catalogue, dryRun });

@@ -90,7 +90,7 @@ async function collect(
     };
     const subscription = nats.subscribe(inbox, {
       callback: (error, message) => {
-        // An empty message of NATS itself means that there are no responders.
+        // NATS sends an empty message if nothing is subscribed.
         if (error || message.data.length === 0) return end(error ?? undefined);
         clearTimeout(timer);
         timer = setTimeout(end, SILENCE_MS);

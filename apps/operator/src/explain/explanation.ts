@@ -6,7 +6,7 @@ import { type Registration, type Remedy, remediesOf } from './remedies.js';
 
 export interface Explanation {
   readonly reference: string;
-  /** The most informative event of the request; `others` are those of other processes. */
+  /** The most informative event of the request. Other processes recorded `others`. */
   readonly event: AuditEvent;
   readonly others: readonly AuditEvent[];
   readonly clientId: string | null;

@@ -79,7 +79,7 @@ export class HandoverSettings extends IssuerSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
 }
 
-/** The limits must be those of the last `migrate`. */
+/** The limits must match the last `migrate`. */
 export class DoctorSettings extends HandoverSettings {
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;

@@ -106,7 +106,7 @@ export async function disableUser(settings: ChangeSettings, login: string): Prom
   return disabled;
 }
 
-/** Undoes `disableUser`; with `overrideProduct`, also enables a user whom the product disabled. */
+/** Undoes `disableUser`; with `overrideProduct`, also if the product disabled the user. */
 export async function enableUser(
   settings: DatabaseSettings,
   login: string,
@@ -131,7 +131,7 @@ export async function deleteUser(settings: ChangeSettings, login: string): Promi
     if (disabled?.first) await recordCommand(settings, { type: 'user.disabled', user_id: id });
     await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
     const deleted = await stores.accounts.delete(id);
-    // Neither name nor email address: the audit trail outlives personal data.
+    // Without name and email address: the audit trail outlives personal data.
     if (deleted) await recordCommand(settings, { type: 'user.deleted', user_id: id });
     // Nonzero if the user was enabled and granted access between the two steps.
     if (deleted?.revokedGrants) await applyAll('is deleted');
