@@ -2,8 +2,8 @@ import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-request.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
 /**
- * The raw query of a request, without the '?'. Node's parser refuses control characters, spaces and bytes beyond ASCII, but
- * accepts '#'. It is encoded, because in a Location header or a page it would start a fragment.
+ * Returns the raw query of a request, without the '?'. Node's HTTP parser rejects control characters, spaces and non-ASCII
+ * bytes but accepts '#'. It is encoded, because it would start a fragment in a Location header or a page.
  */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
@@ -14,17 +14,16 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Pages that the login may lead back to, by the value of the parameter `to`. */
+/** Pages that a login can return to, by the value of the `to` parameter. */
 const RETURN_PAGES = { apps: ENDPOINTS.connectedApps } as const;
 
-/** The login that leads back to one of our pages. */
 export function loginReturningTo(page: keyof typeof RETURN_PAGES): string {
   return withQuery(ENDPOINTS.login, `to=${page}`);
 }
 
 /**
- * Where a user goes after the login: to the authorization request whose query the login carried, or to one of our pages.
- * No parameter holds an address, so there is no open redirect.
+ * Returns the path to continue with after a login: the authorization request in the query, or one of our pages. No parameter
+ * holds a URL, so this cannot become an open redirect.
  */
 export function afterLogin(query: string): string {
   const parameters = new URLSearchParams(query);
@@ -34,10 +33,10 @@ export function afterLogin(query: string): string {
 }
 
 /**
- * The part of a query that is needed after the login: the parameters of a valid authorization request, or the page to return to.
- * It is stored before anybody has logged in, so nothing else may be in it.
+ * Keeps the parameters that are needed after the login: those defined for a valid authorization request, or `to`. The result is
+ * stored before anyone has logged in, so it must not hold arbitrary data.
  *
- * @param request null if the query contains no valid authorization request
+ * @param request null if the query does not contain a valid authorization request
  */
 export function continuedQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
@@ -52,12 +51,12 @@ export function continuedQuery(query: string, request: { readonly pushedId: stri
   return new URLSearchParams(kept).toString();
 }
 
-/** Asks to revoke one application. Its form posts to the same address, so that a way back leads to the question. */
+/** Confirmation page for revoking one application. Its form posts to the same path, so that the back button shows it again. */
 export function revokeAddress(clientId: string): string {
   return withQuery(ENDPOINTS.revokeApp, new URLSearchParams({ client_id: clientId }).toString());
 }
 
-/** @param page from 1 */
+/** @param page 1-based */
 export function appsAddress(page: number): string {
   return withQuery(ENDPOINTS.connectedApps, `page=${page}`);
 }

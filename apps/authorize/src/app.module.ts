@@ -19,7 +19,6 @@ import { malformedRequestPage } from './ui/errors/error.page.js';
 import { PAGE_HEADERS } from './ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
 
-/** The pages that a browser sees. */
 @Module({})
 export class AppModule {
   static forRoot(configuration: AuthorizeConfiguration, brand = readBrand(configuration)): DynamicModule {
@@ -41,13 +40,12 @@ export class AppModule {
   }
 }
 
-/** Exactly one way to log in: at an OpenID provider, by the product's hand-over, or here by password. */
+/** Selects the login method: an OpenID provider, the product's login page (signed JWT), or passwords. */
 function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type {
   if (LOGIN_ISSUER !== '') return OidcLoginModule;
   return LOGIN_URL === '' ? LoginModule : HandOverLoginModule;
 }
 
-/** The authorize app as a process runs it. */
 export function authorizeApp(configuration: AuthorizeConfiguration): Service<AuthorizeConfiguration> {
   const brand = readBrand(configuration);
   return {
@@ -55,7 +53,7 @@ export function authorizeApp(configuration: AuthorizeConfiguration): Service<Aut
     module: AppModule.forRoot(configuration, brand),
     configuration,
     sharedSettings: configuration.sharedSettings,
-    // Pages post forms only. A script of another site can send any other accepted type only after a preflight.
+    // Pages only post forms. A cross-site script can send any other content type only after a preflight.
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
     headers: PAGE_HEADERS,
     malformedRequest: (status) => malformedRequestPage(status, brand),

@@ -24,7 +24,7 @@ import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/service-status.js';
 import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
 
-/** The environment of the authorize app. Lifetimes are seconds. */
+/** Environment variables of the authorize app. Lifetimes are in seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {
   override PORT = 3001;
   override INTERNAL_PORT = 9001;
@@ -33,21 +33,19 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OriginVariable()
   AUTH_URL: string;
 
-  /** Name of the product, shown on every page. */
   @NameVariable()
   PRODUCT_NAME = 'Scheduling';
 
-  /** SVG or PNG, relative to the working directory; shown in place of the name. */
+  /** SVG or PNG file, relative to the working directory, shown instead of the name. */
   LOGO_FILE = '';
-  /** The same for the dark scheme. */
   LOGO_DARK_FILE = '';
 
   /** Colour of buttons, links and the focus ring: `#rrggbb`. */
   ACCENT_COLOR = '';
-  /** The same for the dark scheme; made of ACCENT_COLOR if absent. */
+  /** Derived from ACCENT_COLOR if empty. */
   ACCENT_COLOR_DARK = '';
 
-  /** Home page of the product, linked on every page, as are the pages below. */
+  /** Linked on every page, like the three URLs below. */
   @LinkVariable()
   PRODUCT_URL = '';
   @LinkVariable()
@@ -57,7 +55,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @LinkVariable()
   HELP_URL = '';
 
-  /** Origins from which pages load users' pictures. Each of them learns who visits a page. */
+  /** Origins from which users' pictures are loaded. Each of them learns who visits a page. */
   @OriginsVariable()
   AVATAR_ORIGINS = '';
 
@@ -73,38 +71,37 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OriginsVariable()
   OTHER_API_URLS = '';
 
-  /** File of the scopes, relative to the working directory; the same in every process. */
+  /** Relative to the working directory; must be the same file in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
 
   @DatabaseUrlVariable()
   DATABASE_URL: string;
 
-  /** Schema of the tables. */
   @SchemaVariable()
   DATABASE_SCHEMA = DEFAULT_SCHEMA;
 
   @RedisUrlVariable()
   REDIS_URL: string;
 
-  /** For broadcasting revocations. The app serves every request without NATS. */
+  /** Used to broadcast revocations. The app serves every request without NATS. */
   @UrlsVariable('nats', 'tls')
   NATS_URL: string;
 
-  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  /** URL with the NATS user that publishes audit events; defaults to NATS_URL. */
   @AuditUrlVariable()
   AUDIT_NATS_URL = '';
 
   @KeysVariable()
   TOKEN_KEYS: string;
 
-  /** Whether every client must push its authorization requests (RFC 9126 5), or only those registered with --require-par. */
+  /** Requires every client to push its authorization requests (RFC 9126 5), not only clients registered with --require-par. */
   @ChoiceVariable('true', 'false')
   REQUIRE_PAR = 'false';
 
   @NumberVariable(1, 600)
   CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
-  /** How long a grant is recorded. The token app sets the lifetime of tokens by its own variable. */
+  /** Retention of grant records. The token app has its own variable for the lifetime of tokens. */
   @NumberVariable(1, 366 * 24 * 60 * 60)
   REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
 
@@ -119,7 +116,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @NumberVariable(60, 366 * 24 * 60 * 60)
   SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
-  /** OpenID provider where users log in; empty if they log in here, by password. Also the issuer of these users' identities. */
+  /** OpenID provider where users log in, and the issuer of their identities; empty if they log in here with a password. */
   @IssuerVariable()
   LOGIN_ISSUER = '';
 
@@ -129,31 +126,31 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @TogetherWith('LOGIN_ISSUER')
   LOGIN_CLIENT_SECRET = '';
 
-  /** What is asked of the provider (OpenID Connect Core 5.4). */
+  /** Scopes requested from the provider (OpenID Connect Core 5.4). */
   @ScopeVariable('openid')
   LOGIN_SCOPE = 'openid profile email';
 
-  /** Which claims become which fields of a user, where they are not the standard ones: `field=claim`, comma-separated. */
+  /** Overrides of the standard claims for the fields of a user: `field=claim`, comma-separated. */
   @ClaimsVariable()
   LOGIN_CLAIMS = '';
 
-  /** The product's login page, for a login by hand-over; its origin is the issuer of these users' identities. */
+  /** The product's login page, which returns users with a signed JWT. Its origin is the issuer of their identities. */
   @AddressVariable()
   @NotWith('LOGIN_ISSUER')
   @WithOneOf('LOGIN_PUBLIC_KEY', 'LOGIN_JWKS_URL')
   LOGIN_URL = '';
 
-  /** The keys that the product's login page signs with: PEM, JWK or JWK Set. */
+  /** Public keys of the product's login page: PEM, JWK or JWK Set. */
   @PublicKeysVariable()
   @OnlyWith('LOGIN_URL')
   LOGIN_PUBLIC_KEY = '';
 
-  /** Address of these keys as a JWK Set. */
+  /** URL of these keys as a JWK Set. */
   @AddressVariable()
   @OnlyWith('LOGIN_URL')
   LOGIN_JWKS_URL = '';
 
-  /** Whether a user who logs in elsewhere for the first time gets the account that has the same verified e-mail. */
+  /** Links the first external login of a user to the account with the same verified e-mail address. */
   @ChoiceVariable('true', 'false')
   LOGIN_LINK_BY_EMAIL = 'false';
 
@@ -165,7 +162,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return this.AUTH_URL;
   }
 
-  /** Settings whose values must agree in all processes that have them. */
+  /** Settings that must have the same value in every process. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',
@@ -189,12 +186,11 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
 
-  /** Where users log in, if not here. */
+  /** URL of the external login; null if users log in here. */
   get loginSite(): string | null {
     return this.LOGIN_ISSUER || this.LOGIN_URL || null;
   }
 
-  /** Issuer of the identities of users who log in elsewhere. */
   get loginIssuer(): string {
     return this.LOGIN_URL === '' ? this.LOGIN_ISSUER : new URL(this.LOGIN_URL).origin;
   }
@@ -204,7 +200,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   }
 }
 
-/** Injection token of the clock. */
 export const CLOCK = Symbol('clock');
 
 /** Milliseconds since the epoch. */

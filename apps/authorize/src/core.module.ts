@@ -18,7 +18,7 @@ import { formTargets } from './ui/page-headers.js';
 import type { Brand } from './ui/brand/brand.js';
 import { UiOptions } from './ui/page.responder.js';
 
-/** What every feature uses: configuration, clock, PostgreSQL, Redis and grants. */
+/** Global providers: configuration, clock, PostgreSQL, Redis and grants. */
 @Module({})
 export class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher) {
@@ -86,7 +86,7 @@ export class CoreModule {
   }
 }
 
-/** @throws ConfigurationError that lists every problem of the file */
+/** @throws ConfigurationError listing every problem in the file */
 export function readScopes({
   SCOPES_FILE,
   API_URL: apiUrl,

@@ -15,7 +15,7 @@ import { errorPage } from './ui/errors/error.page.js';
 import { LanguageService } from './ui/i18n/language.service.js';
 import { PageResponder } from './ui/page.responder.js';
 
-/** Answers every error: redirects to the application where that is safe (RFC 6749 4.1.2.1), else shows a page. */
+/** Handles every error: redirects to the application if that is safe (RFC 6749 4.1.2.1), otherwise shows an error page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
@@ -33,7 +33,8 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       await this.answer(thrown, request, reply);
     } catch (failure) {
-      // Nest does not await this method: a rejection would end the process and leave the browser without an answer.
+      // Nest does not await this method: a rejection would crash the process and leave the browser without a
+      // response.
       this.logger.error(failure);
       reply.raw.destroy();
     }
@@ -58,7 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
       reference: referenceOf(request.raw),
       query,
       client: error instanceof KnownClientError ? error.client : null,
-      // Another attempt cannot enable an account.
+      // Retrying cannot enable an account.
       next:
         login && kind !== 'login_disabled'
           ? withQuery(ENDPOINTS.login, query)
@@ -71,7 +72,7 @@ export class ErrorFilter implements ExceptionFilter {
     this.pages.page(reply, error.status, page);
   }
 
-  /** The page to open again: the same one, or the account page where a form's address answers no GET. */
+  /** Returns the same page, or the account page if the path does not accept GET. */
   private retryAddress({ server, url }: FastifyRequest, query: string): string {
     const [path = ''] = url.split('?', 1);
     return hasRoute(server, 'GET', path) ? withQuery(path, query) : ENDPOINTS.account;

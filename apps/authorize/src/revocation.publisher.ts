@@ -9,12 +9,12 @@ import { statusSubject } from '#platform/status/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 
 const RETRY_MS = 1_000;
-/** Broadcasts that NATS confirms together. */
-const PART = 1_000;
+/** Broadcasts per flush. */
+const BATCH_SIZE = 1_000;
 
 /**
- * Broadcasts revocations and waits until NATS confirms them, and answers requests for this process's status. It requests
- * nothing, so that this app's NATS user needs few rights (docs/adr/0008). The app starts and works without NATS.
+ * Broadcasts revocations, waits for NATS to confirm them, and responds to requests for this process's status. It makes no
+ * requests over NATS, so this app's NATS user needs few permissions (docs/adr/0008). The app starts and works without NATS.
  */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher
@@ -24,7 +24,7 @@ export class ConfirmingRevocationPublisher
   private nats: NatsConnection | undefined;
   private closed = false;
 
-  /** @param timeoutMs for which a user's click waits for the confirmation, after PostgreSQL and Redis, in milliseconds */
+  /** @param timeoutMs maximum wait of a user's click for the confirmation */
   constructor(
     private readonly natsUrl: string,
     private readonly timeoutMs: number,
@@ -42,7 +42,7 @@ export class ConfirmingRevocationPublisher
     await this.nats?.close();
   }
 
-  /** What NATS has not confirmed may be lost: the client drops it when it reconnects. */
+  /** Resolves to false if NATS does not confirm in time. The client drops unconfirmed broadcasts when it reconnects. */
   async publish(grantIds: readonly string[]): Promise<boolean> {
     const nats = this.nats;
     if (!nats || nats.isClosed()) return false;
@@ -53,7 +53,7 @@ export class ConfirmingRevocationPublisher
     return Promise.race([confirmed, sleep(this.timeoutMs, false, { ref: false })]);
   }
 
-  /** Retries the first connection itself, because the client would go on trying after this app has shut down. */
+  /** Retries the first connection itself, because the client's own retry would continue after this app has shut down. */
   private async open(): Promise<void> {
     const options = { ...natsOptions(this.natsUrl, 'authorize'), waitOnFirstConnect: false };
     for (let logged = false; !this.closed && !this.nats; logged = true) {
@@ -64,7 +64,7 @@ export class ConfirmingRevocationPublisher
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         if (!logged)
-          this.logger.error(`NATS: ${reason}; revocations will not be broadcast until it is there`);
+          this.logger.error(`NATS: ${reason}; revocations will not be broadcast until NATS is available`);
         await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
@@ -76,20 +76,20 @@ export class ConfirmingRevocationPublisher
     void this.watch(nats);
   }
 
-  /** Logs errors, such as a subject that this app's NATS user may not publish: publishing itself reports none. */
+  /** Logs errors such as a missing publish permission, which `publish` does not report. */
   private async watch(nats: NatsConnection): Promise<void> {
     for await (const status of nats.status())
       if (status.type === 'error') this.logger.error(`NATS: ${status.error.message}`);
   }
 }
 
-/** Rejects when NATS does not confirm a part. Other requests are served while it confirms one. */
+/** Flushes in batches, so that other requests are served in between. Rejects if NATS does not confirm a batch. */
 export async function publishConfirmed(
   nats: Pick<NatsConnection, 'publish' | 'flush'>,
   grantIds: readonly string[],
 ): Promise<void> {
-  for (let start = 0; start < grantIds.length; start += PART) {
-    for (const id of grantIds.slice(start, start + PART))
+  for (let start = 0; start < grantIds.length; start += BATCH_SIZE) {
+    for (const id of grantIds.slice(start, start + BATCH_SIZE))
       nats.publish(SUBJECTS.grantRevoked, JSON.stringify({ grant_id: id } satisfies GrantRevoked));
     await nats.flush();
   }

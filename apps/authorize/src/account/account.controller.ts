@@ -15,7 +15,7 @@ import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 import { ACCOUNT_OPERATION, LANGUAGE_OPERATION, ROOT_OPERATION } from './account.openapi.js';
 
-/** The account page, and the form of its language. Logging out belongs to the way of logging in. */
+/** The account page and its language form. Each login method has its own log-out controller. */
 @Controller()
 export class AccountController {
   constructor(
@@ -27,14 +27,14 @@ export class AccountController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** People type the address without a path. */
+  /** For users who type the origin only. */
   @Get()
   @ApiOperation(ROOT_OPERATION)
   redirectToAccount(@Res() reply: FastifyReply): void {
     this.pages.seeOther(reply, ENDPOINTS.account);
   }
 
-  // Nest removes one slash at the end of a path: this is /auth and /auth/.
+  // Nest strips one trailing slash: this serves /auth and /auth/.
   @Get(['auth', 'auth//'])
   @ApiOperation(ACCOUNT_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -66,11 +66,11 @@ export class AccountController {
   }
 }
 
-/** Null for the browser's language. */
+/** @returns null for the language of the browser */
 function localeOf(value: unknown): string | null {
   if (value === BROWSER_LANGUAGE) return null;
   if (typeof value === 'string' && isLocale(value)) return value;
-  throw OAuthError.invalidRequest("the parameter 'locale' must be one of the languages offered", {
+  throw OAuthError.invalidRequest("the parameter 'locale' must be one of the offered languages", {
     detail: { check: 'locale' },
   });
 }

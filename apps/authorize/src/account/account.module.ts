@@ -3,6 +3,5 @@ import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { AccountController } from './account.controller.js';
 
-/** The user's own page, and the language setting. */
 @Module({ imports: [SessionModule, UiModule], controllers: [AccountController] })
 export class AccountModule {}

@@ -4,19 +4,19 @@ import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } f
 export const ROOT_OPERATION: OperationDescription = {
   id: 'root',
   tag: 'Pages',
-  summary: 'Leads to the account',
-  responses: { 303: seeOther('To the account.'), ...errorPages() },
+  summary: 'Redirects to the account page',
+  responses: { 303: seeOther('To the account page.'), ...errorPages() },
 };
 
 export const ACCOUNT_OPERATION: OperationDescription = {
   id: 'account',
   tag: 'Pages',
-  summary: "The user's account",
+  summary: 'The account page',
   description: 'Also at `/auth/`.',
   security: SESSION,
   responses: {
-    200: page('The account.'),
-    303: seeOther('To the login, if nobody is logged in.'),
+    200: page('The account page.'),
+    303: seeOther('To the login page, if no user is logged in.'),
     ...errorPages(),
   },
 };
@@ -26,6 +26,6 @@ export const LANGUAGE_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Sets the language of the pages',
   security: SESSION,
-  form: formOf({ ...CSRF_TOKEN, locale: 'One of the languages offered, or `browser`.' }),
-  responses: { 303: seeOther('To the account.'), ...formErrors() },
+  form: formOf({ ...CSRF_TOKEN, locale: 'One of the offered languages, or `browser`.' }),
+  responses: { 303: seeOther('To the account page.'), ...formErrors() },
 };

@@ -7,7 +7,6 @@ import { html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 
-/** The name of each language in that language. */
 const NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -18,20 +17,17 @@ const NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 };
 
-/** The value for no setting; an empty field would count as absent. */
+/** Form value for no setting, because an empty field would count as absent. */
 export const BROWSER_LANGUAGE = 'browser';
 
 export interface AccountView {
   readonly translator: Translator;
   readonly user: User;
   readonly cookie: string;
-  /** What a form has just done, if anything. */
   readonly flash: FlashMessage | null;
-  /** Where users' pictures may come from. */
   readonly avatarOrigins: readonly string[];
 }
 
-/** The account page: the user, links to the connected applications, the language, and logging out. */
 export function accountPage({ translator, user, cookie, flash, avatarOrigins }: AccountView): Page {
   const option = (locale: Locale) => html`
     <option value="${locale}" lang="${locale}" ${user.locale === locale && html`selected`}>

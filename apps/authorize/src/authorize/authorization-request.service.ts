@@ -16,7 +16,7 @@ import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** Validates authorization requests; the GET and the POST of a request pass the same checks. */
+/** Validates authorization requests. GET and POST run the same checks. */
 @Injectable()
 export class AuthorizationRequestService {
   private readonly apis: readonly string[];
@@ -32,30 +32,30 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Costs one query, for client, user and earlier consent together; a pushed request also costs one Redis script.
+   * Runs one query for client, user and earlier consent together, and one Redis script for a pushed request.
    *
    * @param query from `rawQuery`
    * @param session of the browser that sent the request
-   * @throws OAuthError, which is a RedirectableError as soon as the redirect URI is known to be the client's
+   * @throws OAuthError, which is a RedirectableError once the redirect URI is verified
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
     const context = await this.contexts.find(clientId, session?.userId ?? null);
-    const client = usable(context.client, clientId);
+    const client = enabledClient(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
     const { request, pushedId } = await this.check(parameters, client, user !== null).catch(
       (error: unknown) => {
-        const hasPage = error instanceof OAuthError && !(error instanceof RedirectableError);
-        throw hasPage ? new KnownClientError(error, client) : error;
+        const showsPage = error instanceof OAuthError && !(error instanceof RedirectableError);
+        throw showsPage ? new KnownClientError(error, client) : error;
       },
     );
     const scopes = requestedScopes(request, client, user ? context.decisions : []);
-    const loginTooOld = session !== null && this.isOlder(session, request.maxAge);
+    const loginTooOld = session !== null && this.isLoginTooOld(session, request.maxAge);
     return { ...request, client, pushedId, user, loginTooOld, scopes, grantsOfDay: context.grantsOfDay };
   }
 
-  /** For the login page: null if the request is invalid. The authorization endpoint then shows the error. */
+  /** Returns null for an invalid request. The authorization endpoint shows its error after the login. */
   async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
     try {
       return await this.validate(query, session);
@@ -66,10 +66,11 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". When the session
-   * began here says nothing of a user whom the product's own login may have known for days: without its `auth_time` it is asked.
+   * OpenID Connect Core 3.1.2.1: beyond max_age, "the OP MUST attempt to actively re-authenticate the End-User". After an
+   * external login, our session's start time is not the provider's `auth_time`; without `auth_time` the login counts as too
+   * old.
    */
-  private isOlder({ authTime, external }: Session, maxAge: number | null): boolean {
+  private isLoginTooOld({ authTime, external }: Session, maxAge: number | null): boolean {
     if (maxAge === null) return false;
     const authenticated = external ? (external.authTime ?? -Infinity) : authTime;
     return this.clock() - authenticated > maxAge * 1_000;
@@ -89,7 +90,7 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // RFC 9101 6.3, to which RFC 9126 4 refers: parameters beside client_id and request_uri are ignored. The checks run
+    // RFC 9126 4 refers to RFC 9101 6.3: parameters other than client_id and request_uri are ignored. The checks run
     // again, because the registration may have changed since the push.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
     const options = { scopes, apis: this.apis };
@@ -104,12 +105,12 @@ function clientIdOf(parameters: Parameters): string {
 }
 
 /**
- * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the
- * resource owner of the error and MUST NOT automatically redirect the user-agent".
+ * RFC 6749 4.1.2.1: "if the client identifier is missing or invalid, the authorization server SHOULD inform the resource owner
+ * of the error and MUST NOT automatically redirect the user-agent".
  */
-function usable(client: Client | null, clientId: string): Client {
+function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
-  // The operator does not trust it now: nothing is redirected to it, not even an error.
+  // A disabled application is not trusted: nothing is redirected to it, not even an error.
   if (client) {
     const error = new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
       detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },

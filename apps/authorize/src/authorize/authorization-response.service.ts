@@ -8,13 +8,13 @@ import { ConsentService } from '../consent/consent.service.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** What the user allowed: now, or earlier (`continuesConsent`). */
+/** The scope that the user granted, now or earlier (`continuesConsent`). */
 export interface Approval {
   readonly scope: string;
   readonly continuesConsent: boolean;
 }
 
-/** Answers authorization requests (RFC 6749 4.1.2, 4.1.2.1). */
+/** Builds authorization responses (RFC 6749 4.1.2, 4.1.2.1). */
 @Injectable()
 export class AuthorizationResponse {
   constructor(
@@ -24,10 +24,8 @@ export class AuthorizationResponse {
   ) {}
 
   /**
-   * Grants the request.
-   *
-   * @returns the redirect with the code, and the grant's id for the log
-   * @throws ConsentEndedError if the consent ended meanwhile
+   * @returns the redirect with the code, and the grant id for the log
+   * @throws ConsentEndedError if the consent has ended since the request was validated
    */
   async approve(
     request: ValidatedRequest,
@@ -44,7 +42,7 @@ export class AuthorizationResponse {
     }
   }
 
-  /** Denies the request. @returns the error to throw, which redirects to the application */
+  /** @returns the error to throw, which redirects to the application */
   async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.consume(request);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
@@ -53,7 +51,10 @@ export class AuthorizationResponse {
     return new RedirectableError(denied, request, request.client.clientId);
   }
 
-  /** The redirect with an error. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as the reference. */
+  /**
+   * Builds the redirect with an error. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as
+   * error_reference.
+   */
   error(
     returnTo: ReturnAddress,
     { code, description, detail }: Pick<OAuthError, 'code' | 'description' | 'detail'>,
@@ -68,8 +69,8 @@ export class AuthorizationResponse {
   }
 
   /**
-   * Appends to the redirect URI as text. URL classes would rewrite custom schemes and encode the registered query again,
-   * which "MUST be retained" (RFC 6749 3.1.2). `iss` names the server that answers (RFC 9207 2).
+   * Appends the parameters as text. URL classes would rewrite custom schemes and re-encode the registered query, which "MUST be
+   * retained" (RFC 6749 3.1.2). `iss` identifies this server (RFC 9207 2).
    */
   private location(
     { redirectUri, state }: ReturnAddress,

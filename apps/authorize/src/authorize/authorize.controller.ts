@@ -30,7 +30,7 @@ import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
 @Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
   private readonly avatarOrigins: readonly string[];
-  /** Only then does it mean something to the user which API a request is for. */
+  /** A single API needs no mention on the consent page. */
   private readonly hasSeveralApis: boolean;
 
   constructor(
@@ -62,7 +62,7 @@ export class AuthorizeController {
       return this.pages.page(reply, 200, this.page(headers, { request, user, cookie, query }));
     if (!(await this.consumeLogin(request, visitor, query)))
       return this.redirectToLogin(reply, request, visitor, query);
-    // A first-party application also gets scopes that the user was never asked for.
+    // A first-party application also gets scopes for which the user was never asked.
     const continuesConsent = !request.client.firstParty || allowedEarlier(request.scopes) !== null;
     const approval = { scope: needed.scope, continuesConsent, outcome: 'allowed before' };
     await this.approve(raw, reply, { request, user, query, ...approval });
@@ -91,7 +91,7 @@ export class AuthorizeController {
     const scope = allowedByForm(scopes, fields);
     const nothingChosen = scope === '';
     if (decision === 'allow' && (nothingChosen || !listedSameRequired(scopes, fields))) {
-      // Ask again: the user chose nothing, or the request now requires other scopes than the page listed.
+      // Shows the page again: nothing was selected, or the required scopes have changed since the page was sent.
       const page = this.page(headers, { request, user, cookie, query, nothingChosen });
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
@@ -122,7 +122,7 @@ export class AuthorizeController {
     return consentPage({ ...form, translator, product, apis, avatarOrigins: this.avatarOrigins });
   }
 
-  /** Deletes a session that is no longer valid first: with it the login page would redirect back here in a loop. */
+  /** Deletes an invalid session first. Otherwise the login page would redirect back here in a loop. */
   private async redirectToLogin(
     reply: FastifyReply,
     { user }: ValidatedRequest,
@@ -133,7 +133,7 @@ export class AuthorizeController {
     this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
   }
 
-  /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login gives one answer. */
+  /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login counts once. */
   private async consumeLogin(
     { prompt }: ValidatedRequest,
     visitor: Visitor,
@@ -142,7 +142,7 @@ export class AuthorizeController {
     return !prompt.has('login') || this.sessions.consumeLogin(visitor, query);
   }
 
-  /** Redirects with the code, or back to this request if the consent ended meanwhile. */
+  /** Redirects with the code, or reloads this request if the consent has ended since. */
   private async approve(
     raw: FastifyRequest['raw'],
     reply: FastifyReply,
@@ -167,14 +167,17 @@ export class AuthorizeController {
 }
 
 /**
- * OpenID Connect Core 3.1.2.1: with prompt=none "an error is returned if an End-User is not already Authenticated or the
- * Client does not have pre-configured consent"; 3.1.2.6 names the errors.
+ * OpenID Connect Core 3.1.2.1: with prompt=none "an error is returned if an End-User is not already Authenticated or the Client
+ * does not have pre-configured consent"; 3.1.2.6 names the errors.
  */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
   const [code, description] =
     page === 'login'
-      ? (['login_required', 'nobody is logged in, and prompt=none allows no page'] as const)
-      : (['consent_required', 'the user must be asked, and prompt=none allows no page'] as const);
+      ? (['login_required', 'no user is logged in, and prompt=none does not allow a login page'] as const)
+      : ([
+          'consent_required',
+          'the user must give consent, and prompt=none does not allow a consent page',
+        ] as const);
   const detail: ErrorDetail = { check: 'prompt', ...(request.user && { user_id: request.user.id }) };
   return new RedirectableError(
     new OAuthError(code, 400, description, { detail }),
@@ -183,7 +186,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
   );
 }
 
-/** The log fields of a request; the id finds the line of its push. */
+/** `pushed_request` finds the log line of the push. */
 function logFields({ client, pushedId }: ValidatedRequest): Record<string, string> {
   return { client_id: client.clientId, ...(pushedId !== null && { pushed_request: pushedId }) };
 }

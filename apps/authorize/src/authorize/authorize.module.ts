@@ -7,7 +7,6 @@ import { AuthorizationResponse } from './authorization-response.service.js';
 import { AuthorizeController } from './authorize.controller.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** The authorization endpoint. */
 @Module({
   imports: [ConsentModule, SessionModule, UiModule],
   controllers: [AuthorizeController],

@@ -3,15 +3,15 @@ import type { OperationDescription } from '#openapi/operation.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
 const TO_APPLICATION = seeOther(
-  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login, which leads back here.',
+  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required`, `consent_required`, `temporarily_unavailable` or `server_error` (4.1.2.1). Or to the login page, which returns here.',
 );
 
-const CONSENT = page('The consent page: what the application asks for.');
+const CONSENT = page('The consent page.');
 
 export const AUTHORIZE_OPERATION: OperationDescription = {
   id: 'authorize',
   tag: 'Authorization',
-  summary: 'Asks the user to allow an application',
+  summary: 'Asks the user to authorize an application',
   description:
     'RFC 6749 4.1.1. Send the browser here. Required are `client_id`, `redirect_uri` and `state`; or `client_id` and `request_uri`. An unknown client and an unregistered `redirect_uri` get an error page, never a redirect.',
   parameters: AUTHORIZATION_QUERY,
@@ -21,8 +21,8 @@ export const AUTHORIZE_OPERATION: OperationDescription = {
 export const DECIDE_OPERATION: OperationDescription = {
   id: 'decide',
   tag: 'Pages',
-  summary: 'Allow and Cancel of the consent page',
-  description: 'The query is that of the authorization request.',
+  summary: 'Submits the consent page',
+  description: 'Takes the query of the authorization request.',
   security: SESSION,
   parameters: AUTHORIZATION_QUERY,
   form: {
@@ -34,7 +34,7 @@ export const DECIDE_OPERATION: OperationDescription = {
       },
       ['csrf_token', 'decision'],
     ),
-    description: 'Besides these, `allow:<scope>` with `yes` for each optional scope that the user ticked.',
+    description: 'Also `allow:<scope>` with the value `yes` for each optional scope that the user selected.',
   },
   responses: { 200: CONSENT, 303: TO_APPLICATION, ...formErrors() },
 };

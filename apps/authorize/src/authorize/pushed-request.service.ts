@@ -7,8 +7,8 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from '../consent/interaction.js';
 
 /**
- * Pushed authorization requests (RFC 9126 4). The user's answer consumes one, not the first time the page is opened: a
- * login, a reload, the back button and link previews must not break the flow.
+ * Pushed authorization requests (RFC 9126 4). The user's decision consumes a request, not the first view of the page: logins,
+ * reloads, the back button and link previews must not break the flow.
  */
 @Injectable()
 export class PushedRequestService {
@@ -17,10 +17,10 @@ export class PushedRequestService {
   constructor(private readonly store: PushedRequestStore) {}
 
   /**
-   * The parameters that the client pushed, and the id of the request. One Redis script.
+   * Returns the parameters of a pushed request, with one Redis script.
    *
-   * @param loggedIn whether a user is logged in, who then has time to answer
-   * @throws OAuthError that is not redirected: the redirect URI is in the request that cannot be opened
+   * @param loggedIn extends the request's validity, so that a logged-in user has time to decide
+   * @throws OAuthError that is not redirected: the redirect URI is part of the request that cannot be opened
    */
   async open(
     requestUri: string,
@@ -29,22 +29,26 @@ export class PushedRequestService {
   ): Promise<{ id: string; parameters: Parameters }> {
     const id = pushedRequestId(requestUri);
     if (id === null)
-      throw refused('the request_uri is not one of this service', { request_uri: 'malformed' }, client);
+      throw invalidRequestUri(
+        'the request_uri was not issued by this service',
+        { request_uri: 'malformed' },
+        client,
+      );
     const found = await this.store.open(id, client.clientId, loggedIn);
     return { id, parameters: readPushedParameters(openParameters(found, id, client)) };
   }
 
-  /** Consumes a request before it is answered; of simultaneous answers one succeeds (RFC 9126 7.3). No-op if not pushed. */
+  /** Consumes a request before it is answered: of concurrent answers, one succeeds (RFC 9126 7.3). No-op if not pushed. */
   async consume({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
   }
 
-  /** Reopens a consumed request after its answer failed, for example because PostgreSQL is down: the user can try again. */
+  /** Reopens a consumed request whose answer failed, for example because PostgreSQL is down, so that the user can retry. */
   async reopen({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id === null) return;
     await this.store
       .reopen(id, client.clientId)
-      .catch(({ message }: Error) => this.logger.warn(`a pushed request was not reopened: ${message}`));
+      .catch(({ message }: Error) => this.logger.warn(`could not reopen a pushed request: ${message}`));
   }
 }
 
@@ -52,12 +56,16 @@ function openParameters(found: PushedRequest, id: string, client: Client): strin
   if (found.outcome === 'open') return found.parameters;
   const description =
     found.outcome === 'answered'
-      ? 'this request was answered already; to connect again, start again at the application'
-      : 'this request has expired, or it is not known for this application; start again at the application';
-  throw refused(description, { pushed_request: id, found: found.outcome }, client);
+      ? 'this request has already been answered; to connect again, start again at the application'
+      : 'this request has expired or does not belong to this application; start again at the application';
+  throw invalidRequestUri(description, { pushed_request: id, found: found.outcome }, client);
 }
 
-function refused(description: string, detail: Record<string, string>, { clientId }: Client): OAuthError {
+function invalidRequestUri(
+  description: string,
+  detail: Record<string, string>,
+  { clientId }: Client,
+): OAuthError {
   return OAuthError.invalidRequest(description, {
     detail: { check: 'request_uri', client_id: clientId, ...detail },
   });

@@ -31,12 +31,11 @@ import {
   REVOKE_APP_OPERATION,
 } from './connected-apps.openapi.js';
 
-/** How long a cache may keep a token whose revocation it did not receive, in seconds. */
+/** Seconds for which a cache may keep a token whose revocation it did not receive. */
 const CACHED_SECONDS = CACHED_MS / 1000;
 
 const NOT_CONNECTED: FlashMessage = { id: 'flash.not_connected' };
 
-/** Lists the applications that can use the user's account, and revokes their access. */
 @Controller()
 export class ConnectedAppsController {
   constructor(
@@ -90,7 +89,7 @@ export class ConnectedAppsController {
   ): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);
     if (!account) return this.redirectToLogin(reply);
-    // Not looked up by live grants: those that are revoked again, because Redis failed the first time, are not live.
+    // Not found via live grants: grants whose revocation failed in Redis are no longer live, but must be revoked again.
     const { client } = await this.clients.find(String(fields['client_id']), null);
     if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
     const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);
@@ -126,8 +125,9 @@ export class ConnectedAppsController {
   }
 
   /**
+   * Sends the page of an incomplete revocation, and then returns null.
+   *
    * @param clientId null for all applications
-   * @returns null if the revocation is incomplete; the page that says so is sent then
    */
   private async revokeOrExplain(
     { raw, headers, url }: FastifyRequest,

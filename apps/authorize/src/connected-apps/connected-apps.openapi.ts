@@ -1,17 +1,17 @@
 import type { OperationDescription } from '#openapi/operation.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
-const TO_LIST = seeOther('To the list, or to the login if nobody is logged in.');
+const TO_LIST = seeOther('To the list, or to the login page if no user is logged in.');
 
 export const LIST_OPERATION: OperationDescription = {
   id: 'connectedApps',
   tag: 'Pages',
-  summary: 'The applications that the user has allowed',
+  summary: 'Lists the connected applications',
   security: SESSION,
-  parameters: { page: { in: 'query', description: 'Number of the page, from 1.' } },
+  parameters: { page: { in: 'query', description: '1-based page number.' } },
   responses: {
     200: page('The list.'),
-    303: seeOther('To the login, if nobody is logged in.'),
+    303: seeOther('To the login page, if no user is logged in.'),
     ...errorPages(),
   },
 };
@@ -19,17 +19,17 @@ export const LIST_OPERATION: OperationDescription = {
 export const CONFIRM_REVOKE_OPERATION: OperationDescription = {
   id: 'confirmRevoke',
   tag: 'Pages',
-  summary: 'Asks whether to revoke the access of an application',
+  summary: 'Confirms the revocation of an application',
   security: SESSION,
   parameters: { client_id: { in: 'query', required: true, description: 'The application.' } },
-  responses: { 200: page('The question.'), 303: TO_LIST, ...errorPages() },
+  responses: { 200: page('The confirmation page.'), 303: TO_LIST, ...errorPages() },
 };
 
 export const REVOKE_APP_OPERATION: OperationDescription = {
   id: 'revokeApp',
   tag: 'Pages',
   summary: 'Revokes the access of an application',
-  description: '503 if it is recorded but not finished: repeat it.',
+  description: '503 if the revocation is recorded but not yet complete; retry.',
   security: SESSION,
   form: formOf({ ...CSRF_TOKEN, client_id: 'The application.' }),
   responses: { 303: TO_LIST, ...formErrors() },
@@ -38,16 +38,16 @@ export const REVOKE_APP_OPERATION: OperationDescription = {
 export const CONFIRM_REVOKE_ALL_OPERATION: OperationDescription = {
   id: 'confirmRevokeAll',
   tag: 'Pages',
-  summary: 'Asks whether to revoke the access of every application',
+  summary: 'Confirms the revocation of every application',
   security: SESSION,
-  responses: { 200: page('The question.'), 303: TO_LIST, ...errorPages() },
+  responses: { 200: page('The confirmation page.'), 303: TO_LIST, ...errorPages() },
 };
 
 export const REVOKE_ALL_OPERATION: OperationDescription = {
   id: 'revokeAllApps',
   tag: 'Pages',
   summary: 'Revokes the access of every application',
-  description: '503 if it is recorded but not finished: repeat it.',
+  description: '503 if the revocation is recorded but not yet complete; retry.',
   security: SESSION,
   form: formOf(CSRF_TOKEN),
   responses: { 303: TO_LIST, ...formErrors() },

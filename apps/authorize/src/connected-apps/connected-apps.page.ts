@@ -10,15 +10,14 @@ import type { Page } from '../ui/page.responder.js';
 /** Keeps a page under 30 KB in every language. */
 const APPS_PER_PAGE = 15;
 
-/** One page of the list. */
 export interface AppsPage {
   readonly apps: readonly ConnectedApp[];
-  /** From 1. */
+  /** 1-based. */
   readonly page: number;
   readonly pages: number;
 }
 
-/** @param requested page number from the address; the nearest page if there is no such page */
+/** @param requested page number from the query, clamped to the existing pages */
 export function appsPage(all: readonly ConnectedApp[], requested: string | null): AppsPage {
   const pages = Math.max(1, Math.ceil(all.length / APPS_PER_PAGE));
   const page = Math.min(pages, Math.max(1, Math.floor(Number(requested)) || 1));
@@ -29,13 +28,10 @@ export interface ConnectedAppsView {
   readonly translator: Translator;
   readonly user: User;
   readonly list: AppsPage;
-  /** What a form has just done, if anything. */
   readonly flash: FlashMessage | null;
-  /** Name of the product. */
   readonly product: string;
 }
 
-/** The applications with access, their scopes, since when, and their last use. */
 export function connectedAppsPage(view: ConnectedAppsView): Page {
   const { translator, list, flash } = view;
   return {
@@ -50,10 +46,10 @@ export function connectedAppsPage(view: ConnectedAppsView): Page {
 }
 
 function emptyList({ translator, flash }: ConnectedAppsView): Html {
-  // The flash message has just said so.
-  const said = flash?.id === 'flash.all_revoked';
+  // The flash message already says so.
+  const announced = flash?.id === 'flash.all_revoked';
   return html`
-    ${!said && html`<p>${translator.text('apps.empty')}</p>`}
+    ${!announced && html`<p>${translator.text('apps.empty')}</p>`}
     <p class="quiet">${translator.text('apps.empty_hint')}</p>
   `;
 }
@@ -111,7 +107,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
 
 function lastUse({ lastUsedOn }: ConnectedApp, translator: Translator): Html {
   if (lastUsedOn === null) return translator.rich('apps.not_used');
-  // A day in UTC. In the user's time zone it could become the day before.
+  // A UTC date, which another time zone could turn into the day before.
   return translator.rich('apps.last_used', {
     date: translator.date(new Date(`${lastUsedOn}T00:00:00Z`), 'UTC'),
   });

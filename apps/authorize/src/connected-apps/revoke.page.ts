@@ -7,7 +7,6 @@ import { html, type Html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 
-/** Asks before an application loses its access. */
 export function revokePage(translator: Translator, app: ConnectedApp, cookie: string): Page {
   const { clientId, name } = app;
   return {
@@ -31,7 +30,6 @@ export function revokePage(translator: Translator, app: ConnectedApp, cookie: st
   };
 }
 
-/** Asks before every application loses its access. */
 export function revokeAllPage(translator: Translator, apps: readonly ConnectedApp[], cookie: string): Page {
   const count = apps.length;
   const title = translator.text('revoke_all.title', { count });
@@ -62,13 +60,13 @@ function choice(translator: Translator, revoke: string): Html {
 export interface IncompleteRevocation {
   readonly translator: Translator;
   readonly cookie: string;
-  /** The application; null for all. */
+  /** Null for all applications. */
   readonly clientId: string | null;
-  /** Finds the log line. */
+  /** Request id of the log line. */
   readonly reference: string;
 }
 
-/** The revocation is recorded but not yet applied everywhere; its form repeats it. */
+/** A recorded revocation that is not yet applied everywhere. The form repeats it. */
 export function incompletePage({ translator, cookie, clientId, reference }: IncompleteRevocation): Page {
   const all = clientId === null;
   return {

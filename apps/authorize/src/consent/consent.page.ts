@@ -22,31 +22,25 @@ export interface ConsentForm {
   readonly request: ValidatedRequest;
   readonly user: User;
   readonly cookie: string;
-  /** Of the authorization request; the form posts to the same address. */
+  /** Query of the authorization request, to which the form posts. */
   readonly query: string;
-  /** Name of the product. */
   readonly product: string;
-  /** The APIs that the access is for, if the page shall name them. */
+  /** Empty if the page does not name the APIs. */
   readonly apis: readonly string[];
-  /** Where users' pictures may come from. */
   readonly avatarOrigins: readonly string[];
-  /** Whether the user pressed Allow without a scope. */
   readonly nothingChosen?: boolean;
 }
 
-/**
- * The consent page: the application, what it requests, the account, where the answer leads, and how to undo it. Cancel
- * comes before Allow, so that Enter in a checkbox presses Cancel.
- */
+/** Cancel comes decided Allow, so that Enter in a checkbox presses Cancel. */
 export function consentPage(form: ConsentForm): Page {
   const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
   const { client, redirectUri, scopes } = request;
   const { kind, place } = destinationOf(redirectUri);
-  // The form asks for undecided scopes only; for all of them with prompt=consent, or if none is undecided.
+  // Lists only the undecided scopes; all scopes with prompt=consent, or if none is undecided.
   const undecided = request.prompt.has('consent') ? scopes : scopes.filter(isUndecided);
-  const now = undecided.length === 0 ? scopes : undecided;
-  const before = scopes.filter((one) => !now.includes(one));
-  const optionalOnly = before.length === 0 && !now.some(({ required }) => required);
+  const listed = undecided.length === 0 ? scopes : undecided;
+  const decided = scopes.filter((one) => !listed.includes(one));
+  const optionalOnly = decided.length === 0 && !listed.some(({ required }) => required);
   return {
     translator,
     title: translator.text(nothingChosen ? 'consent.error_title' : 'consent.title', { client: client.name }),
@@ -74,9 +68,9 @@ export function consentPage(form: ConsentForm): Page {
       <form method="post" action="${withQuery(ENDPOINTS.authorize, query)}">
         ${csrfField(cookie, 'consent')}
         <input type="hidden" name="${REQUIRED_FIELD}" value="${requiredScopes(scopes)}" />
-        ${requiredList(form, before.length === 0 ? 'consent.may' : 'consent.may_new', now)}
-        ${checkboxes(form, optionalOnly ? 'consent.optional_only' : 'consent.optional', now, nothingChosen)}
-        ${before.length > 0 && earlierDecisions(form, before)}
+        ${requiredList(form, decided.length === 0 ? 'consent.may' : 'consent.may_new', listed)}
+        ${checkboxes(form, optionalOnly ? 'consent.optional_only' : 'consent.optional', listed, nothingChosen)}
+        ${decided.length > 0 && earlierDecisions(form, decided)}
         ${form.apis.length > 0 && html`<p>${translator.rich('consent.apis', { apis: hosts(form.apis) })}</p>`}
         <p class="quiet">${translator.rich('consent.undo', { a: link(ENDPOINTS.connectedApps) })}</p>
         <div class="choice">
@@ -90,7 +84,6 @@ export function consentPage(form: ConsentForm): Page {
   };
 }
 
-/** The application: logo, name, registration date, and whether it is first-party. */
 function party({ translator, request: { client }, user, product }: ConsentForm): Html {
   const date = translator.date(client.createdAt, user.timeZone);
   return html`
@@ -110,7 +103,6 @@ function party({ translator, request: { client }, user, product }: ConsentForm):
   `;
 }
 
-/** The list of required scopes. */
 function requiredList(
   { translator, request: { client } }: ConsentForm,
   heading: MessageId,
@@ -126,10 +118,7 @@ function requiredList(
   `;
 }
 
-/**
- * A checkbox for each optional scope. It is ticked only if the user allowed the scope earlier: leaving a tick in place is
- * not consent.
- */
+/** Optional scopes are preselected only if the user granted them decided: leaving a tick in place is not consent. */
 function checkboxes(
   { translator, request: { client } }: ConsentForm,
   legend: MessageId,
@@ -159,13 +148,12 @@ function checkboxes(
   `;
 }
 
-/** The earlier decisions, collapsed; the user can change them. */
-function earlierDecisions(form: ConsentForm, before: readonly RequestedScope[]): Html {
+function earlierDecisions(form: ConsentForm, decided: readonly RequestedScope[]): Html {
   return html`
     <details>
       <summary>${form.translator.text('consent.before')}</summary>
-      ${requiredList(form, 'consent.before_required', before)}
-      ${checkboxes(form, 'consent.before_optional', before)}
+      ${requiredList(form, 'consent.before_required', decided)}
+      ${checkboxes(form, 'consent.before_optional', decided)}
     </details>
   `;
 }
@@ -174,7 +162,7 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Where a redirect URI leads: the kind of place, which selects the message, and its name. */
+/** Returns the kind of the destination, which selects the message, and its display name. */
 function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };

@@ -8,18 +8,16 @@ import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configur
 import { declinedScopes, type ValidatedRequest } from './interaction.js';
 
 /**
- * The consent ended while the request was being answered: the user revoked it, or the user or the application was deleted or
- * disabled.
+ * The consent ended while the request was being answered: it was revoked, or the user or application was deleted or disabled.
  * Loading the request again shows the reason.
  */
 export class ConsentEndedError extends Error {
   constructor() {
-    super('the consent ended while its request was being answered');
+    super('the consent ended while the request was being answered');
     this.name = 'ConsentEndedError';
   }
 }
 
-/** Makes a grant of a user's consent. */
 @Injectable()
 export class ConsentService {
   private readonly logger = new Logger(ConsentService.name);
@@ -34,19 +32,16 @@ export class ConsentService {
   ) {}
 
   /**
-   * Records what the user allowed and makes the code. PostgreSQL comes first: no code may exist without a durable grant.
-   * Each call makes a new grant, so a double click does no harm.
+   * Creates a grant, and its code. PostgreSQL comes first: no code may exist without a durable grant. Each call creates a new
+   * grant, so a double click does no harm.
    *
-   * Declining a scope ends the older grants that include it, whether or not a decision that allowed it is known: an earlier
-   * attempt may have been recorded without an answer.
+   * Declining a scope ends the older grants that include it, even if no decision that granted it is known: an earlier attempt
+   * may have been stored although its response was lost.
    *
-   * @param user who allows it
-   * @param scope what the user allows
-   * @param continuesConsent whether the user allowed it earlier and was not asked now
-   * @throws UnfinishedRevocationError if Redis did not apply what ended; nothing is allowed then
-   * @throws ConsentEndedError if, since the request was checked, the client or the user was deleted or disabled, or the
-   *   continued consent revoked
-   * @returns the code for the client, and the grant's id for the log
+   * @param continuesConsent the user granted the scope before and was not asked now
+   * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
+   * @throws ConsentEndedError
+   * @returns the code for the client, and the grant id for the log
    */
   async allow(
     request: ValidatedRequest,
@@ -73,7 +68,7 @@ export class ConsentService {
     return { code, grantId };
   }
 
-  /** @returns the grants that end; null if the record was refused */
+  /** @returns the ended grants; null if the record was rejected */
   private async record(
     record: NewGrantRecord,
     declined: readonly string[],
@@ -84,15 +79,15 @@ export class ConsentService {
   }
 
   /**
-   * Deletes the record of a grant whose code nobody got. A step that failed may have taken effect, since its answer can be
-   * lost. A record that stays is harmless: the grants that it ended have ended anyway.
+   * Deletes the record of a grant whose code was not delivered. A failed step may still have taken effect, because its response
+   * can be lost. A remaining record is harmless: the grants that it ended have ended anyway.
    */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (error) {
       await this.records.withdraw(grantId).catch((reason: Error) => {
-        this.logger.warn(`a grant without a code was not withdrawn: ${reason.message}`);
+        this.logger.warn(`could not withdraw a grant without a code: ${reason.message}`);
       });
       throw error;
     }

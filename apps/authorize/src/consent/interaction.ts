@@ -5,43 +5,38 @@ import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { scopeTokens } from '#oauth/scope.js';
 import type { FormFields } from '../session/csrf.guard.js';
 
-/** An authorization request that passed every check, with its user. */
+/** A valid authorization request, with its user. */
 export interface ValidatedRequest extends AuthorizationRequest {
   readonly client: Client;
-  /** The id of the pushed request (RFC 9126); null if the parameters came in the query. */
+  /** RFC 9126; null if the parameters came in the query. */
   readonly pushedId: string | null;
-  /** The logged-in user; null if nobody is logged in, or the session is no longer valid. */
+  /** Null if no user is logged in, or the session is no longer valid. */
   readonly user: User | null;
-  /** Whether the user authenticated longer ago than the request allows (`max_age`). */
+  /** The user authenticated longer ago than `max_age`. */
   readonly loginTooOld: boolean;
   readonly scopes: readonly RequestedScope[];
-  /** How many grants the user gave the client in the last 24 hours. */
+  /** Grants of the user to the client in the last 24 hours. */
   readonly grantsOfDay: number;
 }
 
-/** The page that the user must answer before the request can be answered. */
+/** The page that the user must answer first. */
 export type Interaction =
   | { readonly page: 'login' }
   | { readonly page: 'consent' }
-  /** None: the application gets this scope. */
+  /** No page is needed: the application gets this scope. */
   | { readonly page: null; readonly scope: string };
 
 /**
- * Grants of one user to one application in a day, above which the user is asked again. Every answer without a page stores
- * a row for the lifetime of a refresh token, and any site can send a browser here as often as it likes. Simultaneous
- * requests may exceed it by a few: it bounds storage and protects nothing else. At most 100, because AuthorizationContext
- * may count no further.
+ * Above this number of grants per day, the user is asked for consent again. Every answer without a page stores a row for the
+ * lifetime of a refresh token, and any site can send a browser here as often as it likes. Concurrent requests may exceed the
+ * limit slightly: it only bounds storage. At most 100, because AuthorizationContext may not count further.
  */
 const MAX_GRANTS_A_DAY = 100;
 
 const LOGIN = { page: 'login' } as const;
 const CONSENT = { page: 'consent' } as const;
 
-/**
- * Decides which page a request needs.
- *
- * @param loggedInForIt whether the user logged in for this request
- */
+/** @param loggedInForIt the user logged in for this request */
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
   const { user, client, prompt, loginTooOld, scopes, grantsOfDay } = request;
   if (!user || ((prompt.has('login') || loginTooOld) && !loggedInForIt)) return LOGIN;
@@ -53,9 +48,9 @@ export function requiredInteraction(request: ValidatedRequest, loggedInForIt: bo
 }
 
 /**
- * RFC 8252 8.6: requests are not processed "automatically without user consent or interaction, except when the identity
- * of the client can be assured". Any application on a device can use a public client's client_id with its loopback address
- * or private-use scheme, also those of a first-party client. It cannot use its https address or its secret.
+ * RFC 8252 8.6: requests are not processed "automatically without user consent or interaction, except when the identity of the
+ * client can be assured". Any application on a device can use the client_id of a public client with its loopback or private-use
+ * redirect URI, even of a first-party client, but not its https redirect URI or its secret.
  */
 function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   if (client.type === 'confidential') return true;
@@ -67,19 +62,17 @@ export function isLoopback(hostname: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** One scope of an authorization request, and the user's earlier decision on it. */
 export interface RequestedScope {
   readonly scope: string;
-  /** Whether the application requires it; if not, the user may decline it. */
+  /** The user may decline a scope that is not required. */
   readonly required: boolean;
-  /** The user's latest decision; null if the application never requested the scope. */
+  /** The latest decision; null if the scope was never requested. */
   readonly decision: 'allowed' | 'declined' | null;
 }
 
 /**
- * The scopes of a request with the user's decisions. For each scope the newest decision counts in which the application
- * had requested it. What the user allowed counts only if it was for every API of the request; what the user declined, for
- * any API.
+ * Combines the scopes of a request with the earlier decisions. For each scope, the newest decision counts in which it was
+ * requested. A granted scope counts only if the grant was for every API of the request; a declined scope counts for any API.
  *
  * @param decisions newest first
  */
@@ -91,7 +84,7 @@ export function requestedScopes(
   const earlier = decisions.map(({ asked, allowed, resources: decided }) => ({
     asked: new Set(scopeTokens(asked)),
     allowed: new Set(scopeTokens(allowed)),
-    isForAll: isFor(decided, resources),
+    isForAll: coversApis(decided, resources),
   }));
   return scopeTokens(scope).map((token) => {
     const latest = earlier.find(
@@ -102,22 +95,22 @@ export function requestedScopes(
   });
 }
 
-/** Whether a decision for some APIs was for all of these; null is every API. */
-function isFor(decided: string | null, these: string | null): boolean {
-  if (decided === null || these === null) return decided === null;
+/** Compares lists of APIs; null means every API. */
+function coversApis(decided: string | null, requested: string | null): boolean {
+  if (decided === null || requested === null) return decided === null;
   const known = new Set(decided.split(' '));
-  return these.split(' ').every((api) => known.has(api));
+  return requested.split(' ').every((api) => known.has(api));
 }
 
-/** Whether the user must decide: never did, or declined the scope when it was optional and it is now required. */
+/** True for a new scope, and for a declined scope that is now required. */
 export function isUndecided({ required, decision }: RequestedScope): boolean {
   return decision === null || (required && decision === 'declined');
 }
 
 /**
- * The scope that the user allowed earlier, as RFC 6749 3.3 writes it: what the application gets without a consent page.
+ * Returns the scope for an answer without a consent page (RFC 6749 3.3).
  *
- * @returns null if a scope is undecided, or if none was allowed
+ * @returns null if a scope is undecided or none was granted
  */
 export function allowedEarlier(scopes: readonly RequestedScope[]): string | null {
   if (scopes.some(isUndecided)) return null;
@@ -125,21 +118,20 @@ export function allowedEarlier(scopes: readonly RequestedScope[]): string | null
   return allowed.length === 0 ? null : joined(allowed);
 }
 
-/** The scope for an application of the product itself: everything that the user has not declined. */
+/** A first-party application gets every scope that the user has not declined. */
 export function allowedToFirstParty(scopes: readonly RequestedScope[]): string | null {
   return allowedEarlier(scopes.map((one) => (isUndecided(one) ? { ...one, decision: 'allowed' } : one)));
 }
 
-/** What of the requested scope is not in the allowed one. */
 export function declinedScopes(allowed: string, requested: string): string[] {
   const given = new Set(scopeTokens(allowed));
   return scopeTokens(requested).filter((token) => !given.has(token));
 }
 
-/** Hidden field of the consent form: the scopes that its page listed as required. */
+/** Hidden field with the scopes that the page listed as required. */
 export const REQUIRED_FIELD = 'stated';
 
-/** The field of a scope's checkbox. Each has its own name, because a form repeats no field. */
+/** One field per scope, because forms must not repeat fields. */
 export function checkboxOf(scope: string): string {
   return `allow:${scope}`;
 }
@@ -148,12 +140,12 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
   return joined(scopes.filter(({ required }) => required));
 }
 
-/** Whether the page listed the same required scopes: the user has not agreed to one that became required since. */
+/** False if the page is outdated: the user has not agreed to a scope that became required since. */
 export function listedSameRequired(scopes: readonly RequestedScope[], fields: FormFields): boolean {
   return (fields[REQUIRED_FIELD] ?? '') === requiredScopes(scopes);
 }
 
-/** The scope that a consent form allows: the required scopes and the ticked ones; empty if there are none. */
+/** The required and the selected scopes; may be empty. */
 export function allowedByForm(scopes: readonly RequestedScope[], fields: FormFields): string {
   return joined(scopes.filter(({ scope, required }) => required || fields[checkboxOf(scope)] === 'yes'));
 }

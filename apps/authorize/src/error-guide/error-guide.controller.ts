@@ -8,7 +8,7 @@ import { errorPages, page } from '../ui/page.openapi.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { errorGuidePage } from './error-guide.page.js';
 
-/** Shows every error: `error_uri` leads here (RFC 6749 4.1.2.1 and 5.2). */
+/** The page to which `error_uri` points (RFC 6749 4.1.2.1 and 5.2). */
 @Controller(ENDPOINTS.errorGuide)
 export class ErrorGuideController {
   constructor(
@@ -20,8 +20,8 @@ export class ErrorGuideController {
   @ApiOperation({
     id: 'errorGuide',
     tag: 'Pages',
-    summary: 'Every error',
-    responses: { 200: page('What each error and each failed check means, and what to do.'), ...errorPages() },
+    summary: 'The error reference',
+    responses: { 200: page('Meaning and remedy of each error and failed check.'), ...errorPages() },
   })
   guide(@Req() { headers, url }: FastifyRequest, @Res() reply: FastifyReply): void {
     this.pages.page(

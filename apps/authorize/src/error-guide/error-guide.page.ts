@@ -7,7 +7,7 @@ type Entry = GuideSection['entries'][number];
 
 const SECTIONS = ERROR_GUIDE.map(sectionOf);
 
-/** Every error as developers and users may meet it. The entries are in English, as `error_description` is. */
+/** The entries are in English, like `error_description`. */
 export function errorGuidePage(translator: Translator): Page {
   const title = translator.text('guide.title');
   return {
@@ -51,12 +51,12 @@ function article({ anchor, title, meaning, remedies }: Entry): Html {
         ${own.map(([, action]) => html`<li>${marked(action)}</li>`)}
       </ul>`
     }
-    ${own.length < remedies.length && html`<p>Otherwise the operator of the service can fix it. Send the reference.</p>`}
+    ${own.length < remedies.length && html`<p>Otherwise, only the operator of the service can fix this. Send the operator the reference.</p>`}
     <p class="quiet"><a class="alone" href="#${anchor}">#${anchor}</a></p>
   </article>`;
 }
 
-/** Text in backticks as code. */
+/** Renders text in backticks as code. */
 function marked(text: string): Fragment[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

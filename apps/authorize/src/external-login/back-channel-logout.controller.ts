@@ -9,7 +9,7 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
 import { BACK_CHANNEL_LOGOUT_OPERATION } from '../login/login.openapi.js';
 
-/** The server of the product's own login calls it, not a browser: it needs no cookie and answers JSON. */
+/** Called by the login provider's server, not by a browser: needs no cookie and responds with JSON. */
 @Controller(ENDPOINTS.backChannelLogout)
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}
@@ -30,7 +30,7 @@ export class BackChannelLogoutController {
       const error = OAuthError.from(thrown);
       addErrorToLog(raw, error);
       const { code, status, description, headers } = error;
-      // 2.8: 400 "and the response body MAY" hold error and error_description of RFC 6749 5.2.
+      // 2.8: 400 "and the response body MAY" contain error and error_description (RFC 6749 5.2).
       void reply
         .status(status)
         .headers(headers)

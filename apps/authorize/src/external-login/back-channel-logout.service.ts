@@ -8,13 +8,13 @@ import { LogoutTokenStore } from './logout-token.store.js';
 import { LoginProvider } from './login-provider.js';
 import { verifyWithAnyKey } from './provider-keys.js';
 
-/** Seconds since a logout token was issued. 2.4 recommends that it expires after two minutes. */
+/** Maximum age of a logout token in seconds. 2.4 recommends an expiry of at most two minutes. */
 const MAX_AGE = 10 * 60;
 
-/** Longer than any logout token; an ID token has some 1000 characters. */
+/** Maximum length of a logout token in characters; an ID token has about 1000. */
 const MAX_LENGTH = 8_192;
 
-/** Ends sessions when the product's own login says that they have ended (OpenID Connect Back-Channel Logout 1.0). */
+/** Ends sessions when the login provider requests it (OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
 export class BackChannelLogoutService {
   constructor(
@@ -26,18 +26,18 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A token that names a session ends that session; one that names only a user ends all of the user's. So does one that names
-   * both, if logins of this user named no session: otherwise it would end nothing.
+   * A token with only a `sid` ends that session, and a token with only a `sub` ends every session of the user. A token with
+   * both also ends every session if some logins of the user had no `sid`, because the `sid` cannot match them.
    *
    * @returns fields for the log
-   * @throws OAuthError invalid_request for a token that is not valid or was carried out before
+   * @throws OAuthError invalid_request for a token that is invalid or was used before
    */
   async logout(token: unknown): Promise<Readonly<Record<string, unknown>>> {
     const logout = await this.verify(token);
-    if (await this.tokens.isKnown(logout.jti)) throw refused(new InvalidLogoutTokenError('jti'));
+    if (await this.tokens.isKnown(logout.jti)) throw invalidToken(new InvalidLogoutTokenError('jti'));
     const outcome = await this.end(logout);
-    // Remembered last: if this process dies before, the provider's next attempt ends the sessions. A simultaneous replay only
-    // ends what ends anyway.
+    // Remembered last: if this process crashes before that, the provider's retry ends the sessions. A concurrent
+    // replay only ends sessions that are ending anyway.
     await this.tokens.remember(logout.jti, MAX_AGE + 2 * this.configuration.CLOCK_SKEW);
     return outcome;
   }
@@ -70,13 +70,13 @@ export class BackChannelLogoutService {
       });
       return checkLogoutToken(protectedHeader, payload);
     } catch (error) {
-      throw refused(error);
+      throw invalidToken(error);
     }
   }
 }
 
-/** Names what failed. The token is never logged; jose's messages name claims and hold no values. */
-function refused(error: unknown): unknown {
+/** Reports the failed check. The token is never logged, and jose's messages contain claim names but no values. */
+function invalidToken(error: unknown): unknown {
   const failed = failedCheck(error);
   if (failed === null) return error;
   return OAuthError.invalidRequest('the logout token is not valid', {

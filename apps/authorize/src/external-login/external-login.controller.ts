@@ -10,7 +10,7 @@ import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { LOGIN_OPERATION } from '../login/login.openapi.js';
 
-/** Our address of the login has no page: it leads to the product's own login. */
+/** Redirects our login URL to the login provider; it has no page of its own. */
 @Controller(ENDPOINTS.login)
 export class ExternalLoginController {
   constructor(
@@ -27,7 +27,7 @@ export class ExternalLoginController {
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // Unless a request needs the login, the next page checks whether the session is still valid.
+    // Unless the request needs a login, the next page checks that the session is still valid.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request);

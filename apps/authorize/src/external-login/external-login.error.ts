@@ -1,7 +1,7 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
 
-/** Why a login by the product's own login failed: `detail.check` of the error, which selects its page. */
+/** Reasons for a failed external login: `detail.check` of the error, which selects the error page. */
 export type LoginCheck =
   | 'login_transaction'
   | 'login_cancelled'
@@ -19,12 +19,12 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
   login_starts: ['temporarily_unavailable', 429],
 };
 
-/** A login that did not succeed. Its page offers to start again, with the same authorization request. */
+/** A failed external login. Its page offers to start again with the same authorization request. */
 export class ExternalLoginError extends OAuthError {
   constructor(
     check: LoginCheck,
     description: string,
-    /** Of the authorization request that the login continues; empty if it is not known. */
+    /** Query of the authorization request to continue; empty if unknown. */
     readonly query: string,
     { detail, ...options }: OAuthErrorOptions = {},
   ) {
@@ -35,7 +35,7 @@ export class ExternalLoginError extends OAuthError {
   }
 }
 
-/** An outage during a login becomes an error whose page starts again with the same request; any other error stays as it is. */
+/** Wraps an outage during a login, so that its page restarts the same request. Returns any other error unchanged. */
 export function duringLogin(error: unknown, query: string): unknown {
   if (error instanceof ExternalLoginError) return error;
   const { status, description, detail } = OAuthError.from(error);

@@ -14,42 +14,42 @@ import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
-/** The browser that begins a login. */
+/** The browser that starts a login. */
 export interface LoginVisitor {
   /** The Cookie header. */
   readonly cookies: string | undefined;
   readonly address: string | undefined;
 }
 
-/** An answer that sends the browser on. */
+/** A redirect and its cookies. */
 export interface Onward {
   readonly location: string;
   /** Set-Cookie headers. */
   readonly cookies: readonly string[];
 }
 
-/** How a browser goes on that has returned, with the user's id for the log; null for a return that was handled before. */
+/** Redirect after the login callback; `userId` is null if the callback was handled before. */
 export type FinishedLogin = Onward & { readonly userId: number | null };
 
-/** What the product's own login says of a user whom it has authenticated. */
+/** Result of an external login. */
 export interface AuthenticatedUser {
-  /** Its id of the user (`sub`). */
+  /** The provider's id of the user (`sub`). */
   readonly subject: string;
   readonly profile: UserProfile;
-  /** Undefined if it does not say. */
+  /** Undefined if the provider does not say. */
   readonly emailVerified: boolean | undefined;
-  /** When it said so, in milliseconds since the epoch. */
+  /** Time of the assertion, in milliseconds since the epoch. */
   readonly assertedAt: number;
   readonly session: ExternalSession;
 }
 
-/** Seconds for which a login may take: enough to reset a password by e-mail. */
+/** Maximum duration of a login in seconds: enough to reset a password by e-mail. */
 export const LOGIN_VALIDITY = 30 * 60;
 
-/** Longest `state` that is looked up; ours has 43 characters. */
+/** Maximum length of a `state` that is looked up; ours have 43 characters. */
 const MAX_STATE = 100;
 
-/** Sends browsers to the product's own login, and begins their session when they return. */
+/** Redirects browsers to the login provider and starts their session when they return. */
 @Injectable()
 export class ExternalLoginService {
   constructor(
@@ -65,13 +65,13 @@ export class ExternalLoginService {
   ) {}
 
   /**
-   * Begins a login; one Redis script, after what the provider needs. Redirects an invalid authorization request to the
-   * authorization endpoint, which shows its error: nobody logs in for it.
+   * Starts a login: one Redis script, plus the requests of the login provider. Redirects an invalid authorization request to
+   * the authorization endpoint, which shows the error.
    *
-   * @param visitor the browser that it is bound to
-   * @param rawQuery from `rawQuery`; of the authorization request, or of the page to return to
-   * @param request the authorization request, if the query contains a valid one
-   * @throws ExternalLoginError if the provider cannot be asked, or the address begins too many logins
+   * @param visitor the browser to which the login is bound
+   * @param rawQuery from `rawQuery`: the authorization request, or the page to return to
+   * @param request the validated request, if the query contains one
+   * @throws ExternalLoginError if the provider is unavailable or the address starts too many logins
    */
   async start(
     { cookies: cookieHeader, address }: LoginVisitor,
@@ -96,17 +96,17 @@ export class ExternalLoginService {
     const transaction = { query, startedAt: this.clock(), details };
     const wait = await this.transactions.begin(state, browser, address, transaction);
     if (wait > 0)
-      throw new ExternalLoginError('login_starts', 'too many logins began at this address', query, {
+      throw new ExternalLoginError('login_starts', 'too many logins were started from this address', query, {
         headers: { 'Retry-After': String(wait) },
       });
     return { location, cookies: known === null ? [this.loginCookie.set(browser)] : [] };
   }
 
   /**
-   * Consumes the transaction with which a browser returns: once, and only in the browser that began it.
+   * Consumes the login transaction of a returning browser: once, and only in the browser that started it.
    *
-   * @returns the open transaction, or one that was used before, by the back button or a second click: `resume` it
-   * @throws ExternalLoginError if it has expired, or another browser began it
+   * @returns the open transaction, or one that was used before (back button, double click), which needs `resume`
+   * @throws ExternalLoginError if the transaction has expired or belongs to another browser
    */
   async consume(
     cookieHeader: string | undefined,
@@ -118,22 +118,22 @@ export class ExternalLoginService {
         : { outcome: 'unknown' };
     const { outcome } = consumed;
     if (outcome === 'unknown' || outcome === 'other_browser')
-      throw outdated(outcome, outcome === 'unknown' ? '' : consumed.query);
+      throw invalidTransaction(outcome, outcome === 'unknown' ? '' : consumed.query);
     if (outcome === 'open' && this.clock() - consumed.startedAt > LOGIN_VALIDITY * 1000)
-      throw outdated('expired', consumed.query);
+      throw invalidTransaction('expired', consumed.query);
     return consumed;
   }
 
-  /** Continues where the login leads, as the user who is logged in by now, or with a new login. */
+  /** Continues without a new session: as the user who is logged in by now, or with a new login. */
   resume(query: string): FinishedLogin {
     return { location: afterLogin(query), cookies: [], userId: null };
   }
 
   /**
-   * Begins the session of a user whom the product's own login has authenticated; a few Redis commands.
+   * Starts the session of an authenticated user, with a few Redis commands.
    *
    * @param query of the transaction
-   * @throws ExternalLoginError if the user cannot be stored, is disabled, or has logged out there meanwhile
+   * @throws ExternalLoginError if the user cannot be stored, is disabled, or has already logged out at the provider
    */
   async finish(
     cookieHeader: string | undefined,
@@ -143,15 +143,15 @@ export class ExternalLoginService {
     const { session, subject } = authenticated;
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
-      // Before the user is read: a logout token that arrives in between then ends this session too.
+      // Recorded before the user is read, so that a logout token that arrives in between also ends this session.
       if (session.sid === undefined) await this.sessions.addUnnamed(identity);
-      const user = await this.bringUpToDate(identity, authenticated);
+      const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
         throw new ExternalLoginError('login_disabled', 'the account is disabled', query, {
           detail: { user_id: user.id },
         });
       if (await this.sessions.isEnded(session))
-        throw new ExternalLoginError('login_answer', 'the session at the login has ended', query, {
+        throw new ExternalLoginError('login_answer', 'the session at the login provider has ended', query, {
           detail: { failed: 'sid' },
         });
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
@@ -165,7 +165,7 @@ export class ExternalLoginService {
   }
 
   /** OpenID Connect Core 5.7: `iss` and `sub` together are the only stable identifier; e-mail addresses are not. */
-  private bringUpToDate(
+  private upsertUser(
     identity: Identity,
     { profile, emailVerified, assertedAt }: AuthenticatedUser,
   ): Promise<User> {
@@ -179,19 +179,19 @@ export class ExternalLoginService {
   }
 }
 
-/** `none` never leads to a login, and `consent` asks for our own page. */
+/** `none` never leads to a login, and `consent` shows our own page. */
 function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
 }
 
-/** Why the user in a valid answer cannot be stored; null for any other error. */
+/** Names the reason why an authenticated user cannot be stored; null for any other error. */
 function refusalOf(error: unknown): string | null {
   if (error instanceof InvalidEmailError) return 'email';
   if (error instanceof DuplicateUserError) return 'duplicate';
   return error instanceof DeletedUserError ? 'deleted' : null;
 }
 
-function outdated(found: string, query: string): ExternalLoginError {
-  const description = 'the login has expired, or it began in another browser';
+function invalidTransaction(found: string, query: string): ExternalLoginError {
+  const description = 'the login has expired or was started in another browser';
   return new ExternalLoginError('login_transaction', description, query, { detail: { found } });
 }

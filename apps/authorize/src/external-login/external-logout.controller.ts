@@ -22,7 +22,7 @@ import {
   LOGOUT_OPERATION,
 } from '../login/login.openapi.js';
 
-/** Logs out here, then at the product's own login. */
+/** Logs out here, then at the login provider. */
 @Controller()
 export class ExternalLogoutController {
   constructor(
@@ -37,18 +37,21 @@ export class ExternalLogoutController {
     private readonly pages: PageResponder,
   ) {}
 
-  /** Where the browser is after a log-out: the login would lead to the provider, which may log the user in again at once. */
+  /**
+   * Landing page after a log-out. A redirect to the login would lead to the provider, which may log the user in again
+   * immediately.
+   */
   @Get(ENDPOINTS.logout)
   @ApiOperation(LOGGED_OUT_OPERATION)
   async show(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { cookie, session } = await this.sessions.findVisitor(headers.cookie);
     if (session) return this.pages.seeOther(reply, ENDPOINTS.account);
-    const left = cookie === null ? null : await this.flashMessages.consume(cookie, FLASH_QUERY);
+    const message = cookie === null ? null : await this.flashMessages.consume(cookie, FLASH_QUERY);
     const translator = this.language.translatorFor({ headers });
-    this.pages.page(reply, 200, loggedOutPage(translator, left ?? { id: 'flash.logged_out' }));
+    this.pages.page(reply, 200, loggedOutPage(translator, message ?? { id: 'flash.logged_out' }));
   }
 
-  /** With an authorization request in the query, the login then continues it, for example as another user. */
+  /** With an authorization request in the query, a new login continues it, for example as another user. */
   @Post(ENDPOINTS.logout)
   @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout')
@@ -56,18 +59,18 @@ export class ExternalLogoutController {
     const query = rawQuery(url);
     addLogContext(raw, { outcome: 'logged out' });
     if (query === '') return this.leave(raw, reply, { id: 'flash.logged_out' });
-    // First: the next login can fail, and the user must be logged out all the same.
+    // Done first, because starting the next login can fail.
     await this.end(raw, this.cookies.read(headers.cookie));
     reply.header('Set-Cookie', this.cookies.clear());
     const request = await this.requests.validateOrNull(query, null);
-    // The provider would log the same user in again unless it is asked to let the user choose.
+    // Without select_account the provider would log the same user in again.
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request, ['select_account']);
     reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
     this.pages.seeOther(reply, location);
   }
 
-  /** Ends every session of the user here. The grants of applications stay. */
+  /** Ends every session of the user here. Applications keep their grants. */
   @Post(ENDPOINTS.logoutEverywhere)
   @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
@@ -80,15 +83,15 @@ export class ExternalLogoutController {
     await this.leave(raw, reply, { id: 'flash.logged_out_everywhere' });
   }
 
-  /** Gives the browser a new cookie, stores the message under it, and logs out at the provider. */
+  /** Ends the session, stores the message under a new cookie, and redirects to the log-out of the provider. */
   private async leave(raw: FastifyRequest['raw'], reply: FastifyReply, message: FlashMessage): Promise<void> {
     const { cookie, session } = await this.sessions.findVisitor(raw.headers.cookie);
     await this.end(raw, cookie);
     const next = this.cookies.generate();
     await this.flashMessages.save(next, message);
-    const elsewhere = cookie && session ? await this.provider.logoutAddress(cookie, session) : null;
+    const providerLogout = cookie && session ? await this.provider.logoutAddress(cookie, session) : null;
     reply.header('Set-Cookie', this.cookies.set(next));
-    this.pages.seeOther(reply, elsewhere ?? ENDPOINTS.logout);
+    this.pages.seeOther(reply, providerLogout ?? ENDPOINTS.logout);
   }
 
   private async end(raw: FastifyRequest['raw'], cookie: string | null): Promise<void> {

@@ -4,7 +4,7 @@ import { html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 
-/** After a log-out. The login begins with a click, because the provider may need no page for it. */
+/** Landing page after a log-out. The next login starts with a click, because the provider may log the user in without a page. */
 export function loggedOutPage(translator: Translator, message: FlashMessage): Page {
   return {
     translator,

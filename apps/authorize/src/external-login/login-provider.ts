@@ -1,16 +1,16 @@
 import type { JWTVerifyGetKey } from 'jose';
 import type { Session } from '../session/session.store.js';
 
-/** What the login is for, in the terms of OpenID Connect Core 3.1.2.1. */
+/** Parameters of a login, in the terms of OpenID Connect Core 3.1.2.1. */
 export interface LoginStart {
-  /** 256 random bits, in base64url. It must come back with the browser. */
+  /** 256 random bits in base64url, which must come back with the browser. */
   readonly state: string;
-  /** Name of the application that requested the login; null for our own pages. */
+  /** Name of the requesting application; null for our own pages. */
   readonly application: string | null;
-  /** Of the authorization request or page that the login is for; an error's page starts again with it. */
+  /** Query of the authorization request or page to continue; an error page restarts with it. */
   readonly query: string;
   readonly prompt: readonly ('login' | 'select_account')[];
-  /** Seconds since the user last authenticated; null for any time. */
+  /** Maximum age of the user's authentication in seconds; null for any. */
   readonly maxAge: number | null;
   readonly loginHint: string | null;
   /** Languages, space-separated. */
@@ -18,34 +18,33 @@ export interface LoginStart {
 }
 
 export interface StartedLogin {
-  /** Where the browser goes. */
   readonly location: string;
-  /** Needed again when the browser returns; the browser never sees it. */
+  /** Kept in the login transaction until the browser returns; the browser never sees it. */
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** The logout tokens (OpenID Connect Back-Channel Logout 1.0 2.4) that this service accepts of the login. */
+/** Rules for the logout tokens of the login provider (OpenID Connect Back-Channel Logout 1.0 2.4). */
 export interface LogoutTokenRules {
   readonly keys: JWTVerifyGetKey;
   readonly audience: string;
   readonly algorithms: string[];
-  /** The only accepted `typ`; absent if tokens without one are accepted. */
+  /** The only accepted `typ`; undefined also accepts tokens without one. */
   readonly typ?: string;
 }
 
-/** The product's own login, to which this service sends its users. A way of logging in implements it. */
+/** The external login to which this service sends its users, implemented per login method. */
 export abstract class LoginProvider {
-  /** @throws ExternalLoginError if the provider cannot be asked */
+  /** @throws ExternalLoginError if the provider is unavailable */
   abstract start(login: LoginStart): Promise<StartedLogin>;
 
   /**
-   * Where a browser continues after it was logged out here, so that it is logged out there too.
+   * Returns the URL that logs the browser out at the provider too. Never throws, because the log-out here is done.
    *
-   * @param cookie whose session it was
-   * @returns null if the provider has no such address, or cannot be asked. Never throws: the log-out here has happened.
+   * @param cookie of the ended session
+   * @returns null if the provider has no such URL or is unavailable
    */
   abstract logoutAddress(cookie: string, session: Session): Promise<string | null>;
 
-  /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it does not answer */
+  /** @throws InvalidLogoutTokenError if the provider publishes no keys; DependencyUnavailableError if it is unavailable */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;
 }

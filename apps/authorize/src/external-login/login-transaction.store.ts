@@ -6,13 +6,13 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** A login that a browser began, and that the product's own login finishes. */
+/** A login in progress. */
 export interface LoginTransaction {
-  /** Of the authorization request that the login continues, or of the page to return to; may be empty. */
+  /** Query of the authorization request or page to continue; may be empty. */
   readonly query: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** What the way of logging in needs again when the browser returns, such as the nonce. */
+  /** Data that the login method needs in the callback, such as the nonce. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -20,24 +20,21 @@ export type ConsumedTransaction =
   | ({ readonly outcome: 'open' } & LoginTransaction)
   /** The browser has already returned with this state. */
   | { readonly outcome: 'used'; readonly query: string }
-  /** Another browser began the login, or this one has lost its cookie. Nothing changes. */
+  /** Another browser started the login, or this browser has lost its cookie. Nothing changes. */
   | { readonly outcome: 'other_browser'; readonly query: string }
   | { readonly outcome: 'unknown' };
 
-/**
- * Seconds for which a transaction is kept. Longer than its validity (external-login.service.ts): the page of an expired
- * login still knows the authorization request.
- */
+/** Retention in seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
 /**
- * Logins that one address (IPv6: one /64) and one site (IPv6: one /48) may begin in ten minutes, each counted once per KiB that
- * Redis keeps of it for an hour. Anybody may begin one: without a bound on the bytes a single machine could fill Redis. An
- * office begins one each second.
+ * Logins that one address (IPv6: /64) and one site (IPv6: /48) may start in ten minutes. A login counts once per KiB that Redis
+ * keeps for it. Anyone can start one, so without this limit a single machine could fill Redis. An office starts about one per
+ * second.
  */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
-/** Upper bound of the bytes that Redis needs for a transaction in addition to its texts. */
+/** Upper bound of what Redis needs for a transaction in addition to its texts. */
 const OVERHEAD_BYTES = 300;
 /** Seconds. */
 const STARTS_WINDOW = 10 * 60;
@@ -46,7 +43,7 @@ const STARTS_WINDOW = 10 * 60;
  * KEYS transaction counter… · ARGV browser query login ttl window cost, then one limit per counter. Stores nothing if a counter
  * would exceed its limit.
  *
- * @returns 0, or the seconds until there is room
+ * @returns 0, or the seconds until the login fits the limits
  */
 const BEGIN = `
 local cost = tonumber(ARGV[6])
@@ -63,9 +60,9 @@ return 0
 
 /**
  * KEYS transaction · ARGV browser. Reads and consumes in one step, so that only one of several concurrent callbacks gets the
- * login. Keeps the query for the others.
+ * login. Keeps the query for the other callbacks.
  *
- * @returns `{query, 1, login}`; `{query, 1, null}` if it was consumed before, `{query, 0}` for another browser, `{}` if it is unknown
+ * @returns `{query, 1, login}`; `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown
  */
 const CONSUME = `
 local found = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
@@ -76,9 +73,9 @@ return {found[2], 1, found[3]}
 `;
 
 /**
- * Login transactions in Redis, one key each, under the SHA-256 of `state`. The browser's login cookie is stored as its
- * SHA-256 too: what Redis or its backup holds continues no login. Every method throws DependencyUnavailableError if Redis
- * does not answer.
+ * Login transactions in Redis, under the SHA-256 of `state`. The login cookie is stored as its SHA-256 too, so that the
+ * contents of Redis or its backup cannot continue a login. Every method throws DependencyUnavailableError if Redis does not
+ * respond.
  */
 @Injectable()
 export class LoginTransactionStore {
@@ -94,7 +91,7 @@ export class LoginTransactionStore {
   /**
    * @param browser value of the login cookie
    * @param address of the browser
-   * @returns 0; else the address has begun too many logins, and may begin the next in so many seconds
+   * @returns 0, or the seconds until this address may start another login
    */
   async begin(
     state: string,
@@ -119,7 +116,7 @@ export class LoginTransactionStore {
     )) as number;
   }
 
-  /** @param browser value of the login cookie; null if the browser sent none */
+  /** @param browser value of the login cookie; null if absent */
   async consume(state: string, browser: string | null): Promise<ConsumedTransaction> {
     const [query, own, login] = (await this.run(
       'loginConsume',
@@ -132,13 +129,13 @@ export class LoginTransactionStore {
     return { outcome: 'open', query, ...(JSON.parse(login) as Omit<LoginTransaction, 'query'>) };
   }
 
-  /** As in the login throttle: Redis holds no plain addresses. */
+  /** An HMAC, because Redis must not hold plain addresses. */
   private counterOf(network: string): string {
     return `{login}:starts:${createHmac('sha256', this.key).update(`login:${network}`).digest('base64url')}`;
   }
 }
 
-/** One hash tag for all: a script may only use keys of one slot of a Redis Cluster. */
+/** One hash tag for all keys: a script can use keys of one Redis Cluster slot only. */
 function keyOf(state: string): string {
   return `{login}:transaction:${sha256(state)}`;
 }

@@ -4,7 +4,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { replyTo } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** The logout tokens that were carried out, by their `jti`. */
+/** Used logout tokens, by `jti`. */
 @Injectable()
 export class LogoutTokenStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}

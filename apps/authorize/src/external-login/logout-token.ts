@@ -1,17 +1,17 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { isSessionId, isSubject } from './profile-claims.js';
 
-/** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 2.4). */
+/** OpenID Connect Back-Channel Logout 1.0 2.4. */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** A valid logout token: ends one session, or every session of a user. */
+/** Claims of a valid logout token, which ends one session (`sid`) or every session of a user (`sub`). */
 export interface Logout {
   readonly jti: string;
   readonly sid: string | null;
   readonly sub: string | null;
 }
 
-/** A logout token that a check of OpenID Connect Back-Channel Logout 1.0 2.6 refuses. */
+/** A logout token that fails a check of OpenID Connect Back-Channel Logout 1.0 2.6. */
 export class InvalidLogoutTokenError extends Error {
   constructor(readonly failed: string) {
     super(`the logout token is not valid: ${failed}`);
@@ -20,20 +20,20 @@ export class InvalidLogoutTokenError extends Error {
 }
 
 /**
- * The checks of a logout token whose signature, `iss`, `aud`, `exp` and `iat` are valid (2.6, steps 4 to 7).
+ * Performs steps 4 to 7 of 2.6. The signature, `iss`, `aud`, `exp` and `iat` must already be verified.
  *
  * @throws InvalidLogoutTokenError
  */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
-  // 2.4 recommends the type logout+jwt; an explicit other one is another kind of token (RFC 8725 3.11).
+  // 2.4 recommends the type logout+jwt; any other explicit type is another kind of token (RFC 8725 3.11).
   if (header.typ !== undefined && !/^(application\/)?(logout\+jwt|jwt)$/i.test(header.typ))
     throw invalid('typ');
   if (sub !== undefined && !isSubject(sub)) throw invalid('sub');
   if (sid !== undefined && !isSessionId(sid)) throw invalid('sid');
   // Step 5: "Verify that the Logout Token contains a sub Claim, a sid Claim, or both."
   if (sub === undefined && sid === undefined) throw invalid('sub');
-  // Step 6: "Verify that the Logout Token contains an events Claim" with this member, whose value is a JSON object.
+  // Step 6: "Verify that the Logout Token contains an events Claim" with this member, a JSON object.
   if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events');
   // Step 7: "Verify that the Logout Token does not contain a nonce Claim": an ID token has one.
   if (nonce !== undefined) throw invalid('nonce');

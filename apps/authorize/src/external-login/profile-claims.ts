@@ -1,6 +1,6 @@
 import type { UserProfile } from '#database/user/user-profile.js';
 
-/** The claim that each field of a user is read from. A field without a claim is not read. */
+/** The claim for each field of a user. A field without a claim is not read. */
 export type ClaimMapping = Readonly<Partial<Record<keyof UserProfile, string>>>;
 
 /** Standard claims (OpenID Connect Core 5.1). */
@@ -31,8 +31,8 @@ export function isProfileField(name: string): name is keyof UserProfile {
 }
 
 /**
- * The profile in the claims. Null removes a value. A claim of a wrong type counts as absent; the store leaves out what it
- * does not accept.
+ * Reads a profile from claims. Null removes a value. A claim of the wrong type counts as absent, and the store drops values
+ * that it does not accept.
  */
 export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
   const fields = Object.entries(TYPES).flatMap(([field, type]) => {
@@ -48,18 +48,18 @@ export function isSubject(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-/** A `sid` (OpenID Connect Back-Channel Logout 1.0 2.1), of a length that need not be refused later. */
+/** Validates a `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). The length limit is ours. */
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 255;
 }
 
-/** Reads `email_verified` (OpenID Connect Core 5.1); undefined if the issuer does not say. */
+/** Reads `email_verified` (OpenID Connect Core 5.1); undefined if absent. */
 export function emailVerifiedOf(claims: Readonly<Record<string, unknown>>): boolean | undefined {
   const verified = claims['email_verified'];
   return verified === undefined ? undefined : verified === true;
 }
 
-/** Some providers send numbers as text. */
+/** Some providers send numbers as strings. */
 function typed(value: unknown, type: 'string' | 'number'): unknown {
   if (type === 'number' && typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value);
   return value === null || typeof value === type ? value : undefined;

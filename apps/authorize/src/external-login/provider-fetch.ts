@@ -1,12 +1,12 @@
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** Time for one answer of the provider, in milliseconds. */
+/** Timeout for one response of the provider, in milliseconds. */
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
-/** Bytes; keys and metadata of large providers have some 20 KB. */
+/** In bytes; keys and metadata of large providers take about 20 KB. */
 const MAX_BODY = 512 * 1024;
 
-/** What openid-client and jose ask `fetch` for. */
+/** The part of the `fetch` options that openid-client and jose use. */
 interface ProviderRequest {
   readonly method?: string;
   readonly headers?: Headers | Record<string, string>;
@@ -15,9 +15,9 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with a limit of time and size for the whole answer: everything that this app reads from the product's own login.
+ * `fetch` with a timeout and a size limit for the whole response. Every request to the login provider uses it.
  *
- * @throws DependencyUnavailableError also for status 429 and 5xx: a later attempt may succeed
+ * @throws DependencyUnavailableError also for status 429 and 5xx, because a retry may succeed
  */
 export async function providerFetch(
   url: string,
@@ -26,7 +26,7 @@ export async function providerFetch(
   const limit = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
   const signal = given ? AbortSignal.any([limit, given]) : limit;
   try {
-    // Redirects are not followed: they would send the client secret elsewhere.
+    // Redirects are not followed, because they could send the client secret elsewhere.
     const response = await fetch(url, {
       method,
       headers,
@@ -54,13 +54,16 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
   let length = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += part.byteLength;
-    if (length > MAX_BODY) throw unavailable(`an answer of more than ${MAX_BODY} bytes`);
+    if (length > MAX_BODY) throw unavailable(`a response of more than ${MAX_BODY} bytes`);
     parts.push(part);
   }
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Keeps the message only: the causes of fetch's errors may hold addresses with parameters. "fetch failed" hides the reason in its cause. */
+/**
+ * Keeps only the message, because the causes of fetch errors may contain URLs with parameters. "fetch failed" has its reason in
+ * the cause.
+ */
 export function unavailable(error: unknown): DependencyUnavailableError {
   if (error instanceof DependencyUnavailableError) return error;
   if (!(error instanceof Error)) return new DependencyUnavailableError('login_provider', error);

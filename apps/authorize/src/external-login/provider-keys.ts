@@ -10,8 +10,8 @@ import {
 import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetch.js';
 
 /**
- * The keys of a JWK Set at an address: cached for ten minutes, and fetched again for an unknown `kid`, at most every 30 seconds.
- * Throws DependencyUnavailableError if they are needed and cannot be fetched.
+ * Keys of a remote JWK Set: cached for ten minutes, and refetched for an unknown `kid` at most every 30 seconds. Throws
+ * DependencyUnavailableError if the keys cannot be fetched.
  */
 export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, [customFetch]: providerFetch });
@@ -26,7 +26,7 @@ export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVe
   };
 }
 
-/** Calls jose's jwtVerify. During a key rotation several keys may match; tries each. */
+/** Verifies a JWT with each matching key: during a key rotation, several keys may match. */
 export async function verifyWithAnyKey(
   jwt: string,
   keys: JWTVerifyGetKey,

@@ -3,22 +3,21 @@ import { isSessionId, isSubject } from '../external-login/profile-claims.js';
 import { verifyWithAnyKey } from '../external-login/provider-keys.js';
 import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
 
-/** Explicit typing (RFC 8725 3.11): no other JWT that the product signs with its key is a login. */
+/** Explicit typing (RFC 8725 3.11): no other JWT signed with the key of the product is a login. */
 const ASSERTION_TYPE = 'login+jwt';
 
 /** Seconds. */
 const MAX_AGE = 60;
 
-/** What the product says about the user who logged in. */
+/** The claims of a verified assertion. */
 export interface LoginAssertion {
   readonly subject: string;
-  /** The product's session (`sid`, OpenID Connect Back-Channel Logout 1.0 2.1); null if the product does not say. */
+  /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1); null if absent. */
   readonly sessionId: string | null;
   /** Seconds since the epoch. */
   readonly issuedAt: number;
-  /** When the user gave the password or the like, in seconds since the epoch; null if the product does not say. */
+  /** Time of the last authentication, in seconds since the epoch; null if absent. */
   readonly authTime: number | null;
-  /** All claims, for the profile. */
   readonly claims: JWTPayload;
 }
 
@@ -34,8 +33,8 @@ export interface AssertionOptions {
 }
 
 /**
- * Reads the challenge from an assertion without verifying it; empty if the assertion has no challenge. The challenge identifies
- * the login transaction, so that the page of a refused assertion can start the same login again.
+ * Reads the challenge without verifying the assertion; empty if absent. The challenge identifies the login transaction, so that
+ * the error page of a rejected assertion can start the same login again.
  */
 export function challengeOf(assertion: string): string {
   try {
@@ -47,12 +46,12 @@ export function challengeOf(assertion: string): string {
 }
 
 /**
- * An assertion that is not accepted. The message tells the product's developer what to correct. It has no cause: errors of
- * jose hold the claims, which must not reach a log.
+ * A rejected assertion. The message addresses the product's developer. It has no cause, because jose's errors contain the
+ * claims, which must not be logged.
  */
 export class InvalidAssertionError extends Error {
   constructor(
-    /** The claim, header parameter or property that is wrong. */
+    /** The invalid claim, header parameter or property. */
     readonly failed: string,
     rule: string,
   ) {
@@ -61,17 +60,13 @@ export class InvalidAssertionError extends Error {
   }
 }
 
-/** Verifies the JWT that the product's login returns: signature, type, issuer, audience and time. */
 export class AssertionVerifier {
   constructor(
     private readonly keys: ProductKeys,
     private readonly options: AssertionOptions,
   ) {}
 
-  /**
-   * @param challenge that the assertion must answer
-   * @throws InvalidAssertionError; DependencyUnavailableError if the product's keys cannot be fetched
-   */
+  /** @throws InvalidAssertionError; DependencyUnavailableError if the keys of the product cannot be fetched */
   async verify(assertion: string, challenge: string): Promise<LoginAssertion> {
     const { issuer, audience, clockSkew, clock } = this.options;
     const payload = await signedClaims(assertion, this.keys, {
@@ -83,7 +78,7 @@ export class AssertionVerifier {
       clockTolerance: clockSkew,
       currentDate: new Date(clock()),
     });
-    // Another audience of the same assertion could pass it on to us.
+    // Any other audience of the same assertion could replay it here.
     if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
     if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
     const { sub, sid, iat = 0, auth_time: authTime = null } = payload;
@@ -95,15 +90,14 @@ export class AssertionVerifier {
   }
 }
 
-/** What the product's developer must correct, by the claim or header parameter. */
 const RULES = {
   typ: `its header must have the typ ${ASSERTION_TYPE}`,
   iss: 'its iss must be the origin of LOGIN_URL',
-  aud: 'its aud must be AUTH_URL, and nothing else',
-  iat: `its iat must be a time in the last ${MAX_AGE} seconds: sign it when you send the browser back, with the right time`,
+  aud: 'its aud must be AUTH_URL only',
+  iat: `its iat must be a time in the last ${MAX_AGE} seconds: sign it when you send the browser back, with the correct time`,
   exp: 'it has expired',
   nbf: 'its nbf is in the future',
-  challenge: 'its challenge must be the one that came with the browser, unchanged',
+  challenge: 'its challenge must equal the challenge parameter of the redirect to LOGIN_URL',
   sub: 'its sub must be the user’s id: 1 to 255 printable ASCII characters',
   sid: 'its sid must be the id of your session: text of 1 to 255 characters',
   auth_time: 'its auth_time must be a number of seconds since 1970, and not after its iat',
@@ -114,11 +108,11 @@ async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOp
     const { payload } = await verifyWithAnyKey(jwt, keys, options);
     return payload;
   } catch (error) {
-    throw error instanceof errors.JOSEError ? refusal(error) : error;
+    throw error instanceof errors.JOSEError ? invalidAssertion(error) : error;
   }
 }
 
-function refusal(error: errors.JOSEError): InvalidAssertionError {
+function invalidAssertion(error: errors.JOSEError): InvalidAssertionError {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim } = error;
     return new InvalidAssertionError(claim, RULES[claim as keyof typeof RULES]);
@@ -128,7 +122,7 @@ function refusal(error: errors.JOSEError): InvalidAssertionError {
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
     return new InvalidAssertionError(
       'signature',
-      'its signature is not by a key of LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
+      'its signature does not match any key in LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
     );
   return new InvalidAssertionError('format', 'it is not a signed JWT');
 }

@@ -19,10 +19,10 @@ import { HandOverLoginService } from './hand-over-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
 import { HAND_OVER_OPERATION, LOGIN_KEYS_OPERATION, LOGIN_RETURN_OPERATION } from '../login/login.openapi.js';
 
-/** Characters; a profile needs about a thousand. */
+/** Maximum length in characters; a profile needs about a thousand. */
 const MAX_ASSERTION = 16_000;
 
-/** Where browsers return from the product's login page. */
+/** Callback of the product's login page. */
 @Controller()
 export class HandOverLoginController {
   constructor(
@@ -35,7 +35,6 @@ export class HandOverLoginController {
     private readonly pages: PageResponder,
   ) {}
 
-  /** The keys with which the product verifies challenges. */
   @Get(ENDPOINTS.loginKeys)
   @ApiOperation(LOGIN_KEYS_OPERATION)
   @Header('Content-Type', 'application/jwk-set+json')
@@ -44,8 +43,8 @@ export class HandOverLoginController {
   }
 
   /**
-   * The login, by a form (OAuth 2.0 Form Post Response Mode 2): an assertion in a URL would be in histories, logs and
-   * referrers. No CSRF token: the challenge in the assertion was made for this browser.
+   * Receives the login as a form (OAuth 2.0 Form Post Response Mode 2): an assertion in a URL would end up in histories, logs
+   * and referrers. It needs no CSRF token, because the challenge in the assertion is bound to this browser.
    */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(HAND_OVER_OPERATION)
@@ -58,11 +57,11 @@ export class HandOverLoginController {
     if (typeof assertion !== 'string' || assertion === '' || assertion.length > MAX_ASSERTION)
       throw new ExternalLoginError(
         'login_answer',
-        `the form must have one field 'assertion', of at most ${MAX_ASSERTION} characters`,
+        `the form must have one 'assertion' field of at most ${MAX_ASSERTION} characters`,
         '',
         { detail: { failed: 'form' } },
       );
-    // A form of another site brings no SameSite=Lax cookie. The same form of our own page does.
+    // Browsers omit SameSite=Lax cookies from the form of another site, but send them with the same form from our own page.
     if (this.loginCookie.read(headers.cookie) === null && fields[REPEATED_FIELD] === undefined)
       return this.pages.page(reply, 200, handOverPage(this.language.translatorFor({ headers }), assertion));
     const { location, cookies, userId } = await this.logins.finish(headers.cookie, assertion);
@@ -75,17 +74,17 @@ export class HandOverLoginController {
     this.pages.seeOther(reply, location);
   }
 
-  /** The user does not want to log in. The application learns it, as after Cancel on the consent page (RFC 6749 4.1.2.1). */
+  /** Reports the cancelled login to the application, like Cancel on the consent page (RFC 6749 4.1.2.1). */
   @Get(ENDPOINTS.loginCallback)
   @ApiOperation(LOGIN_RETURN_OPERATION)
   async cancel(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const parameters = new URLSearchParams(rawQuery(url));
-    // The page of an error here offers this address.
+    // The error page links to this URL.
     if (parameters.size === 0) return this.pages.seeOther(reply, ENDPOINTS.account);
     if (parameters.get('error') !== 'access_denied')
       throw new ExternalLoginError(
         'login_answer',
-        'a login must be returned by a form (POST); by a link only error=access_denied with the challenge',
+        'return a login with a form (POST); a link may only carry error=access_denied and the challenge',
         '',
         { detail: { failed: 'method' } },
       );

@@ -21,7 +21,7 @@ import { HandOverProvider } from './hand-over.provider.js';
 import { LoginChallenges } from './login-challenge.js';
 import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
-/** The login at the product's own login page, which hands the user over to us (docs/login.md). */
+/** Login at the product's own login page, which returns the user with a signed JWT (docs/login.md). */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
   controllers: [

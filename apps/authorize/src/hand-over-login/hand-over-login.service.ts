@@ -16,7 +16,7 @@ import {
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
 
-/** The standard claims, and for the other fields the names of `/v2/me`. */
+/** The standard claims, and the field names of `/v2/me` for the others. */
 const CLAIMS: ClaimMapping = {
   ...STANDARD_CLAIMS,
   locale: 'locale',
@@ -27,7 +27,6 @@ const CLAIMS: ClaimMapping = {
   organizationId: 'organizationId',
 };
 
-/** Ends the login that the product's login page finished or cancelled. */
 @Injectable()
 export class HandOverLoginService {
   constructor(
@@ -38,11 +37,10 @@ export class HandOverLoginService {
   ) {}
 
   /**
-   * Logs in the user whom the product names. The challenge is consumed first, in one atomic step: of simultaneous returns one
-   * begins a session, and an assertion that is refused cannot be tried again with other claims.
+   * Logs in the user of an assertion. Consumes the challenge first, atomically: of concurrent callbacks one starts a session,
+   * and a rejected assertion cannot be retried with other claims.
    *
-   * @param assertion the JWT, unverified
-   * @throws ExternalLoginError; its page starts again with the same authorization request
+   * @throws ExternalLoginError, whose page restarts the same authorization request
    */
   async finish(cookieHeader: string | undefined, assertion: string): Promise<FinishedLogin> {
     const challenge = challengeOf(assertion);
@@ -63,11 +61,7 @@ export class HandOverLoginService {
     });
   }
 
-  /**
-   * Ends the login of a user who does not want to log in.
-   *
-   * @returns the query of what waits for the login, and false if the login was finished before
-   */
+  /** @returns the query to continue with, and false if the login was already finished */
   async cancel(
     cookieHeader: string | undefined,
     challenge: unknown,
@@ -80,7 +74,7 @@ export class HandOverLoginService {
   private async issued(challenge: unknown): Promise<IssuedChallenge> {
     const issued = await this.challenges.verify(challenge);
     if (issued) return issued;
-    throw refused('the challenge is not one of this service', 'challenge', '');
+    throw invalidAnswer('the challenge was not issued by this service', 'challenge', '');
   }
 
   private async verify(
@@ -94,14 +88,14 @@ export class HandOverLoginService {
       this.checkAuthTime(verified, issued);
       return verified;
     } catch (error) {
-      if (error instanceof InvalidAssertionError) throw refused(error.message, error.failed, query);
+      if (error instanceof InvalidAssertionError) throw invalidAnswer(error.message, error.failed, query);
       throw duringLogin(error, query);
     }
   }
 
   /**
-   * OpenID Connect Core 3.1.2.1: with prompt=login, and beyond max_age, the user must authenticate again. What was asked is
-   * in the challenge, which only we can sign.
+   * OpenID Connect Core 3.1.2.1: with prompt=login, and beyond max_age, the user must authenticate again. Both are in the
+   * challenge, which only this service can sign.
    */
   private checkAuthTime(
     { authTime, issuedAt }: LoginAssertion,
@@ -112,11 +106,11 @@ export class HandOverLoginService {
     if (authTime === null || authTime < since - this.configuration.CLOCK_SKEW)
       throw new InvalidAssertionError(
         'auth_time',
-        'the challenge asks for a new login (prompt or max_age), and its auth_time does not prove one',
+        'the challenge requires a new authentication (prompt or max_age), and its auth_time does not prove one',
       );
   }
 }
 
-function refused(description: string, failed: string, query: string): ExternalLoginError {
+function invalidAnswer(description: string, failed: string, query: string): ExternalLoginError {
   return new ExternalLoginError('login_answer', description, query, { detail: { failed } });
 }

@@ -3,18 +3,17 @@ import { html } from '../ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 
-/** Marks the form of our own page. */
 export const REPEATED_FIELD = 'repeated';
 
 /**
- * Sends the product's form again, from this site, so that the browser adds its SameSite=Lax cookies. Only for a product on
- * another site than this service. Our script does it at once; without JavaScript the user does.
+ * Resubmits the product's form from this site, so that the browser adds its SameSite=Lax cookies. Needed only if the product is
+ * on another site. The script submits it immediately; without JavaScript, the user does.
  */
 export function handOverPage(translator: Translator, assertion: string): Page {
   return {
     translator,
     title: translator.text('login.title'),
-    // With earlier consent this form leads to the application without another page.
+    // With earlier consent, this form redirects to the application without another page.
     formTargets: ['https:', 'http:'],
     script: true,
     content: html`

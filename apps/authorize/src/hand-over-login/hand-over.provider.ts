@@ -9,7 +9,7 @@ import {
 import { LoginChallenges } from './login-challenge.js';
 import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
 
-/** Sends browsers to LOGIN_URL, with a challenge. */
+/** Redirects browsers to LOGIN_URL with a challenge. */
 @Injectable()
 export class HandOverProvider extends LoginProvider {
   constructor(
@@ -20,7 +20,7 @@ export class HandOverProvider extends LoginProvider {
     super();
   }
 
-  /** The address to return to is not among the parameters: a product that believed it could be led anywhere. */
+  /** The return URL is not a parameter: a product that trusted it would be an open redirector. */
   async start({
     state,
     application,
@@ -42,12 +42,12 @@ export class HandOverProvider extends LoginProvider {
     return { location: location.href, details: {} };
   }
 
-  /** The product has no address for it: the user stays logged in there, and the page after the log-out is ours. */
+  /** The product has no log-out URL: the user stays logged in there. */
   logoutAddress(): Promise<null> {
     return Promise.resolve(null);
   }
 
-  /** Explicit typing (RFC 8725 3.11): the product signs its assertions with the same keys. */
+  /** Explicit typing (RFC 8725 3.11): assertions are signed with the same keys. */
   logoutTokenRules(): Promise<LogoutTokenRules> {
     const { AUTH_URL: audience } = this.configuration;
     return Promise.resolve({ keys: this.keys, audience, algorithms: PRODUCT_ALGORITHMS, typ: 'logout+jwt' });

@@ -1,21 +1,21 @@
 import { createPrivateKey, createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { compactVerify, type CompactJWSHeaderParameters, errors, type JWK, SignJWT } from 'jose';
 
-/** Explicit typing (RFC 8725 3.11): the product cannot take another JWT of ours for a challenge. */
+/** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';
 
-/** Longer than any that we issue. */
+/** Maximum length in characters, above any challenge that we issue. */
 const MAX_CHALLENGE = 4_000;
 
-/** What a challenge says. The product may read all of it; `undefined` is left out. */
+/** Claims of a challenge, all of them readable by the product. Undefined claims are omitted. */
 export interface ChallengeClaims {
-  /** Id of the login transaction, single use. */
+  /** Id of the login transaction; single use. */
   readonly jti: string;
-  /** The application that the user continues to. */
+  /** Name of the requesting application. */
   readonly client_name?: string | undefined;
   /** `login` or `select_account` or both (OpenID Connect Core 3.1.2.1). */
   readonly prompt?: string | undefined;
-  /** Seconds since the user last gave the password or the like. */
+  /** Maximum age of the user's authentication, in seconds. */
   readonly max_age?: number | undefined;
   readonly login_hint?: string | undefined;
   /** Space-separated. */
@@ -32,7 +32,7 @@ export interface ChallengeOptions {
   readonly issuer: string;
   /** The origin of LOGIN_URL. */
   readonly audience: string;
-  /** Seconds for which a challenge can be answered. */
+  /** In seconds. */
   readonly lifetime: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -45,13 +45,13 @@ interface SigningKey {
 }
 
 /**
- * The challenges that we send to the product's login: JWTs signed with Ed25519. The product can verify them with `jwks`, and
- * so knows that the names that it shows are ours. We verify them when they come back, so that a made-up one costs no I/O.
+ * Challenges for the product's login page: JWTs signed with Ed25519. The product can verify them with `jwks`, and so trust the
+ * names that it shows. They are verified on return, so that a forged challenge costs no I/O.
  */
 export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
-  /** @param seeds 32 bytes each; the first signs, all verify */
+  /** @param seeds 32 bytes each; the first one signs, all verify */
   constructor(
     seeds: readonly Buffer[],
     private readonly options: ChallengeOptions,
@@ -75,10 +75,10 @@ export class LoginChallenges {
   }
 
   /**
-   * The claims of a challenge that we issued. Only we sign with these keys, and nothing but challenges. Whether it has expired
-   * or was answered before is known by its transaction, which can also tell how to start again.
+   * Returns the claims of a challenge that this service issued; the keys sign nothing else. Its transaction determines whether
+   * it has expired or was used, and how to start again.
    *
-   * @returns null if we did not issue it
+   * @returns null if this service did not issue it
    */
   async verify(challenge: unknown): Promise<IssuedChallenge | null> {
     if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;
@@ -91,7 +91,7 @@ export class LoginChallenges {
     }
   }
 
-  /** The public keys, for the product (RFC 7517 5). */
+  /** Public keys (RFC 7517 5). */
   get jwks(): { readonly keys: readonly JWK[] } {
     return {
       keys: this.keys.map(({ kid, publicKey }) => ({
@@ -110,7 +110,7 @@ export class LoginChallenges {
   };
 }
 
-/** An Ed25519 private key is 32 random bytes; this is what its DER has before them (RFC 8410 7). */
+/** An Ed25519 private key is 32 random bytes after this DER prefix (RFC 8410 7). */
 const DER_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function signingKey(seed: Buffer): SigningKey {

@@ -2,22 +2,21 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ValidateBy } from 'class-validator';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 
-/** Finds the key that signed a JWT of the product. Throws jose's JWKS error if no key matches, or several do. */
+/** Finds the key of a JWT signed by the product. Throws a JWKS error of jose unless exactly one key matches. */
 export type ProductKeys = JWTVerifyGetKey;
 
-/** Injection token of the keys. */
 export const PRODUCT_KEYS = Symbol('keys of the product');
 
-/** RFC 8725 3.1: only these algorithms. Ed25519 is the name that RFC 9864 gives to EdDSA with that curve. */
+/** RFC 8725 3.1: only these algorithms. Ed25519 is the name in RFC 9864 for EdDSA with that curve. */
 export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /**
- * Reads LOGIN_PUBLIC_KEY: one or more PEM blocks (SPKI), a JWK, or a JWK Set. Line ends of PEM may be written as `\n`,
- * because many environment files have no multi-line values.
+ * Reads LOGIN_PUBLIC_KEY: PEM blocks (SPKI), a JWK, or a JWK Set. PEM line ends may be written as `\n`, because many
+ * environment files do not support multi-line values.
  *
- * @throws Error that says what is wrong and does not repeat the text
+ * @throws Error that does not repeat the text, which may be a secret
  */
 export function readPublicKeys(text: string): JWK[] {
   const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
@@ -25,7 +24,7 @@ export function readPublicKeys(text: string): JWK[] {
   return keys.map(publicJwk);
 }
 
-/** The rule of LOGIN_PUBLIC_KEY; empty for none. */
+/** Validates LOGIN_PUBLIC_KEY, which may be empty. */
 export function PublicKeysVariable(): PropertyDecorator {
   const problem = (value: unknown): string | null => {
     try {
@@ -76,7 +75,7 @@ function keyObject(input: Parameters<typeof createPublicKey>[0]): KeyObject {
   }
 }
 
-/** The members that make up the key and no others, so that a `kid` or `alg` cannot keep it from being tried. */
+/** Keeps only the members of the key itself, so that no `kid` or `alg` excludes it. */
 function publicJwk(key: KeyObject): JWK {
   const isEd25519 = key.asymmetricKeyType === 'ed25519';
   if (!isEd25519 && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
@@ -84,7 +83,7 @@ function publicJwk(key: KeyObject): JWK {
   return key.export({ format: 'jwk' });
 }
 
-/** The keys of LOGIN_PUBLIC_KEY. Each that fits the algorithm is tried, whatever `kid` an assertion has. */
+/** Keys of LOGIN_PUBLIC_KEY. Matches by algorithm only, whatever `kid` an assertion has. */
 export function configuredKeys(text: string): ProductKeys {
   const keys = createLocalJWKSet({ keys: readPublicKeys(text) });
   return ({ alg }, token) => keys({ alg }, token);

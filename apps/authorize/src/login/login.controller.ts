@@ -37,7 +37,7 @@ export class LoginController {
     const { cookie: known, session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // Unless a request needs the login, the next page checks whether the session is still valid.
+    // Unless the request needs a login, the next page checks that the session is still valid.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const cookie = known ?? this.cookies.generate();
     if (known === null) reply.header('Set-Cookie', this.cookies.set(cookie));
@@ -66,7 +66,7 @@ export class LoginController {
     addLogContext(raw, result.detail);
     const { status, problem, retryAfter } = result;
     if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
-    // The next attempt may redirect to the application at once, which the page's policy must allow.
+    // The page's policy must allow the redirect of a successful next attempt.
     const request = await this.requests.validateOrNull(query, null);
     const translator = this.translatorFor(headers, query, request);
     const cookie = this.cookies.read(headers.cookie) ?? this.cookies.generate();

@@ -11,7 +11,6 @@ import { DeviceCookie } from './throttle/device-cookie.js';
 import { LoginThrottle } from './throttle/login-throttle.service.js';
 import { ThrottleStore } from './throttle/throttle.store.js';
 
-/** The login by password, the throttle that slows down password guessing, and logging out. */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
   controllers: [LoginController, LogoutController],

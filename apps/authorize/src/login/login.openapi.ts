@@ -2,18 +2,17 @@ import { json, type OperationDescription } from '#openapi/operation.js';
 import { OAuthErrorBody } from '#openapi/oauth-errors.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
-// Each way of logging in has controllers of its own at the same paths: by password, at an OpenID provider, or by the product's
-// hand-over. Only the paths of the configured one exist.
+// Each login method has its own controllers at the same paths; only the paths of the configured method exist.
 
 export const LOGIN_OPERATION: OperationDescription = {
   id: 'login',
   tag: 'Pages',
-  summary: 'The login',
+  summary: 'The login page',
   description:
-    "The query is the authorization request to continue, if there is one. If users log in at the product, this leads to the product's login.",
+    "The query is the authorization request to continue, if any. Redirects to the product's login if users log in there.",
   responses: {
     200: page('The login page.'),
-    303: seeOther("On, if somebody is logged in; or to the product's login."),
+    303: seeOther("To the next page if a user is logged in; or to the product's login."),
     ...errorPages(400, 403),
   },
 };
@@ -21,31 +20,31 @@ export const LOGIN_OPERATION: OperationDescription = {
 export const SUBMIT_LOGIN_OPERATION: OperationDescription = {
   id: 'submitLogin',
   tag: 'Pages',
-  summary: 'The form of the login page',
+  summary: 'Submits the login page',
   form: formOf({ ...CSRF_TOKEN, username: 'Username or email address.', password: 'The password.' }, []),
-  responses: { 303: seeOther('On, with the session.'), ...formErrors(401) },
+  responses: { 303: seeOther('To the next page, with the session.'), ...formErrors(401) },
 };
 
 export const LOGIN_RETURN_OPERATION: OperationDescription = {
   id: 'loginReturn',
   tag: 'Pages',
-  summary: "The way back from the product's login",
+  summary: "Callback of the product's login",
   description:
-    'The answer of an OpenID provider (OpenID Connect Core 3.1.2.5, 3.1.2.6); or, after a hand-over, the user who cancelled (`error=access_denied` with `challenge`).',
-  responses: { 303: seeOther('On, with the session.'), ...errorPages(400, 403) },
+    'The response of an OpenID provider (OpenID Connect Core 3.1.2.5, 3.1.2.6); or, for a login by signed JWT, a cancelled login (`error=access_denied` with `challenge`).',
+  responses: { 303: seeOther('To the next page, with the session.'), ...errorPages(400, 403) },
 };
 
 export const HAND_OVER_OPERATION: OperationDescription = {
   id: 'handOver',
   tag: 'Pages',
-  summary: 'The user whom the product hands over',
-  description: 'Only if users log in by hand-over (docs/login.md).',
-  form: formOf({ assertion: 'JWT of the product.', repeated: '`yes` if our own page sends it.' }, [
+  summary: 'Receives a login of the product as a signed JWT',
+  description: 'Only if users log in by signed JWT (docs/login.md).',
+  form: formOf({ assertion: 'JWT of the product.', repeated: '`yes` if our own page resubmits the form.' }, [
     'assertion',
   ]),
   responses: {
-    200: page('Sends the form again, so that the browser adds the cookies of this site.'),
-    303: seeOther('On, with the session.'),
+    200: page('Resubmits the form, so that the browser adds the cookies of this site.'),
+    303: seeOther('To the next page, with the session.'),
     ...formErrors(),
   },
 };
@@ -54,7 +53,7 @@ export const LOGIN_KEYS_OPERATION: OperationDescription = {
   id: 'loginKeys',
   tag: 'Metadata',
   summary: 'The keys that sign login challenges',
-  description: 'RFC 7517 5. Only if users log in by hand-over.',
+  description: 'RFC 7517 5. Only if users log in by signed JWT.',
   responses: {
     200: {
       description: 'The keys.',
@@ -77,15 +76,15 @@ export const BACK_CHANNEL_LOGOUT_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Ends the sessions that a logout token names',
   description:
-    'OpenID Connect Back-Channel Logout 1.0 2.5. The server of the OpenID provider, or of the product that hands users over, calls it. Only if users log in there.',
+    'OpenID Connect Back-Channel Logout 1.0 2.5. Called by the server of the OpenID provider or product where users log in.',
   form: formOf({ logout_token: 'JWT of the provider or product.' }),
   responses: {
-    200: { description: 'The sessions are ended.' },
+    200: { description: 'The sessions have ended.' },
     ...errorPages(413, 415),
     ...Object.fromEntries(
       [400, 500, 503].map((status) => [
         status,
-        { description: 'Nothing is ended.', content: json(OAuthErrorBody) },
+        { description: 'No session has ended.', content: json(OAuthErrorBody) },
       ]),
     ),
   },
@@ -94,11 +93,11 @@ export const BACK_CHANNEL_LOGOUT_OPERATION: OperationDescription = {
 export const LOGGED_OUT_OPERATION: OperationDescription = {
   id: 'loggedOut',
   tag: 'Pages',
-  summary: 'Where the browser is after a log-out',
+  summary: 'Landing page after a log-out',
   description: 'Only if users log in at the product.',
   responses: {
-    200: page('Says that the user is logged out.'),
-    303: seeOther('To the account, if somebody is logged in.'),
+    200: page('Confirms the log-out.'),
+    303: seeOther('To the account page, if a user is logged in.'),
     ...errorPages(),
   },
 };
@@ -107,18 +106,18 @@ export const LOGOUT_OPERATION: OperationDescription = {
   id: 'logout',
   tag: 'Pages',
   summary: 'Logs out',
-  description: 'With an authorization request in the query, the login then continues it.',
+  description: 'With an authorization request in the query, a new login continues it.',
   security: SESSION,
   form: formOf(CSRF_TOKEN),
-  responses: { 303: seeOther('To the login, or to the log-out of the product.'), ...formErrors() },
+  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
 };
 
 export const LOGOUT_EVERYWHERE_OPERATION: OperationDescription = {
   id: 'logoutEverywhere',
   tag: 'Pages',
   summary: 'Ends every session of the user',
-  description: 'The grants of applications stay.',
+  description: 'Applications keep their grants.',
   security: SESSION,
   form: formOf(CSRF_TOKEN),
-  responses: { 303: seeOther('To the login, or to the log-out of the product.'), ...formErrors() },
+  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
 };

@@ -13,15 +13,14 @@ import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 export interface LoginForm {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Of the authorization request that the login continues; may be empty. */
+  /** Query of the authorization request to continue; may be empty. */
   readonly query: string;
-  /** The authorization request, if the query contains a valid one. A user in it must confirm the password. */
+  /** Null if the query contains no valid request. If it has a user, that user must confirm the password. */
   readonly request: ValidatedRequest | null;
-  /** What the user typed, or the login_hint. A password is never shown again. */
+  /** The submitted user name, or the login_hint. The password is never shown again. */
   readonly username?: string;
-  /** Why the last attempt failed. */
   readonly problem?: LoginProblem;
-  /** What the user has just done; it takes the focus. */
+  /** Takes the focus. */
   readonly flash?: FlashMessage | null;
 }
 
@@ -34,7 +33,7 @@ export function loginPage(form: LoginForm): Page {
   return {
     translator,
     title: translator.text(problem === undefined ? 'login.title' : 'login.error_title'),
-    // With earlier consent this form leads to the application without another page.
+    // With earlier consent, this form redirects to the application without another page.
     formTargets: request === null ? [] : formTargets(request.redirectUri),
     script: true,
     content: html`
@@ -78,7 +77,7 @@ export function loginPage(form: LoginForm): Page {
   };
 }
 
-/** Whether the login is this user's: the application may hint at another (login_hint, OpenID Connect Core 3.1.2.1). */
+/** The application may hint at another user (login_hint, OpenID Connect Core 3.1.2.1). */
 function isNamed({ email, username }: User, login: string): boolean {
   return [email, username].some((name) => name.toLowerCase() === login.toLowerCase());
 }

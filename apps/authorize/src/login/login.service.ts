@@ -10,16 +10,15 @@ import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import { type Attempt, LoginThrottle, type Throttled } from './throttle/login-throttle.service.js';
 
-/** Longest accepted values, in characters. An e-mail address has 254 at most (RFC 5321 4.5.3.1.3). */
+/** Maximum lengths in characters. An e-mail address has at most 254 (RFC 5321 4.5.3.1.3). */
 export const LOGIN_LIMITS = { username: 254, password: 256 } as const;
 
-/** A message for the user. */
 export interface LoginProblem {
   readonly id: Extract<MessageId, `login.problem.${string}`>;
   readonly values?: Readonly<Record<string, number>>;
 }
 
-/** A failed login: the message for the user, and the detail for the log. */
+/** `problem` is for the user, `detail` for the log. */
 export interface LoginRefusal {
   readonly status: 400 | 401 | 403 | 429;
   readonly problem: LoginProblem;
@@ -28,19 +27,17 @@ export interface LoginRefusal {
   readonly detail: ErrorDetail;
 }
 
-/** A new session. */
 export interface LoginSuccess {
   readonly user: User;
-  /** The Set-Cookie headers. */
+  /** Set-Cookie headers. */
   readonly cookies: readonly string[];
 }
 
-/** Where a login comes from, and what it is for. */
 export interface LoginContext {
   readonly address: string | undefined;
   /** The Cookie header. */
   readonly cookies: string | undefined;
-  /** Of the authorization request that the login continues. */
+  /** Query of the authorization request to continue. */
   readonly query: string;
 }
 
@@ -49,7 +46,6 @@ interface VerifiedPassword {
   readonly attempt: Attempt;
 }
 
-/** Verifies user name and password, and begins the session. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -63,8 +59,8 @@ export class LoginService {
   ) {}
 
   /**
-   * Costs one Redis round trip before the password is verified, and one after it for a successful login. A throttled
-   * attempt costs one script only.
+   * Costs one Redis round trip before the password is verified, and one after a successful login. A throttled attempt costs a
+   * single script.
    */
   async logIn(fields: FormFields, context: LoginContext): Promise<LoginSuccess | LoginRefusal> {
     const result = await this.verify(fields, context);
@@ -87,8 +83,8 @@ export class LoginService {
   }
 
   /**
-   * An unknown user, a wrong password and a disabled user's wrong password get the same answer after the same time. Only
-   * the right password reveals that an account is disabled.
+   * Responds the same way, after the same time, to an unknown user, a wrong password, and a wrong password of a disabled user.
+   * Only the correct password reveals that an account is disabled.
    */
   private async verify(
     { username, password }: FormFields,
@@ -100,7 +96,7 @@ export class LoginService {
       return badRequest({ id: 'login.problem.username_long', values: { max: LOGIN_LIMITS.username } });
     if (password.length > LOGIN_LIMITS.password)
       return badRequest({ id: 'login.problem.password_long', values: { max: LOGIN_LIMITS.password } });
-    // Before the account is looked up: the time of a refusal must not reveal whether the account exists.
+    // Before the account lookup, so that the time of a rejection does not reveal whether the account exists.
     const device = this.devices.recognise(cookies, username);
     const counted = await this.throttle.count(username, address, device);
     if (counted.outcome === 'refused') return throttled(counted);
@@ -109,7 +105,7 @@ export class LoginService {
       const account = await this.users.credentialsOf(username.trim());
       const { user } = account;
       if (user && attempt.outcome === 'device' && device && !this.devices.isOf(device, user)) {
-        // The name now belongs to another user, who does not know this device.
+        // The name now belongs to another user, to whom this device is unknown.
         const recounted = await this.throttle.count(username, address, null);
         if (recounted.outcome === 'refused') return throttled(recounted);
         attempt = recounted;
@@ -117,7 +113,7 @@ export class LoginService {
       const matches = await this.passwords.verify(password, account, attempt.outcome === 'device');
       if (user && matches && !user.disabled) return { user, attempt };
       if (user && matches) return await this.disabled(user, attempt);
-      // Without the user name: people type their password there.
+      // The user name is not logged, because people accidentally type their password there.
       const detail: ErrorDetail = user ? { check: 'password', user_id: user.id } : { check: 'user' };
       return { status: 401, problem: { id: 'login.problem.wrong' }, detail };
     } catch (error) {
@@ -133,7 +129,7 @@ export class LoginService {
   }
 }
 
-/** The same message for every counter: which one refused would reveal the attempts of others. */
+/** Same message for every counter: naming the counter would reveal the attempts of others. */
 function throttled({ counter, seconds }: Throttled): LoginRefusal {
   return {
     status: 429,

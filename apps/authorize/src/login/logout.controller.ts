@@ -13,7 +13,6 @@ import type { FlashMessage } from '../ui/components.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './login.openapi.js';
 
-/** Logs out, and leads to the login page. */
 @Controller()
 export class LogoutController {
   constructor(
@@ -24,7 +23,7 @@ export class LogoutController {
     private readonly pages: PageResponder,
   ) {}
 
-  /** Logs out. With an authorization request in the query, the login then continues it, for example as another user. */
+  /** With an authorization request in the query, a new login continues it, for example as another user. */
   @Post(ENDPOINTS.logout)
   @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout')
@@ -38,7 +37,7 @@ export class LogoutController {
     this.pages.seeOther(reply, withQuery(ENDPOINTS.login, query));
   }
 
-  /** Ends every session of the user. The grants of applications stay. */
+  /** Ends every session of the user. Applications keep their grants. */
   @Post(ENDPOINTS.logoutEverywhere)
   @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
@@ -48,12 +47,12 @@ export class LogoutController {
     await this.users.endSessions(account.user.id);
     addLogContext(raw, { user_id: account.user.id, outcome: 'logged out everywhere' });
     addAuditEvent(raw, 'login.ended');
-    // The new session generation has already invalidated it; this only frees the memory of Redis.
+    // The new session generation has invalidated the session; this only frees memory in Redis.
     await this.sessions.end(account.cookie);
     await this.redirectToLogin(reply, { id: 'flash.logged_out_everywhere' });
   }
 
-  /** Gives the browser a new cookie, as the login page would, and stores the message under it. */
+  /** Stores the message under a new cookie, like the one the login page would set. */
   private async redirectToLogin(reply: FastifyReply, message: FlashMessage): Promise<void> {
     const cookie = this.cookies.generate();
     await this.flashMessages.save(cookie, message);

@@ -3,7 +3,7 @@ import { hashPassword, needsRehash, verifyPassword } from '#database/user/passwo
 import { type Credentials, UserStore } from '#database/user/user.store.js';
 import { PasswordGate } from './password-gate.js';
 
-/** Verifies passwords, and replaces hashes that the product brought by our own. */
+/** Verifies passwords, and rehashes those imported from the product. */
 @Injectable()
 export class PasswordService {
   private readonly logger = new Logger(PasswordService.name);
@@ -14,7 +14,7 @@ export class PasswordService {
   ) {}
 
   /**
-   * @param known whether the account logged in on this device earlier
+   * @param known the account logged in on this device before
    * @throws OAuthError temporarily_unavailable (503) if too many passwords are being verified
    */
   async verify(
@@ -29,15 +29,18 @@ export class PasswordService {
     return true;
   }
 
-  /** One statement, which changes nothing if the password was changed meanwhile. A failure leaves the rehash to the next login. */
+  /**
+   * A single statement, which changes nothing if the password was changed concurrently. After a failure, the next login
+   * retries.
+   */
   private async rehash(userId: number, password: string, verified: string): Promise<void> {
     try {
       const replacement = await this.gate.run(() => hashPassword(password), true);
       await this.users.replacePasswordHash(userId, verified, replacement);
     } catch (error) {
-      // Its message only: a failed statement carries its parameters.
+      // Only the message, because a failed statement carries its parameters.
       const reason = error instanceof Error ? error.message : String(error);
-      this.logger.warn({ user_id: userId, reason, msg: 'the password hash could not be replaced' });
+      this.logger.warn({ user_id: userId, reason, msg: 'could not replace the password hash' });
     }
   }
 }

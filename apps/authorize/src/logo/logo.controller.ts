@@ -6,7 +6,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { LogoService } from './logo.service.js';
 import { LOGO_OPERATION } from '../ui/page.openapi.js';
 
-/** Serves the logos of applications, so that no third party learns who visits a page. */
+/** Serves the logos of applications from this origin, so that no third party learns who visits a page. */
 @Controller(ENDPOINTS.logos)
 export class LogoController {
   constructor(private readonly logos: LogoService) {}
@@ -15,9 +15,9 @@ export class LogoController {
   @ApiOperation(LOGO_OPERATION)
   async logo(@Param('digest') digest: string, @Res() reply: FastifyReply): Promise<void> {
     const logo = await this.logos.find(digest);
-    if (!logo) throw new OAuthError('not_found', 404, 'there is no such image');
+    if (!logo) throw new OAuthError('not_found', 404, 'image not found');
     void reply
-      // Defence in depth, if the image is opened as a document and a browser takes it for another type.
+      // Defence in depth, in case the image is opened as a document and the browser guesses another type.
       .header('Content-Security-Policy', "default-src 'none'; sandbox")
       .type(logo.mediaType)
       .send(logo.image);

@@ -3,28 +3,27 @@ import { LRUCache } from 'lru-cache';
 import { type ClientLogo, isLogoDigest } from '#database/client/client.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 
-/** At 12 KiB each, at most 2.4 MiB. */
+/** At most 2.4 MiB, at 12 KiB each. */
 const CACHED_LOGOS = 200;
-/** How long a removed image may still be served. */
+/** A removed image may still be served for this long. */
 const CACHED_MS = 10 * 60_000;
 
 /**
- * Finds logos by their digest, in a cache or in the database. One query runs at a time, and the next one takes all digests that
- * were requested meanwhile: a flood of guessed digests occupies one database connection, and logins keep the others.
+ * Finds logos by digest. Runs one query at a time, and the next query includes every digest requested in the meantime: a flood
+ * of guessed digests occupies one database connection and leaves the others to logins.
  */
 @Injectable()
 export class LogoService {
-  /** Holds existing logos only, so that guesses evict nothing. */
+  /** Only existing logos are cached, so guessed digests evict nothing. */
   private readonly cache = new LRUCache<string, ClientLogo>({ max: CACHED_LOGOS, ttl: CACHED_MS });
   private running: Promise<unknown> = Promise.resolve();
-  /** The query after the running one, and its digests. */
+  /** The queued query; `requested` holds its digests. */
   private next: Promise<ReadonlyMap<string, ClientLogo>> | null = null;
   private requested = new Set<string>();
 
   constructor(private readonly store: ClientLogoStore) {}
 
   async find(digest: string): Promise<ClientLogo | null> {
-    // Malformed digests need no database.
     if (!isLogoDigest(digest)) return null;
     return this.cache.get(digest) ?? (await this.fetch(digest)).get(digest) ?? null;
   }

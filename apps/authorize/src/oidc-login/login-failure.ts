@@ -1,7 +1,7 @@
 import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-/** An answer of the provider that a check of ours refuses. */
+/** A response of the provider that fails one of our own checks. */
 export class InvalidAnswerError extends Error {
   constructor(
     readonly failed: string,
@@ -12,7 +12,6 @@ export class InvalidAnswerError extends Error {
   }
 }
 
-/** Why a login failed: the page that it gets, and the detail for the log. */
 interface LoginFailure {
   readonly check: LoginCheck;
   readonly description: string;
@@ -21,19 +20,19 @@ interface LoginFailure {
 
 const ERROR_CODE = /^[a-z_]{1,50}$/;
 
-/** @param query of the authorization request that the login is for */
+/** @param query of the authorization request to continue */
 export function externalLoginError(error: unknown, query: string): unknown {
   const failure = loginFailure(error);
   return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;
 }
 
 /**
- * Names what failed. Reads only codes and names of claims out of openid-client's errors: their messages and causes may hold
- * tokens and claims, and must not reach a log.
+ * Reads only codes and claim names from openid-client errors: their messages and causes may contain tokens and claims, which
+ * must not be logged.
  */
 function loginFailure(error: unknown): LoginFailure | null {
   const chain = chainOf(error);
-  if (chain.some((one) => one instanceof DependencyUnavailableError)) return unavailable('no answer');
+  if (chain.some((one) => one instanceof DependencyUnavailableError)) return unavailable('no response');
   const [first] = chain;
   if (first === undefined) return null;
   if (first instanceof InvalidAnswerError) return invalid(first.failed, first.message);
@@ -47,7 +46,7 @@ function loginFailure(error: unknown): LoginFailure | null {
 }
 
 function invalid(failed: string, reason: string): LoginFailure {
-  const description = 'the answer of the OpenID provider is not valid';
+  const description = 'the response of the OpenID provider is not valid';
   return { check: 'login_answer', description, detail: { failed, reason } };
 }
 
@@ -61,7 +60,7 @@ function providerError(name: string, error: string | null): LoginFailure {
   }
   return {
     check: 'login_answer',
-    description: 'the OpenID provider refused the login',
+    description: 'the OpenID provider rejected the login',
     detail: {
       failed: name === 'ResponseBodyError' ? 'token_request' : 'authorization',
       provider_error: code,
@@ -70,11 +69,11 @@ function providerError(name: string, error: string | null): LoginFailure {
 }
 
 function unavailable(failed: string): LoginFailure {
-  const description = 'the OpenID provider does not answer: try again in a moment';
+  const description = 'the OpenID provider is not responding; try again in a moment';
   return { check: 'login_unavailable', description, detail: { failed } };
 }
 
-/** The innermost message of openid-client's libraries, which is written without values. One of the JSON parser may quote a token. */
+/** The innermost message of openid-client's libraries, which never contains values. JSON parser errors may quote a token. */
 function reasonOf(chain: readonly Error[]): string {
   return chain.findLast((one) => textOf(one, 'code')?.startsWith('OAUTH_'))?.message ?? '';
 }

@@ -15,7 +15,6 @@ import { OidcLoginController } from './oidc-login.controller.js';
 import { OidcLoginService } from './oidc-login.service.js';
 import { OpenIdProvider } from './openid-provider.service.js';
 
-/** The login by an OpenID provider, and logging out there. */
 @Module({
   imports: [AuthorizeModule, SessionModule, UiModule],
   controllers: [

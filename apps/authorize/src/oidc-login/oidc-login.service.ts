@@ -10,7 +10,6 @@ import {
 import { readClaimMapping } from './oidc-variables.js';
 import { type Authenticated, OpenIdProvider } from './openid-provider.service.js';
 
-/** Finishes the logins of browsers that return from the provider. */
 @Injectable()
 export class OidcLoginService {
   private readonly mapping: ClaimMapping;
@@ -24,7 +23,7 @@ export class OidcLoginService {
   }
 
   /**
-   * The transaction is consumed first: whatever the answer is, it counts once.
+   * Consumes the transaction first, so that every callback counts once.
    *
    * @param query of the callback
    * @throws ExternalLoginError
@@ -49,7 +48,7 @@ export class OidcLoginService {
     });
   }
 
-  /** `email_verified` is about the `email` beside it, and about no other claim. */
+  /** `email_verified` applies only to the `email` claim of the same response. */
   private emailVerified({ claims, userInfo }: Authenticated): boolean | undefined {
     if (this.mapping.email !== 'email') return undefined;
     return emailVerifiedOf(userInfo?.email === undefined ? claims : userInfo);

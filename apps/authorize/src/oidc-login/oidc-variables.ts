@@ -1,7 +1,7 @@
 import { ValidateBy } from 'class-validator';
 import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
 
-/** The rule of LOGIN_SCOPE: scope tokens (RFC 6749 3.3), one of which is required. */
+/** Validates scope tokens (RFC 6749 3.3), one of which is required. */
 export function ScopeVariable(required: string): PropertyDecorator {
   return ValidateBy({
     name: 'scope',
@@ -16,7 +16,6 @@ export function ScopeVariable(required: string): PropertyDecorator {
   });
 }
 
-/** The rule of LOGIN_CLAIMS. */
 export function ClaimsVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'claims',
@@ -29,10 +28,9 @@ export function ClaimsVariable(): PropertyDecorator {
 }
 
 /**
- * Reads LOGIN_CLAIMS: `field=claim,field=claim`, which completes and replaces the standard claims. A field without a claim,
- * `name=`, is not read.
+ * Reads `field=claim,field=claim` as overrides of the standard claims. An empty claim, `name=`, disables the field.
  *
- * @returns null if it is malformed
+ * @returns null if malformed
  */
 export function readClaimMapping(text: string): ClaimMapping | null {
   const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };

@@ -18,7 +18,7 @@ import { unseal } from '../session/sealed.js';
 import type { Session } from '../session/session.store.js';
 import { externalLoginError, InvalidAnswerError } from './login-failure.js';
 
-/** What the provider says of a user who has logged in. */
+/** Verified response of the provider. */
 export interface Authenticated {
   readonly claims: IDToken;
   /** Null if the provider has no userinfo endpoint. */
@@ -27,18 +27,18 @@ export interface Authenticated {
 }
 
 /**
- * Milliseconds after which the metadata is read again before a browser is sent to the provider. Short, so that the user of a
- * provider that is down gets our page instead of the browser's.
+ * Maximum age of the metadata in milliseconds before a browser is redirected. Short, so that users see our error page instead
+ * of the browser's if the provider is down.
  */
 const FRESH_MS = 15_000;
 
-/** Asymmetric algorithms: a shared secret, or `none`, would not show that the provider signed. */
+/** Asymmetric only: neither a shared secret nor `none` proves that the provider signed. */
 const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
-// Loaded with the first login: a process that has no provider never evaluates it.
+// Loaded on the first login: a process without a provider never evaluates it.
 const openid = () => import('openid-client');
 
-/** The OpenID provider where users log in (OpenID Connect Core 1.0, Discovery 1.0, RP-Initiated Logout 1.0). */
+/** OpenID Connect Core 1.0, Discovery 1.0 and RP-Initiated Logout 1.0. */
 @Injectable()
 export class OpenIdProvider implements LoginProvider {
   private readonly logger = new Logger(OpenIdProvider.name);
@@ -52,7 +52,7 @@ export class OpenIdProvider implements LoginProvider {
     this.callback = configuration.AUTH_URL + ENDPOINTS.loginCallback;
   }
 
-  /** The authorization request: code flow with PKCE, state and nonce (OpenID Connect Core 3.1.2.1, RFC 7636, RFC 9700 2.1.1). */
+  /** Code flow with PKCE, state and nonce (OpenID Connect Core 3.1.2.1, RFC 7636, RFC 9700 2.1.1). */
   async start(login: LoginStart): Promise<StartedLogin> {
     try {
       return await this.authorizationRequest(login);
@@ -63,7 +63,7 @@ export class OpenIdProvider implements LoginProvider {
 
   private async authorizationRequest(login: LoginStart): Promise<StartedLogin> {
     const { state, prompt, maxAge, loginHint, uiLocales } = login;
-    const config = await this.reachable();
+    const config = await this.freshMetadata();
     const client = await openid();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
@@ -90,11 +90,10 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /**
-   * Validates the authorization response, exchanges the code, and validates the ID token with its signature (OpenID Connect Core
-   * 3.1.2.7, 3.1.3.7; RFC 9207 2.4); then reads userinfo, whose `sub` must be the ID token's (5.3.2).
+   * Validates the authorization response, exchanges the code, and verifies the ID token (OpenID Connect Core 3.1.2.7, 3.1.3.7;
+   * RFC 9207 2.4). Then reads userinfo, whose `sub` must equal the ID token's (5.3.2).
    *
    * @param query of the callback
-   * @param state that the transaction belongs to
    * @throws ExternalLoginError
    */
   async authenticate(query: string, state: string, transaction: LoginTransaction): Promise<Authenticated> {
@@ -110,7 +109,7 @@ export class OpenIdProvider implements LoginProvider {
     state: string,
     { details, startedAt }: LoginTransaction,
   ): Promise<Authenticated> {
-    const config = await this.known();
+    const config = await this.anyMetadata();
     const client = await openid();
     const { verifier = '', nonce = '', maxAge, reauthenticate } = details;
     const tokens = await client.authorizationCodeGrant(config, new URL(`${this.callback}?${query}`), {
@@ -134,18 +133,21 @@ export class OpenIdProvider implements LoginProvider {
     return { claims, userInfo, idToken: tokens.id_token };
   }
 
-  /** With prompt=login, "the Authorization Server SHOULD prompt the End-User for reauthentication" (3.1.2.1): checked if it says when. */
+  /**
+   * With prompt=login, "the Authorization Server SHOULD prompt the End-User for reauthentication" (3.1.2.1). Checked only if
+   * `auth_time` is present.
+   */
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
     if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
     throw new InvalidAnswerError('auth_time', 'the user did not log in again');
   }
 
-  /** RP-Initiated Logout 1.0 2. The provider must know our address of the log-out as a post_logout_redirect_uri. */
+  /** RP-Initiated Logout 1.0 2. Our log-out URL must be registered at the provider as a post_logout_redirect_uri. */
   async logoutAddress(cookie: string, { external }: Session): Promise<string | null> {
     if (!external) return null;
     try {
-      const config = await this.reachable();
+      const config = await this.freshMetadata();
       if (config.serverMetadata().end_session_endpoint === undefined) return null;
       const hint = external.idToken === undefined ? null : unseal(external.idToken, cookie);
       const client = await openid();
@@ -154,14 +156,16 @@ export class OpenIdProvider implements LoginProvider {
         ...(hint !== null && { id_token_hint: hint }),
       }).href;
     } catch (error) {
-      this.logger.warn(`log-out here only: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(
+        `not logged out at the provider: ${error instanceof Error ? error.message : String(error)}`,
+      );
       return null;
     }
   }
 
   async logoutTokenRules(): Promise<LogoutTokenRules> {
     const { LOGIN_ISSUER, LOGIN_CLIENT_ID } = this.configuration;
-    const { jwks_uri: url } = (await this.known()).serverMetadata();
+    const { jwks_uri: url } = (await this.anyMetadata()).serverMetadata();
     if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
     if (!url.startsWith('https:') && !LOGIN_ISSUER.startsWith('http:'))
       throw new InvalidLogoutTokenError('jwks_uri');
@@ -169,18 +173,18 @@ export class OpenIdProvider implements LoginProvider {
     return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: LOGOUT_ALGORITHMS };
   }
 
-  /** The provider's metadata, however old. */
-  private async known(): Promise<Configuration> {
+  /** Metadata of any age. */
+  private async anyMetadata(): Promise<Configuration> {
     return this.current?.config ?? this.discover();
   }
 
-  /** @throws DependencyUnavailableError if the provider has not answered lately and does not answer now */
-  private async reachable(): Promise<Configuration> {
+  /** Metadata of at most FRESH_MS. @throws DependencyUnavailableError if the provider is unavailable */
+  private async freshMetadata(): Promise<Configuration> {
     const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
     return fresh && this.current ? this.current.config : this.discover();
   }
 
-  /** Concurrent logins share one request. A failure is not remembered: the next login tries again. */
+  /** Concurrent logins share one request. Failures are not cached. */
   private discover(): Promise<Configuration> {
     this.pending ??= this.readMetadata().finally(() => (this.pending = null));
     return this.pending;
@@ -193,7 +197,7 @@ export class OpenIdProvider implements LoginProvider {
       new URL(LOGIN_ISSUER),
       LOGIN_CLIENT_ID,
       { [client.clockTolerance]: CLOCK_SKEW },
-      // The provider says which it accepts; Discovery 3: "If omitted, the default is client_secret_basic".
+      // The metadata lists the accepted methods; Discovery 3: "If omitted, the default is client_secret_basic".
       (server, ...request) => {
         const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server;
         const authenticate = methods.includes('client_secret_basic')
@@ -203,7 +207,7 @@ export class OpenIdProvider implements LoginProvider {
       },
       {
         [client.customFetch]: providerFetch,
-        // The signature is checked although TLS vouches for the token endpoint: a proxy may end TLS before it.
+        // Verifies the signature although TLS authenticates the token endpoint, because a proxy may terminate TLS.
         execute: [
           client.enableNonRepudiationChecks,
           ...(LOGIN_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : []),
@@ -211,17 +215,17 @@ export class OpenIdProvider implements LoginProvider {
       },
     );
     const { issuer } = config.serverMetadata();
-    // Discovery 4.3: it "MUST be identical". openid-client ignores a slash at the end; users are stored under the issuer.
+    // Discovery 4.3: the issuer "MUST be identical". openid-client ignores a trailing slash, but users are stored by issuer.
     if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
-    // Keeps the keys that the old object has cached.
+    // The existing object has cached keys.
     const kept = this.current?.metadata === metadata ? this.current.config : config;
     this.current = { config: kept, metadata, checkedAt: Date.now() };
     return kept;
   }
 }
 
-/** Providers refuse a value that they do not know. Each knows `login`, whose page lets the user choose the account too. */
+/** Providers reject unknown values. All of them support `login`, whose page also lets the user choose the account. */
 function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
   return Array.isArray(supported) && supported.includes(prompt) ? prompt : 'login';
 }

@@ -8,20 +8,20 @@ import type { ErrorKind } from '../ui/errors/error-kind.js';
 import type { Hint } from '../ui/errors/error.page.js';
 import { SessionService } from './session.service.js';
 
-/** Why a form was refused, as far as its request shows. */
+/** Cause of a rejected form, as far as its request shows. */
 export interface Diagnosis {
   readonly kind: ErrorKind;
   readonly values?: Readonly<Record<string, string>>;
-  /** Where the user starts again. */
+  /** URL to start again. */
   readonly next: string | null;
   readonly hints: readonly Hint[];
-  /** For the log. */
+  /** Log fields. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Finds out why a form came without its cookie, or with another one. It decides nothing: the form is already refused.
- * The diagnosis only changes the error page and its link, which always leads to AUTH_URL.
+ * Diagnoses why a form arrived without its cookie or with a different one. The form is already rejected: the result only
+ * changes the error page and its link, which always leads to AUTH_URL.
  */
 @Injectable()
 export class CookieDiagnosis {
@@ -38,7 +38,7 @@ export class CookieDiagnosis {
       case 'form_outdated':
         return this.changedSession(request);
       case 'form_foreign':
-        // The page for a form of another site has no link, not even to a question.
+        // The error page for a cross-site form has no link, not even to a confirmation page.
         return this.isOwnForm(error, request)
           ? this.missingCookie(request)
           : { kind, next: null, hints: [], facts: {} };
@@ -47,7 +47,7 @@ export class CookieDiagnosis {
     }
   }
 
-  /** The browser did not send the cookie: does it use another address, or another scheme, than AUTH_URL? */
+  /** The browser did not send the cookie. Checks for a host or scheme that differs from AUTH_URL. */
   private missingCookie(request: FastifyRequest): Diagnosis {
     const expected = this.configuration.AUTH_URL;
     const { opened, otherHost, otherScheme, untrustedProxy } = compareOrigin(request, expected);
@@ -65,14 +65,14 @@ export class CookieDiagnosis {
     if (untrustedProxy) hints.push({ id: 'error.hint.proxy' });
     const facts = {
       ...(kind !== 'cookie_missing' && { opened }),
-      ...(untrustedProxy && { hint: 'TRUSTED_PROXIES does not cover the proxy' }),
+      ...(untrustedProxy && { hint: 'TRUSTED_PROXIES does not include the proxy' }),
     };
     return { kind, values, next: this.startOf(request), hints, facts };
   }
 
-  /** The cookie is not the one that the page was made for: somebody has logged in or out since, in another tab. */
+  /** The page belongs to another cookie: the user has logged in or out since, in another tab. */
   private async changedSession(request: FastifyRequest): Promise<Diagnosis> {
-    // If Redis fails, the page is the one for a user who is not logged in; its link is the same.
+    // If Redis fails, shows the page for a logged-out user, which has the same link.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
     const rest = { next: this.startOf(request), hints: [], facts: {} };
     return account
@@ -80,13 +80,13 @@ export class CookieDiagnosis {
       : { kind: 'form_outdated', ...rest };
   }
 
-  /** Whether our own page sent the form, under an address of this app other than AUTH_URL. */
+  /** Detects a form of our own page that was opened at another origin than AUTH_URL. */
   private isOwnForm({ detail: { check } }: OAuthError, { headers, protocol, host }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site'] ?? 'same-origin';
     return check === 'origin' && site === 'same-origin' && headers.origin === `${protocol}://${host}`;
   }
 
-  /** The page with the form, at AUTH_URL. Its path answers GET, so the address cannot lead to another site. */
+  /** Page of the form at AUTH_URL. Its path accepts GET, so the URL cannot lead to another site. */
   private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
@@ -95,24 +95,21 @@ export class CookieDiagnosis {
   }
 }
 
-/** Bounds what a page and a log line show: a Host header may have 16 KiB, a host name has 253 characters at most. */
+/** Bound for pages and log lines: a Host header may have 16 KiB, a host name has at most 253 characters. */
 const MAX_ORIGIN = 200;
 
-/** The origin of a request, compared with AUTH_URL. */
 export interface OriginComparison {
-  /** The origin that the browser seems to have opened, shortened. */
+  /** Origin that the browser seems to have opened, truncated. */
   readonly opened: string;
-  /** Whether its host or port differs. */
   readonly otherHost: boolean;
-  /** Whether its scheme differs. */
   readonly otherScheme: boolean;
-  /** Whether a proxy names another origin, and TRUSTED_PROXIES does not include that proxy. */
+  /** A proxy that TRUSTED_PROXIES does not include names another origin. */
   readonly untrustedProxy: boolean;
 }
 
 /**
- * Compares a request's origin with AUTH_URL. Fastify's `protocol` and `host` honour X-Forwarded-… of trusted proxies
- * only. The headers of other proxies count here as far as they excuse a difference: no diagnosis is better than a wrong one.
+ * Compares a request's origin with AUTH_URL. Fastify honours X-Forwarded-… of trusted proxies only. The headers of untrusted
+ * proxies count here only as an excuse for a difference: no diagnosis is better than a wrong one.
  */
 export function compareOrigin(
   { protocol, host, headers }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>,
@@ -131,7 +128,7 @@ export function compareOrigin(
   return { opened, otherHost, otherScheme, untrustedProxy };
 }
 
-/** In any spelling: in upper case, or with the default port. */
+/** Ignores case and the default port. */
 function isHostOf(name: string | undefined, { protocol, host }: URL): boolean {
   return (
     name !== undefined &&
@@ -145,7 +142,7 @@ function impliesHttps({ 'sec-fetch-site': site }: FastifyRequest['headers'], { h
   return site !== undefined && !['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** The value of the proxy next to the browser. */
+/** Value set by the proxy closest to the browser. */
 function firstOf(header: string | string[] | undefined): string | undefined {
   return (
     String(header ?? '')

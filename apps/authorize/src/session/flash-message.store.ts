@@ -5,18 +5,18 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import type { FlashMessage } from '../ui/components.js';
 import { CATALOGUE } from '../ui/i18n/translator.js';
 
-/** Seconds. The browser requests the next page at once. */
+/** In seconds. The browser requests the next page immediately. */
 const LIFETIME = 60;
 
 /**
- * Marks the address of a page that shows a flash message; only then is Redis asked for one. The address holds no text, so
- * that no link can make our pages say anything.
+ * Query parameter of a page that shows a flash message; without it Redis is not queried. It carries no text, so that links
+ * cannot inject messages.
  */
 export const FLASH_QUERY = 'done';
 
 /**
- * Messages that a form leaves for the next page, which shows them once. Stored in Redis under the SHA-256 of the cookie,
- * like sessions. A failure of Redis loses the message and nothing else: the message tells what has already happened.
+ * Messages that a form leaves for the next page, which shows them once. Stored in Redis under the SHA-256 of the cookie, like
+ * sessions. An outage of Redis loses only the message, because the action is already done.
  */
 @Injectable()
 export class FlashMessageStore {
@@ -29,8 +29,8 @@ export class FlashMessageStore {
   }
 
   /**
-   * @param query of the page's address
-   * @returns null if there is no message, or only one that a newer version of this app has left
+   * @param query of the page
+   * @returns null if there is no message, or its id is unknown to this version of the app
    */
   async consume(cookie: string, query: string): Promise<FlashMessage | null> {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;

@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text under the session cookie. Redis has only the cookie's SHA-256, so its contents do not open the text.
+ * Encrypts a text with the session cookie. Redis only has the SHA-256 of the cookie, so its contents cannot decrypt the text.
  *
  * @returns base64url(iv ‖ tag ‖ ciphertext)
  */
@@ -16,7 +16,7 @@ export function seal(text: string, cookie: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url');
 }
 
-/** @returns null if the text was not sealed under this cookie */
+/** @returns null if the text was not sealed with this cookie */
 export function unseal(sealed: string, cookie: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];

@@ -4,7 +4,6 @@ import { FlashMessageStore } from './flash-message.store.js';
 import { SessionCookie, SessionService } from './session.service.js';
 import { SessionStore } from './session.store.js';
 
-/** Sessions, and CSRF protection of forms. */
 @Module({
   providers: [CookieDiagnosis, FlashMessageStore, SessionCookie, SessionService, SessionStore],
   exports: [CookieDiagnosis, FlashMessageStore, SessionCookie, SessionService],

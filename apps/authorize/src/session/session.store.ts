@@ -5,26 +5,25 @@ import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-co
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 
-/** A login in one browser. */
 export interface Session {
   readonly userId: number;
   /** `User.sessionGeneration` at the login. */
   readonly generation: number;
-  /** When the user logged in here, milliseconds since the epoch. */
+  /** Time of the login here, in milliseconds since the epoch. */
   readonly authTime: number;
-  /** Digest of the query of the authorization request that the login was for, until that request is answered. */
+  /** Digest of the authorization request of the login, until that request is answered. */
   readonly loginFor: string | null;
-  /** Only after a login by the product's own login. */
+  /** Only after an external login. */
   readonly external?: ExternalSession;
 }
 
-/** What a session remembers of a login by the product's own login. */
+/** Data of an external login. */
 export interface ExternalSession {
-  /** When the user gave the password or another proof there, milliseconds since the epoch; absent if that is not known. */
+  /** Time of the authentication at the provider, in milliseconds since the epoch; absent if unknown. */
   readonly authTime?: number;
-  /** The session there (`sid`, OpenID Connect Back-Channel Logout 1.0 2.1). */
+  /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). */
   readonly sid?: string;
-  /** The ID token, for a log-out there. In Redis it is encrypted under the cookie (sealed.ts). */
+  /** For the log-out at the provider. Encrypted with the cookie in Redis (sealed.ts). */
   readonly idToken?: string;
 }
 
@@ -36,9 +35,9 @@ return 1
 `;
 
 /**
- * Sessions in Redis, under the SHA-256 of the cookie's value: nobody can take over a session with what Redis or its backup
- * holds. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError
- * if Redis does not answer.
+ * Sessions in Redis, under the SHA-256 of the cookie: the contents of Redis or its backup cannot be used to take over a
+ * session. A session lives SESSION_IDLE_LIFETIME seconds after its last use. Every method throws DependencyUnavailableError if
+ * Redis does not respond.
  */
 @Injectable()
 export class SessionStore {
@@ -51,7 +50,7 @@ export class SessionStore {
     this.run = defineScripts(redis, { sessionReplace: REPLACE });
   }
 
-  /** Reads a session and extends its lifetime, in one round trip. */
+  /** Reads a session and extends its lifetime in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const text = await replyTo(this.redis.getex(keyOf(cookie), 'EX', ttl));
@@ -63,7 +62,7 @@ export class SessionStore {
     await replyTo(this.redis.set(keyOf(cookie), JSON.stringify(session), 'EX', ttl));
   }
 
-  /** Compares and replaces a session in one atomic step. @returns false if it has changed since it was read */
+  /** Replaces a session atomically. @returns false if it has changed since it was read */
   async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
     const texts = [before, after].map((session) => JSON.stringify(session));
     return (await this.run('sessionReplace', [keyOf(cookie)], ...texts)) === 1;
@@ -74,10 +73,7 @@ export class SessionStore {
     await replyTo(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetime));
   }
 
-  /**
-   * @param user of the product's own login
-   * @param lifetime seconds
-   */
+  /** @param lifetime seconds */
   async addUnnamed(user: string, lifetime: number): Promise<void> {
     await replyTo(this.redis.set(unnamedKeyOf(user), '1', 'EX', lifetime));
   }
@@ -90,7 +86,7 @@ export class SessionStore {
     return (await replyTo(this.redis.exists(endedKeyOf(sid)))) === 1;
   }
 
-  /** Deletes a session. @returns it, if it existed */
+  /** @returns the deleted session */
   async delete(cookie: string): Promise<Session | null> {
     const text = await replyTo(this.redis.getdel(keyOf(cookie)));
     return text === null ? null : (JSON.parse(text) as Session);

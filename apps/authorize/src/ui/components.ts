@@ -5,8 +5,8 @@ import { html, type Html } from './html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
 /**
- * An application's logo, else the first letter of its name. This service serves the logo, so that no third party sees the
- * user. The name stands beside it, so screen readers skip it.
+ * Shows the logo of an application, or the initial of its name. The logo comes from this origin, so that no third party sees
+ * the user. Screen readers skip it, because the name follows.
  */
 export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {
   return logo === null
@@ -14,7 +14,7 @@ export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Htm
     : html`<img class="face" src="${ENDPOINTS.logos}/${logo}" alt="" width="48" height="48" />`;
 }
 
-/** Links to the pages of an application and to its developer. The operator's command has checked each address. */
+/** Links to the pages of an application and to its developer. The operator command has validated each URL. */
 export function clientLinks(
   translator: Translator,
   { clientUri, policyUri, contacts }: ClientLinks,
@@ -35,7 +35,7 @@ export function clientLinks(
   </ul>`;
 }
 
-/** RFC 6068 2: characters that have a meaning in a mailto URI are encoded. */
+/** RFC 6068 2: encodes characters with a meaning in a mailto URI. */
 function contactAddress(contact: string): string {
   if (URL.canParse(contact)) return contact;
   const at = contact.lastIndexOf('@');
@@ -47,8 +47,8 @@ function contactText(contact: string): string {
 }
 
 /**
- * A user's picture, else the first letter of the name. The picture must come from an origin that the operator trusts,
- * because that site learns who is here. The page allows the origin in its policy, by `pictureOrigins`.
+ * Shows the picture of a user, or the initial of the name. Only pictures from AVATAR_ORIGINS, because that site learns who
+ * visits the page. The page must allow the origin with `pictureOrigins`.
  */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
@@ -59,7 +59,7 @@ export function userAvatar(
     : html`<img class="face person" src="${avatarUrl}" alt="" width="40" height="40" />`;
 }
 
-/** The origin of the user's picture, for the Content-Security-Policy. */
+/** For the Content-Security-Policy. */
 export function pictureOrigins(
   { avatarUrl }: Pick<User, 'avatarUrl'>,
   avatarOrigins: readonly string[],
@@ -74,13 +74,12 @@ function trustedOrigin(avatarUrl: string | null, avatarOrigins: readonly string[
   return avatarOrigins.includes(origin) ? origin : null;
 }
 
-/** An eye and a pencil, which screen readers skip. */
+/** An eye and a pencil; screen readers skip them. */
 const ACCESS_ICONS = {
   read: html`<path d="M2 10s3-5 8-5 8 5 8 5-3 5-8 5-8-5-8-5Z" /><circle cx="10" cy="10" r="2" />`,
   write: html`<path d="m4 16 .8-3.2 8.7-8.7 2.4 2.4-8.7 8.7ZM11.5 6.1l2.4 2.4" />`,
 } as const;
 
-/** A scope with its mark. */
 export function scopeText(translator: Translator, { text, access }: ShownScope): Html {
   if (access === null) return html`<span>${text}</span>`;
   return html`<svg class="mark ${access}" viewBox="0 0 20 20" aria-hidden="true">${ACCESS_ICONS[access]}</svg
@@ -89,13 +88,13 @@ export function scopeText(translator: Translator, { text, access }: ShownScope):
 
 const graphemes = new Intl.Segmenter();
 
-/** The first letter as a reader sees it, which may be several code points. */
+/** The first grapheme, which may be several code points. */
 function initial(name: string): string {
   const [first] = graphemes.segment(name.trim());
   return first?.segment.toUpperCase() ?? '';
 }
 
-/** What a form has done, for the page that follows. */
+/** Result of a form, shown on the next page. */
 export interface FlashMessage {
   readonly id: Extract<MessageId, `flash.${string}`>;
   readonly values?: Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` makes it. */
+/** Escaped markup. Only `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -14,11 +14,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Bidi control characters (UAX 9 2), or a complete isolate as `isolated` makes it. */
+/** Bidi control characters (UAX 9 2), or a complete isolate made by `isolated`. */
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Replaces bidi controls, so that a value cannot reorder the text around it: an unterminated control reaches beyond its
+ * Replaces bidi controls, so that a value cannot reorder the surrounding text: an unterminated control reaches beyond its
  * element, and a stray terminator closes the enclosing isolate. Keeps complete isolates.
  */
 function neutralizeBidi(text: string): string {
@@ -31,8 +31,8 @@ export function isolated(text: string): string {
 }
 
 /**
- * Renders a page's markup. Every value is escaped for element content and quoted attributes, and its bidi controls are
- * replaced, unless this function made it; there is no way to insert raw text. Always quote attribute values.
+ * Renders markup. Escapes every value for element content and quoted attributes, and replaces its bidi controls, unless `html`
+ * created it. Raw text cannot be inserted. Always quote attribute values.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));

@@ -1,15 +1,15 @@
 /**
- * The headers of every response of this app. They replace and complete those of every service
- * (libs/platform/src/http/request-hooks.ts); a page adds its Content-Security-Policy. `docs/security.md` explains each. Some
- * repeat the service's: the answer to a request that Node cannot parse has these alone.
+ * Headers of every response of this app, explained in `docs/security.md`. They extend and override the headers of all services
+ * (libs/platform/src/http/request-hooks.ts), and repeat some of them, because the response to an unparsable request has only
+ * these. Pages add their Content-Security-Policy.
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
-  // Applications open this app in a popup and use `window.opener` once the popup is back on their site;
-  // same-origin would break that link for good.
+  // Applications open this app in a popup and use `window.opener` once the popup returns to their site; same-origin would break
+  // that link permanently.
   'Cross-Origin-Opener-Policy': 'unsafe-none',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // Pages use no device feature. Only names that Chromium knows: it warns about every other.
+  // Only names that Chromium knows, because it warns about all others.
   'Permissions-Policy':
     'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
   'Referrer-Policy': 'no-referrer',
@@ -17,17 +17,16 @@ export const PAGE_HEADERS = {
   'X-Frame-Options': 'DENY',
 } as const;
 
-/** What a page needs beside its own style and this site. */
+/** What a page needs besides its own style and this origin. */
 export interface PageSources {
-  /** Sources that its forms may lead to (form-action). */
+  /** form-action sources. */
   readonly formTargets?: readonly string[];
-  /** Origins of the pictures that it shows (img-src). */
+  /** img-src origins. */
   readonly imageOrigins?: readonly string[];
-  /** Whether it loads our script. */
+  /** Allows our script. */
   readonly script?: boolean;
 }
 
-/** The Content-Security-Policy of a page. @param styleSource of the stylesheet */
 export function contentSecurityPolicy(
   { formTargets = [], imageOrigins = [], script = false }: PageSources,
   styleSource: string,
@@ -43,18 +42,18 @@ export function contentSecurityPolicy(
   ].join('; ');
 }
 
-// A callback on the developer's machine may continue to the front end of the same application, on another port.
+// A callback on a developer's machine may redirect to the front end of the application on another port.
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
- * The form-action sources for a form whose answer redirects to a redirect URI. Chromium applies form-action to every
- * redirect that follows, and stops silently: a callback at api.example.com that redirects to www.example.com would
- * never arrive. So all of https is allowed beside the callback's origin, and the local machine for local callbacks.
+ * Returns the form-action sources for a form that redirects to a redirect URI. Chromium applies form-action to every further
+ * redirect and stops silently: a callback at api.example.com that redirects to www.example.com would never arrive. So any https
+ * origin is allowed, and for local callbacks the local machine.
  */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return [protocol];
-  // CSP has no IPv6 addresses, and a registered host may hold characters with a meaning in a policy.
+  // CSP does not support IPv6 addresses, and a registered host may contain characters with a meaning in a policy.
   const origin = /^[a-z0-9.-]+$/.test(hostname) ? `${protocol}//${host}` : protocol;
   return protocol === 'https:' ? [origin, 'https:'] : [origin, ...LOOPBACK_SOURCES, 'https:'];
 }

@@ -7,13 +7,11 @@ import {
 import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
-/** The cookie of a logged-in browser. */
 export const SESSION = [{ session: [] }] as const;
 
 const LANGUAGE: HeaderDescription = { description: 'Language of the page (BCP 47).', required: true };
 const COOKIES: HeaderDescription = { description: 'Cookies of this site, if they change.' };
 
-/** An HTML page. */
 export const page = (
   description: string,
   headers: Readonly<Record<string, HeaderDescription>> = {},
@@ -23,25 +21,25 @@ export const page = (
   content: { 'text/html': { schema: { type: 'string' } } },
 });
 
-/** A redirect that the browser follows with GET (RFC 9700 4.12). */
+/** RFC 9700 4.12: 303, which the browser follows with GET. */
 export const seeOther = (description: string): ResponseDescription => ({
   description,
   headers: {
-    Location: { description: 'Where the browser goes on.', required: true },
+    Location: { description: 'URL to continue with.', required: true },
     'Set-Cookie': COOKIES,
   },
 });
 
 const ERRORS = {
   400: 'The request is malformed.',
-  401: 'Wrong login.',
-  403: 'The form is not of this site, or the account is disabled.',
-  404: 'There is nothing here.',
+  401: 'Incorrect username or password.',
+  403: 'The form came from another site, or the account is disabled.',
+  404: 'Not found.',
   413: 'The form is larger than 64 KiB.',
-  415: 'The body is no form.',
-  429: 'Too many attempts, or too many requests of this address.',
-  500: 'The service failed.',
-  503: 'The service is not available at the moment.',
+  415: 'The body is not a form.',
+  429: 'Too many attempts, or too many requests from this address.',
+  500: 'Internal error.',
+  503: 'The service is temporarily unavailable.',
 } as const;
 
 type ErrorStatus = keyof typeof ERRORS;
@@ -52,7 +50,7 @@ const HEADERS: Readonly<Partial<Record<ErrorStatus, Readonly<Record<string, Head
   503: { 'Retry-After': RETRY_AFTER },
 };
 
-/** Error pages, which show the reference of the request; every endpoint may answer 429, 500 and 503. */
+/** Error pages with the reference of the request. Every endpoint may respond with 429, 500 and 503. */
 export function errorPages(...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> {
   return Object.fromEntries(
     [...new Set<ErrorStatus>([...statuses, 429, 500, 503])].map((status) => [
@@ -65,11 +63,11 @@ export function errorPages(...statuses: readonly ErrorStatus[]): Record<number, 
   );
 }
 
-/** Errors of an endpoint that takes a form of our own page. */
+/** Errors of an endpoint for a form of our own pages. */
 export const formErrors = (...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> =>
   errorPages(400, 403, 413, 415, ...statuses);
 
-/** The fields of a form. @param fields with their descriptions */
+/** @param fields with their descriptions */
 export const formOf = (
   fields: Readonly<Record<string, string>>,
   required: readonly string[] = Object.keys(fields),
@@ -81,10 +79,10 @@ export const formOf = (
   ),
 });
 
-/** Of every form: it is bound to the cookie and to what the form does. */
+/** Field of every form, bound to the cookie and to the purpose of the form. */
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
-/** For images whose address changes with their content. */
+/** For images whose URL changes with their content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export const SCRIPT_OPERATION: OperationDescription = {
@@ -93,14 +91,14 @@ export const SCRIPT_OPERATION: OperationDescription = {
   summary: 'The script of the pages',
   responses: {
     200: {
-      description: 'The script. Its address has a digest of its content.',
+      description: 'The script. Its URL contains a digest of its content.',
       content: { 'text/javascript': { schema: { type: 'string' } } },
     },
     ...errorPages(404),
   },
 };
 
-/** Bytes have no schema (OpenAPI 3.1.1 4.8.14.2). */
+/** Binary content has no schema (OpenAPI 3.1.1 4.8.14.2). */
 const IMAGE = { 'image/*': { schema: {} } } as const;
 
 export const BRAND_OPERATION: OperationDescription = {

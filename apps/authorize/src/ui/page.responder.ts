@@ -6,27 +6,25 @@ import type { Translator } from './i18n/translator.js';
 import { contentSecurityPolicy, type PageSources } from './page-headers.js';
 import { SCRIPT_PATH } from './script.controller.js';
 
-/** What the user interface needs of the configuration; the core module provides it. */
+/** Configuration of the user interface, provided by the core module. */
 export abstract class UiOptions {
   abstract readonly brand: Brand;
-  /** Whether browsers use https, which makes cookies Secure. */
+  /** Browsers use https, so cookies are Secure. */
   abstract readonly secure: boolean;
   /**
-   * Sources that the forms of every page may lead to (form-action): the product's own login, where a form ends whose user is
-   * not logged in any more, and every log-out. Empty if users log in here.
+   * form-action sources of every page: the external login, where a form ends if the session has expired, and every log-out.
+   * Empty if users log in here.
    */
   abstract readonly loginTargets: readonly string[];
 }
 
-/** One page: its title, its content, and what its Content-Security-Policy must allow. */
+/** A page, and the sources that its Content-Security-Policy must allow. */
 export interface Page extends PageSources {
-  /** Sets the language and direction of the document. */
   readonly translator: Translator;
   readonly title: string;
   readonly content: Html;
 }
 
-/** Sends pages and redirects. */
 @Injectable()
 export class PageResponder {
   constructor(private readonly options: UiOptions) {}
@@ -46,7 +44,7 @@ export class PageResponder {
       .send(documentOf(page, brand));
   }
 
-  /** 303: the browser follows with GET and does not send a password or decision again (RFC 9700 4.12). */
+  /** 303: the browser follows with GET, and does not resend a password or decision (RFC 9700 4.12). */
   seeOther(reply: FastifyReply, location: string): void {
     void reply.status(303).header('Location', location).send();
   }
@@ -54,7 +52,6 @@ export class PageResponder {
 
 const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
-/** The page as a complete HTML document. */
 export function documentOf({ translator, title, content, script = false }: Page, brand: Brand): string {
   const { productName, header, iconLink, style } = brand;
   return html`<!doctype html>
@@ -76,7 +73,6 @@ export function documentOf({ translator, title, content, script = false }: Page,
 
 const LINKS = ['product', 'privacy', 'terms', 'help'] as const;
 
-/** Links to pages of the product, if there are any. */
 function links(translator: Translator, brand: Brand): Html | false {
   const shown = LINKS.filter((name) => brand.links[name] !== null);
   if (shown.length === 0) return false;

@@ -3,22 +3,22 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation } from '#openapi/operation.js';
 import { SCRIPT_OPERATION } from './page.openapi.js';
 
-/** Time in which a form is not sent a second time: longer than a double click, shorter than the wait for a lost answer. */
+/** Milliseconds in which a form is not resubmitted: longer than a double click, shorter than the wait for a lost response. */
 const ONCE_MS = 3_000;
 
 /**
- * Time in which a button that grants access stays disabled after its page becomes visible. This stops double-clickjacking: another
- * site asks for a double click and closes its window after the first, so that the second falls on the page below.
- * The button keeps its keyboard focus meanwhile.
+ * Milliseconds for which a button that grants access stays disabled after its page becomes visible. This stops
+ * double-clickjacking: another site asks for a double click and closes its window after the first click, so that the second
+ * click hits the page below. The button keeps the keyboard focus.
  */
 const WAIT_MS = 500;
 
 /**
- * The only script of the pages; they work without it.
- * - A double click sends a form once: the answer to a second request would replace the first, and its code.
+ * The only script of the pages, which also work without it.
+ * - A double click submits a form once: a second response would replace the first one, and its code.
  * - A button that grants access waits (see WAIT_MS).
- * - A form that only repeats another one is sent at once.
- * - A button shows the password. The field hides it again before the form is sent, so that browsers do not store it as plain text.
+ * - A form that only resubmits another form is submitted immediately.
+ * - A button shows the password. Submitting hides it again, so that browsers do not store it as plain text.
  */
 export const SCRIPT = `'use strict';
 for (const form of document.forms) {
@@ -56,10 +56,10 @@ for (const button of document.querySelectorAll('button[data-shows]')) {
 }
 `;
 
-/** Contains a digest of the script: during a deployment no page gets the script of another version. */
+/** Contains a digest of the script, so that during a deployment no page loads the script of another version. */
 export const SCRIPT_PATH = `/auth/script/${createHash('sha256').update(SCRIPT).digest('hex').slice(0, 16)}.js`;
 
-/** Serves the script as a file: the Content-Security-Policy allows no inline code. */
+/** Serves the script as a file, because the Content-Security-Policy does not allow inline code. */
 @Controller()
 export class ScriptController {
   @Get(SCRIPT_PATH)

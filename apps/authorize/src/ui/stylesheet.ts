@@ -2,15 +2,11 @@ import type { AccentColours } from './brand/accent.js';
 
 type Accents = Readonly<Record<'light' | 'dark', AccentColours>>;
 
-/** The accent's part of the colours. */
 function accentTokens({ accent, onAccent, tint, onTint }: AccentColours): string {
   return `--accent: ${accent}; --on-accent: ${onAccent}; --accent-page: ${tint}; --on-accent-page: ${onTint};`;
 }
 
-/**
- * Colours, spacing and corner radii, in a light and a dark scheme. Text has a contrast of at least 4.5:1 with its background,
- * the border of a field 3:1 (WCAG 2.2, 1.4.3 and 1.4.11).
- */
+/** Text has a contrast of at least 4.5:1 with its background, and the border of a field 3:1 (WCAG 2.2, 1.4.3 and 1.4.11). */
 const designTokens = ({ light, dark }: Accents): string => `
 :root {
   color-scheme: light dark;
@@ -31,9 +27,8 @@ const designTokens = ({ light, dark }: Accents): string => `
 }`;
 
 /**
- * The stylesheet of every page. Each page contains it, and the Content-Security-Policy allows it by its hash: the first
- * paint waits for no second request, and during a deployment no page gets the style of another version. Sides are
- * logical (inline-start), so that one sheet serves both writing directions.
+ * Inlined in every page and allowed by hash in the Content-Security-Policy: the first paint needs no second request, and during
+ * a deployment no page gets the style of another version. Uses logical sides (inline-start) for both writing directions.
  */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }

@@ -4,7 +4,6 @@ import { LanguageService } from './i18n/language.service.js';
 import { PageResponder } from './page.responder.js';
 import { ScriptController } from './script.controller.js';
 
-/** Pages in the user's language. */
 @Module({
   controllers: [ScriptController, BrandController],
   providers: [LanguageService, PageResponder],

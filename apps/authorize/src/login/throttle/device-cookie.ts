@@ -5,21 +5,19 @@ import { KeyRing } from '#grants/key-ring.js';
 import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
 import { cookieName } from '../../ui/cookie-name.js';
 
-/** How many days a device stays known after a login. */
 const DEVICE_DAYS = 180;
 
-/** How many accounts one browser can be known to: few people share a browser. */
+/** Maximum number of accounts per browser: few people share one. */
 const DEVICE_ACCOUNTS = 3;
 
-/** A device on which the account logged in earlier. */
 export interface KnownDevice {
   readonly id: Buffer;
   readonly proof: string;
 }
 
 /**
- * The cookie that exempts a browser from the counters of unknown devices: proofs of the accounts that logged in with it,
- * newest first. It grants no access, so it survives a log-out.
+ * Exempts a browser from the counters of unknown devices. Contains proofs of the accounts that logged in with it, newest first.
+ * It grants no access, so it survives a log-out.
  */
 @Injectable()
 export class DeviceCookie {
@@ -37,7 +35,7 @@ export class DeviceCookie {
     this.proofs = new DeviceProofs(keys.deviceKeys, clock);
   }
 
-  /** The device, if it is known to the account of this login. No I/O. */
+  /** Recognizes a device known to this account, without I/O. */
   recognise(header: string | undefined, login: string): KnownDevice | null {
     for (const proof of this.read(header)) {
       const id = this.proofs.deviceOf(proof, login);
@@ -46,12 +44,12 @@ export class DeviceCookie {
     return null;
   }
 
-  /** Whether this user logged in on the device, and not another who had the same name earlier. */
+  /** Rejects a device of another user who had the same name before. */
   isOf({ proof }: KnownDevice, user: User): boolean {
     return this.proofs.isOf(proof, user.id);
   }
 
-  /** The Set-Cookie header after a login: a new proof for the user, then the proofs of other users. */
+  /** @returns the Set-Cookie header with a new proof for the user, then the proofs of other users */
   set(header: string | undefined, user: User): string {
     const others = this.read(header).filter(
       (proof) => this.proofs.isCurrent(proof) && !this.proofs.isOf(proof, user.id),
@@ -72,22 +70,20 @@ const BODY_BYTES = ID_BYTES + DAY_BYTES;
 const MAC_BYTES = 16;
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What the MACs prove, in their order. */
+/** In the order of the MACs. */
 const CLAIMS = ['email', 'username', 'user'] as const;
 const PROOF_BYTES = BODY_BYTES + CLAIMS.length * MAC_BYTES;
 const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
 
 /**
- * Proofs that an account logged in on a device:
- * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`.
+ * Proofs that an account logged in on a device: `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`.
  *
- * They reveal nothing without the key. They prove the login as the user types it, so that an attempt can be counted before
- * the account is looked up: a refusal must take the same time whether the account exists or not. They also prove the
- * user id, because a name can be given to somebody else.
+ * They reveal nothing without the key. The MACs of the names let an attempt be counted before the account lookup, whose time
+ * would reveal whether the account exists. The MAC of the user id is needed because a name can pass to another user.
  */
 export class DeviceProofs {
   /**
-   * @param keys MAC keys, the first for new proofs
+   * @param keys MAC keys; the first one issues new proofs
    * @param clock milliseconds since the epoch
    */
   constructor(
@@ -96,7 +92,7 @@ export class DeviceProofs {
     private readonly random: (size: number) => Buffer = randomBytes,
   ) {}
 
-  /** A proof with a new device id: a stolen older proof does not share its counter. */
+  /** Uses a new device id, so that an older stolen proof does not share its counter. */
   issue({ id, email, username }: Pick<User, 'id' | 'email' | 'username'>): string {
     const [key] = this.keys;
     if (!key) throw new RangeError('device proofs need a key');
@@ -107,22 +103,21 @@ export class DeviceProofs {
     return Buffer.concat([body, ...macs, mac(key, body, 'user', String(id))]).toString('base64url');
   }
 
-  /** The device id if the proof is for the account of this login, else null. */
+  /** @returns the device id, or null if the proof is not for the account of this login */
   deviceOf(proof: string, login: string): Buffer | null {
     const bytes = this.current(proof);
     if (!bytes) return null;
-    const proved = this.claims(bytes, 'email', 'login', lower(login));
-    const provedToo = this.claims(bytes, 'username', 'login', lower(login));
-    return proved || provedToo ? bytes.subarray(0, ID_BYTES) : null;
+    const matchesEmail = this.claims(bytes, 'email', 'login', lower(login));
+    const matchesUsername = this.claims(bytes, 'username', 'login', lower(login));
+    return matchesEmail || matchesUsername ? bytes.subarray(0, ID_BYTES) : null;
   }
 
-  /** Whether the proof is for that user. */
   isOf(proof: string, userId: number): boolean {
     const bytes = this.current(proof);
     return bytes !== null && this.claims(bytes, 'user', 'user', String(userId));
   }
 
-  /** Whether it is well-formed and not expired. Only `deviceOf` and `isOf` verify it. */
+  /** Checks format and expiry only; `deviceOf` and `isOf` verify the MACs. */
   isCurrent(proof: string): boolean {
     return this.current(proof) !== null;
   }
@@ -150,7 +145,7 @@ export class DeviceProofs {
   }
 }
 
-/** Kind and body have known lengths, so the input is unambiguous. */
+/** Kind and body have fixed lengths, so the input is unambiguous. */
 function mac(key: Buffer, body: Buffer, kind: 'login' | 'user', value: string): Buffer {
   return createHmac('sha256', key)
     .update(`${kind}:`)

@@ -6,7 +6,6 @@ import { CLOCK, type Clock } from '../../authorize.configuration.js';
 import type { KnownDevice } from './device-cookie.js';
 import { type Counters, type RefusingCounter, ThrottleStore } from './throttle.store.js';
 
-/** A login attempt that was counted and is allowed. */
 export interface Attempt {
   readonly outcome: 'device' | 'unknown';
   readonly id: string;
@@ -21,9 +20,9 @@ export interface Throttled {
 }
 
 /**
- * Slows down password guessing without locking an account (OWASP, "Slow Down Online Guessing Attacks with Device
- * Cookies"): failures count by address and by account, but separately on a device where the account logged in earlier.
- * Unknown logins count like known ones, so the throttle does not reveal which accounts exist.
+ * Slows down password guessing without locking accounts (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"):
+ * failures count per address and account, but separately for known devices of the account. Unknown accounts count too, so the
+ * throttle does not reveal which accounts exist.
  */
 @Injectable()
 export class LoginThrottle {
@@ -37,7 +36,7 @@ export class LoginThrottle {
     this.key = keys.throttleKey;
   }
 
-  /** Counts an attempt as failed before the password is verified; `succeeded` or `cancel` corrects that. */
+  /** Counts an attempt as failed before the password is verified; `succeeded` or `cancel` undoes that. */
   async count(
     login: string,
     address: string | undefined,
@@ -54,17 +53,16 @@ export class LoginThrottle {
     return { outcome: 'refused', counter: verdict.counter, seconds: Math.ceil(verdict.wait / 1000) };
   }
 
-  /** The password was right: removes the attempt, and the failures of this address at this account. */
+  /** Removes the attempt, and the earlier failures of this address for this account. */
   async succeeded({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin } = counters;
-    // The failures of a known device stay: a thief of its cookie must not profit from the owner's login.
+    // Failures of a known device are kept: a thief of its cookie must not profit from the logins of the owner.
     if (outcome === 'device') return this.cancel({ outcome, id, counters });
-    // All failures of this address; of its site, which many people may share, only this attempt.
+    // Many people may share a site, so only this attempt is removed from the site counter.
     const others = [address, login, siteAndLogin].filter((counter) => counter !== addressAndLogin);
     await Promise.all([this.store.clear(addressAndLogin), this.store.remove(others, id)]);
   }
 
-  /** No password was verified. */
   async cancel({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin, device } = counters;
     const taken = outcome === 'device' ? [device ?? ''] : [addressAndLogin, address, login, siteAndLogin];
@@ -72,18 +70,18 @@ export class LoginThrottle {
   }
 
   /**
-   * An attempt may have been counted although Redis did not answer: a user who tries again while Redis hangs would have to
-   * wait afterwards. The removal follows on the same connection; nothing waits for it.
+   * Removes an attempt that Redis may have counted without responding, so that retries during an outage do not lead to a
+   * throttled user. Runs on the same connection, and nothing waits for it.
    */
   private removeLater({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
-    const maybe = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
-    this.store.remove(maybe, id).catch(() => undefined);
+    const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
+    this.store.remove(names, id).catch(() => undefined);
   }
 
   private counters(login: string, from: string | undefined, device: KnownDevice | null): Counters {
     const [network, site] = [addressNetwork(from), addressSite(from)];
     return {
-      // A network contains no space, so the input is unambiguous.
+      // A network contains no spaces, so the input is unambiguous.
       addressAndLogin: this.name('address-and-login', `${network} ${login}`),
       address: this.name('address', network),
       login: this.name('login', login),
@@ -92,19 +90,18 @@ export class LoginThrottle {
     };
   }
 
-  /** Redis must hold neither logins nor addresses: people also type their passwords as user names. */
+  /** Names are HMACs: Redis must hold neither addresses nor logins, because people also type passwords as user names. */
   private name(kind: string, value: string): string {
     return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }
 }
 
 /**
- * Maps every spelling of one account's login to the same string. PostgreSQL finds accounts by `lower()` in its own locale:
- * there `İ` may equal `i`, and if it differed here, every `i` in a name would double the guesses. So this distinguishes less
- * than any locale does: it ignores accents, compatibility forms and case. Two people whose names differ by an accent share a
- * counter of unknown devices, which hardly matters.
+ * Maps every spelling of a login to the same string. PostgreSQL finds accounts by `lower()` in its own locale, where `İ` may
+ * equal `i`; a distinction here would double the guesses for every `i`. So accents, compatibility forms and case are ignored,
+ * more than in any locale. Names that differ only by accents share a counter for unknown devices, which hardly matters.
  */
 export function normalizeLogin(login: string): string {
-  // Lower case first: ẞ has no upper case, but ß has. Upper case last: it equates σ and ς.
+  // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.
   return login.trim().normalize('NFKD').toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '');
 }

@@ -3,7 +3,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { defineScripts, replyTo, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** The number of failures allowed in any window, in milliseconds. */
+/** `window` is in milliseconds. */
 export interface ThrottleLimit {
   readonly failures: number;
   readonly window: number;
@@ -11,41 +11,38 @@ export interface ThrottleLimit {
 
 const MINUTE = 60_000;
 
-/**
- * The limits of failed logins. They are constants, because no deployment has a reason for others: people who mistype need
- * few attempts, and guessing needs thousands.
- */
+/** Constants, because no deployment needs other limits: people who mistype need few attempts, guessing needs thousands. */
 export const THROTTLE_LIMITS = {
-  /** One address at one account. NIST SP 800-63B 5.2.2 allows 100 in a row; people mistype a few times. */
+  /** One address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
-  /** One address at all accounts: an office of hundreds behind one address stays under it, a list of leaked passwords does not. */
+  /** One address, all accounts: above an office of hundreds behind one address, below a list of leaked passwords. */
   address: { failures: 50, window: 15 * MINUTE },
-  /** All unknown devices at one account. No owner makes as many, so above it the account is being guessed at from many addresses. */
+  /** All unknown devices of one account. No owner fails this often: the account is being guessed at from many addresses. */
   login: { failures: 100, window: 60 * MINUTE },
   /**
-   * One address (IPv6: one site, which holds 65 536 networks of 64 bits) at one account above the limit `login`. Not 0: the
-   * owner must be able to log in from a new place.
+   * One address (IPv6: one site, 65 536 networks of 64 bits) and account while `login` is exceeded. Not 0, because the owner
+   * must be able to log in from a new place.
    */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
-  /** One known device at its account. The device may be stolen. */
+  /** One known device and its account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
 } as const satisfies Record<string, ThrottleLimit>;
 
-/** The names of an attempt's counters; they reveal neither login nor address. */
+/** Names of the counters of an attempt. They reveal neither login nor address. */
 export interface Counters {
   readonly addressAndLogin: string;
   readonly address: string;
   readonly login: string;
-  /** `addressAndLogin` for the site of the address; the same name for IPv4. */
+  /** `addressAndLogin` for the site of the address; equal for IPv4. */
   readonly siteAndLogin: string;
-  /** Null if the account does not know the device. */
+  /** Null for an unknown device. */
   readonly device: string | null;
 }
 
-/** The counter that refused. `login`: the account is being guessed at from many addresses, and this one has used its attempt. */
+/** `login`: the account is being guessed at from many addresses, and this address has used its attempt. */
 export type RefusingCounter = 'address_and_login' | 'address' | 'login';
 
-/** An attempt was counted for its known device, counted for an unknown device, or refused; `wait` is in milliseconds. */
+/** Counted for a known or unknown device, or refused; `wait` is in milliseconds. */
 export type Verdict =
   | { readonly outcome: 'device' | 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: RefusingCounter; readonly wait: number };
@@ -54,8 +51,8 @@ export type Verdict =
  * KEYS addressAndLogin address login siteAndLogin [device] · ARGV now(ms) attempt, then failures and window(ms) of
  * addressAndLogin, of siteAndLogin under attack, of address, login and device.
  *
- * Adds an attempt to every counter that must allow it, or to none. A counter is a sorted set of the attempts in its
- * window, by their time. The limit bounds its size, and removing an attempt removes exactly that one, however late.
+ * Adds an attempt to every counter that must allow it, or to none. A counter is a sorted set of the attempts in its window by
+ * time: the limit bounds its size, and removing an attempt removes exactly that attempt, however late.
  */
 const COUNT_ATTEMPT = `
 local now, attempt = tonumber(ARGV[1]), ARGV[2]
@@ -110,9 +107,9 @@ const LIMITS = [
 ].flatMap(({ failures, window }) => [failures, window]);
 
 /**
- * Failed logins in Redis, one sorted set per counter. Not `rate-limiter-flexible`: it counts one by one, so that an attempt
- * which one counter refuses still counts in others, and a point returned after its window is one too many in the next.
- * Every method throws DependencyUnavailableError if Redis does not answer.
+ * Failed logins in Redis, one sorted set per counter. `rate-limiter-flexible` counts one counter after the other, so an attempt
+ * refused by one counter still counts in others, and a point returned after its window reduces the next window. Every method
+ * throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
 export class ThrottleStore {
@@ -122,7 +119,7 @@ export class ThrottleStore {
     this.run = defineScripts(redis, { throttleCount: COUNT_ATTEMPT });
   }
 
-  /** Counts an attempt before it is made, in one round trip: simultaneous attempts cannot exceed a limit. */
+  /** Counts an attempt before it is made, in one round trip, so that concurrent attempts cannot exceed a limit. */
   async count(
     { addressAndLogin, address, login, siteAndLogin, device }: Counters,
     attempt: string,
@@ -134,18 +131,17 @@ export class ThrottleStore {
     return outcome === 'refused' ? { outcome, counter, wait } : { outcome: outcome as 'device' | 'unknown' };
   }
 
-  /** Removes an attempt from counters, in one round trip, where it still is. */
+  /** Removes an attempt where it still exists, in one round trip. */
   async remove(counters: readonly string[], attempt: string): Promise<void> {
     await replyTo(Promise.all([...new Set(counters)].map((name) => this.redis.zrem(keyOf(name), attempt))));
   }
 
-  /** Removes every failure of a counter. */
   async clear(counter: string): Promise<void> {
     await replyTo(this.redis.del(keyOf(counter)));
   }
 }
 
-/** One hash tag for all: a script may only use keys of one slot of a Redis Cluster. */
+/** One hash tag for all keys: a script can use keys of one Redis Cluster slot only. */
 function keyOf(counter: string): string {
   return `{throttle}:${counter}`;
 }

@@ -1,20 +1,20 @@
-/** The colours that follow from the accent colour, in one of the two schemes. */
+/** Colours derived from the accent colour, for one scheme. */
 export interface AccentColours {
   readonly accent: string;
   /** Text on a button. */
   readonly onAccent: string;
   /** Background of initials. */
   readonly tint: string;
-  /** Text on that. */
+  /** Text on `tint`. */
   readonly onTint: string;
 }
 
-/** The colours of a scheme that do not depend on the brand. The stylesheet has the same. */
+/** Fixed colours of a scheme, as in the stylesheet. */
 interface Scheme {
   readonly page: string;
   readonly card: string;
   readonly text: string;
-  /** Towards which an accent gets more contrast. */
+  /** The colour towards which an accent gains contrast. */
   readonly opposite: string;
 }
 
@@ -35,10 +35,10 @@ const TINT = 0.12;
 const TEXT = 4.5;
 /** WCAG 2.2, 1.4.6: text with enhanced contrast. */
 const ENHANCED_TEXT = 7;
-/** WCAG 2.2, 1.4.11: what shows where the focus is. */
+/** WCAG 2.2, 1.4.11: focus indicator. */
 const RING = 3;
 
-/** `#rgb` or `#rrggbb` as the latter, in lower case; null for anything else. */
+/** Normalizes `#rgb` or `#rrggbb` to lower-case `#rrggbb`; null for anything else. */
 export function readColour(text: string): string | null {
   const [, three, six] = /^#(?:([\da-f]{3})|([\da-f]{6}))$/i.exec(text) ?? [];
   if (three !== undefined) return `#${three.replaceAll(/./g, '$&$&')}`.toLowerCase();
@@ -71,7 +71,7 @@ function mix(colour: string, other: string, share: number): string {
   return `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** What an accent colour is used for, with the contrast that it has and needs there. */
+/** Uses of an accent colour, with their actual and required contrast. */
 function uses(accent: string, { page, card }: Scheme, text = TEXT) {
   const onAccent = onAccentOf(accent);
   const behind = contrast(accent, page) < contrast(accent, card) ? page : card;
@@ -100,18 +100,18 @@ function passes(accent: string, scheme: Scheme, text: number): boolean {
   return uses(accent, scheme, text).every(({ ratio, needed }) => ratio >= needed);
 }
 
-/** The colour itself if it has enough contrast, else the first that has on the way to black or white. */
+/** Returns the colour if it has enough contrast, otherwise the first such mix with black or white. */
 export function nearestAccent(accent: string, scheme: Scheme, text = TEXT): string {
   const steps = Array.from({ length: 101 }, (_, percent) => mix(accent, scheme.opposite, percent / 100));
   return steps.find((step) => passes(step, scheme, text)) ?? scheme.opposite;
 }
 
-/** Derives the dark accent of a light one, with the contrast of WCAG's level AAA. */
+/** Uses the contrast of WCAG level AAA. */
 export function darkAccentOf(accent: string): string {
   return nearestAccent(accent, DARK, ENHANCED_TEXT);
 }
 
-/** Why a colour cannot be the accent of a scheme; null if it can. @param scheme by its name */
+/** @returns null if the colour can be the accent of the scheme */
 export function accentProblem(accent: string, scheme: keyof typeof SCHEMES): string | null {
   const failed = uses(accent, SCHEMES[scheme]).filter(({ ratio, needed }) => ratio < needed);
   if (failed.length === 0) return null;
@@ -123,7 +123,7 @@ export function accentProblem(accent: string, scheme: keyof typeof SCHEMES): str
   return `${accent} has too little contrast in the ${scheme} scheme: ${reasons.join('; ')}. The nearest colour that has enough is ${nearestAccent(accent, SCHEMES[scheme])}`;
 }
 
-/** @param accent one with enough contrast */
+/** @param accent with enough contrast */
 export function accentColours(accent: string, { card, text }: Scheme): AccentColours {
   const tint = mix(card, accent, TINT);
   const onTint = contrast(accent, tint) >= TEXT ? accent : text;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** An image that this service serves, under an address that changes with its content. */
+/** An image served by this app, at a URL that changes with its content. */
 export interface BrandImage {
-  /** File name: part of its SHA-256, and its type. */
+  /** File name: the start of its SHA-256, and its type. */
   readonly name: string;
   readonly mediaType: 'image/svg+xml' | 'image/png';
   readonly content: Buffer;
@@ -12,13 +12,13 @@ export interface BrandImage {
 
 const MAX_KIB = 64;
 const MAX_RATIO = 12;
-const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, not wider than ${MAX_RATIO} times its height nor higher than wide`;
+const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
 /**
- * Recognises an image by its content. An SVG is not checked further: pages load it as an image, in which browsers run no
- * script and load nothing, and its own policy says the same to a browser that opens it as a document.
+ * Detects the type of an image by its content. An SVG needs no further check: in an image, browsers neither run scripts nor
+ * load anything, and the Content-Security-Policy of the response enforces the same for a document.
  *
- * @throws Error that says what an image must be
+ * @throws Error that states the requirements
  */
 export function readImage(content: Buffer): BrandImage {
   const size = content.length > MAX_KIB * 1024 ? null : (pngSize(content) ?? svgSize(content));
@@ -45,7 +45,7 @@ interface Size {
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** PNG 5.2 and 11.2.2: the signature, then the chunk IHDR, which begins with width and height. */
+/** PNG 5.2 and 11.2.2: the signature, then the IHDR chunk, which starts with width and height. */
 function pngSize(content: Buffer): Size | null {
   if (
     content.length < 24 ||

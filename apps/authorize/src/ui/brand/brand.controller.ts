@@ -8,7 +8,6 @@ import { imagesOf } from './brand.js';
 import type { BrandImage } from './brand-image.js';
 import { BRAND_OPERATION, IMMUTABLE } from '../page.openapi.js';
 
-/** Serves the product's logo and icon. */
 @Controller(ENDPOINTS.brand)
 export class BrandController {
   private readonly images: ReadonlyMap<string, BrandImage>;
@@ -21,9 +20,9 @@ export class BrandController {
   @ApiOperation(BRAND_OPERATION)
   image(@Param('name') name: string, @Res() reply: FastifyReply): void {
     const image = this.images.get(name);
-    if (!image) throw new OAuthError('not_found', 404, 'there is no such image');
+    if (!image) throw new OAuthError('not_found', 404, 'image not found');
     void reply
-      // An SVG is a document if it is opened as one: it may style itself, and do nothing else.
+      // An SVG that is opened as a document may style itself, and nothing else.
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
       .header('Cache-Control', IMMUTABLE)
       .type(image.mediaType)

@@ -15,7 +15,7 @@ import {
 import { type BrandImage, brandImage, readImage } from './brand-image.js';
 import { stylesheetOf } from '../stylesheet.js';
 
-/** The variables of the look. An empty one means the default, or nothing. */
+/** Empty variables mean the default, or nothing. */
 export interface BrandSettings {
   readonly PRODUCT_NAME: string;
   readonly LOGO_FILE: string;
@@ -28,26 +28,25 @@ export interface BrandSettings {
   readonly HELP_URL: string;
 }
 
-/** What pages look like: made once, at the start. */
+/** Look of the pages, created once at startup. */
 export interface Brand {
   readonly productName: string;
-  /** The complete element. */
+  /** The `<style>` element. */
   readonly style: Html;
-  /** The source expression that allows it in the Content-Security-Policy. */
+  /** Source expression of the style for the Content-Security-Policy. */
   readonly styleSource: string;
-  /** Null: the name is shown as text. */
+  /** Null shows the name as text. */
   readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
-  /** Shown in the browser's tab. */
   readonly icon: BrandImage;
-  /** The element that names the icon. */
+  /** The `<link>` element. */
   readonly iconLink: Html;
-  /** The element above every page, with the logo or the name. */
+  /** The `<header>` element, with the logo or the name. */
   readonly header: Html;
-  /** Pages of the product; null for none. */
+  /** URLs of the product; null if not configured. */
   readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
-/** @throws ConfigurationError that lists every problem */
+/** @throws ConfigurationError listing every problem */
 export function readBrand(settings: BrandSettings): Brand {
   const problems: string[] = [];
   const accents = readAccents(settings, problems);
@@ -59,7 +58,7 @@ export function readBrand(settings: BrandSettings): Brand {
   const { PRODUCT_NAME: productName, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
   const stylesheet = stylesheetOf(accents);
   const logo = light && { light, dark: dark ?? light };
-  // A wide logo is not legible in a tab.
+  // A wide logo is illegible in a browser tab.
   const icon = logo?.light.ratio === 1 ? logo.light : initialIcon(productName, accents.light);
   return {
     productName,
@@ -84,7 +83,7 @@ function headerOf(name: Html | string, productUrl: string): Html {
   </header>`;
 }
 
-/** Each image by its file name. */
+/** By file name. */
 export function imagesOf({ logo, icon }: Brand): ReadonlyMap<string, BrandImage> {
   const images = logo ? [logo.light, logo.dark, icon] : [icon];
   return new Map(images.map((image) => [image.name, image]));
@@ -94,7 +93,7 @@ export function imageAddress({ name }: BrandImage): string {
   return `${ENDPOINTS.brand}/${name}`;
 }
 
-/** Height of a logo, in pixels. */
+/** In pixels. */
 const LOGO_HEIGHT = 32;
 
 function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, productName: string): Html {
@@ -105,7 +104,7 @@ function picture({ light, dark }: { light: BrandImage; dark: BrandImage }, produ
   </picture>`;
 }
 
-/** Without a dark accent, the light one is made as light as the dark scheme needs it. */
+/** Without ACCENT_COLOR_DARK, derives the dark accent from the light one. */
 function readAccents(
   { ACCENT_COLOR, ACCENT_COLOR_DARK }: BrandSettings,
   problems: string[],
@@ -145,7 +144,7 @@ function readLogo(variable: string, path: string, problems: string[]): BrandImag
 
 const graphemes = new Intl.Segmenter();
 
-/** The first letter of the name on the accent colour. */
+/** The initial of the product name on the accent colour. */
 function initialIcon(name: string, { accent, onAccent }: AccentColours): BrandImage {
   const [first] = graphemes.segment(name);
   const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

@@ -1,9 +1,9 @@
 import type { OAuthError } from '#oauth/oauth-error.js';
 
-/** Who can fix an error; nobody if it passes by itself. */
+/** The party that can fix an error; `nobody` for an error that passes by itself. */
 type Party = 'you' | 'application' | 'us' | 'nobody';
 
-/** What the page advises the user to do: its text is error.advice.<name> in i18n/error.messages.ts. */
+/** Advice to the user, with the text error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
   | 'start_at_application'
   | 'contact_developer'
@@ -26,7 +26,7 @@ interface Remedy {
 }
 
 /**
- * Every kind of error page: who can fix the error, and how. To add an error page:
+ * Kinds of error pages, with the party that can fix the error and the advice. To add a kind:
  * 1. add a kind here;
  * 2. add its title and text in every language to i18n/error-kind.messages.ts or, for the product's own login, to
  *    i18n/external-login.messages.ts (error.<kind>.title and error.<kind>.what);
@@ -69,7 +69,7 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 
 type Detail = OAuthError['detail'];
 
-/** By the failed check (`detail.check` of the error), and by what it found. */
+/** By the failed check (`detail.check` of the error) and its details. */
 const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['client', ({ client_id: sent }) => (sent === undefined ? 'client_missing' : 'client_unknown')],
   ['client_disabled', () => 'client_disabled'],
@@ -94,7 +94,7 @@ const KIND_BY_CHECK = new Map<unknown, (detail: Detail) => ErrorKind>([
   ['login_starts', () => 'busy'],
 ]);
 
-/** By the state of the pushed request. One of another client counts as unknown. */
+/** By the outcome for the pushed request. A request of another client counts as unknown. */
 const KIND_BY_PUSHED_REQUEST = new Map<unknown, ErrorKind>([
   ['answered', 'request_answered'],
   ['unknown', 'request_expired'],
@@ -112,7 +112,6 @@ const KIND_BY_STATUS = new Map<number, ErrorKind>([
   [503, 'unavailable'],
 ]);
 
-/** The kind of page for an error. */
 export function errorKind({ status, detail }: OAuthError): ErrorKind {
   return KIND_BY_CHECK.get(detail['check'])?.(detail) ?? KIND_BY_STATUS.get(status) ?? 'server_error';
 }

@@ -11,7 +11,7 @@ import { contentSecurityPolicy, PAGE_HEADERS } from '../page-headers.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 
-/** A hint for the developer of the application or the operator of this service. */
+/** A hint for developers and operators. */
 export interface Hint {
   readonly id: Extract<MessageId, `error.hint.${string}`>;
   readonly values?: Readonly<Record<string, string>>;
@@ -21,20 +21,19 @@ export interface ErrorReport {
   readonly translator: Translator;
   readonly error: OAuthError;
   readonly kind: ErrorKind;
-  /** Values for the message of the kind. */
+  /** Values of the message of the kind. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Finds the log line; null if nothing was logged. */
+  /** Request id of the log line; null if nothing was logged. */
   readonly reference: string | null;
-  /** The application, if the request identified one. */
+  /** Null if the request did not identify an application. */
   readonly client: Client | null;
-  /** Query of the request. */
   readonly query: string;
-  /** The page to open next; null if that cannot help. */
+  /** URL of the button; null if no page can help. */
   readonly next: string | null;
   readonly hints?: readonly Hint[];
 }
 
-/** The page of an error: what happened, who can fix it, what to do, and the reference to pass on. */
+/** Shows what happened, who can fix it, what to do, and the reference for support. */
 export function errorPage(report: ErrorReport): Page {
   const { translator, error, kind, values, reference, client, query, next, hints = [] } = report;
   const { party, advice } = ERROR_KINDS[kind];
@@ -66,7 +65,7 @@ export function errorPage(report: ErrorReport): Page {
   };
 }
 
-/** Name and links of the application. The operator does not trust the links of a disabled one. */
+/** Name and links of the application. The links of a disabled application are not trusted. */
 function application(translator: Translator, client: Client): Html {
   return html`
     <div class="party">
@@ -88,21 +87,20 @@ function buttonOf(kind: ErrorKind): 'error.button.go_on' | 'error.button.start_a
 }
 
 /**
- * The values of an error's detail that the page may show: they came with this request and are not secret. Everything
- * else is for the log alone, above all the registered redirect URIs.
+ * Error details that the page may show: they came with this request and are not secret. All others are only logged, above all
+ * the registered redirect URIs.
  */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'parameter'] as const;
 
-/** Tokens, codes and secrets of this service in a place where none belongs. */
+/** Tokens, codes and secrets of this service in unexpected places. */
 const CREDENTIALS = /(s(?:ac|at|rt|cs)_)[\w-]{16,}/g;
 
-/** A parameter name as standards write them. Other names may hold anything. */
+/** Names used by standards. Other names may contain anything. */
 const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
 
 /**
- * The collapsed part, for the application's developer or this service's operator. The description is that of the
- * protocol and stays in English.
+ * Collapsed details for developers and operators. The description is the protocol's error_description, which stays in English.
  *
  * @param query of the request; only its parameter names are shown
  */
@@ -146,7 +144,7 @@ function hintList(translator: Translator, hints: readonly Hint[]): Html | false 
   </ul>`;
 }
 
-/** The usual mistakes in a redirect URI, most frequent first. */
+/** Most frequent causes first. */
 const MISMATCH_CAUSES: readonly Hint[] = [
   { id: 'error.hint.slash' },
   { id: 'error.hint.scheme' },
@@ -154,10 +152,10 @@ const MISMATCH_CAUSES: readonly Hint[] = [
   { id: 'error.hint.encoding' },
 ];
 
-/** Helps to find out why a redirect URI does not match. The page must not show the registered ones. */
+/** The page must not show the registered redirect URIs. */
 function mismatchHelp(translator: Translator): Html {
   const show = html`<code>client show</code>`;
-  // A narrow screen breaks the line before the option, not between its hyphens.
+  // On a narrow screen, wraps before the option instead of between its hyphens.
   const add = html`<code>client update <span>--add-redirect-uri</span></code>`;
   return html`
     <h2>${translator.text('error.causes')}</h2>
@@ -168,11 +166,11 @@ function mismatchHelp(translator: Translator): Html {
 
 const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
   400: 'We could not read the request that your browser sent.',
-  408: 'The request of your browser did not arrive in time. Your connection may be very slow.',
+  408: 'Your browser took too long to send the request. Your connection may be very slow.',
   431: 'The link that brought you here is too long, or your browser stores too many cookies for this site.',
 };
 
-/** The answer to a request that Node could not parse. Its language is unknown, so the page is in English. */
+/** Response to a request that Node cannot parse. Its language is unknown, so the page is in English. */
 export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestAnswer {
   const page: Page = {
     translator: new Translator(LOCALES[0]),

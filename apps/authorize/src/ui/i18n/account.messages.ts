@@ -1,6 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** The user's own page. */
 export const ACCOUNT_MESSAGES = {
   'account.title': {
     en: 'Your account',
@@ -121,7 +120,6 @@ export const ACCOUNT_MESSAGES = {
   },
 } as const satisfies Record<string, Readonly<Record<Locale, string>>>;
 
-/** The login page. */
 export const LOGIN_MESSAGES = {
   'login.title': {
     en: 'Log in',

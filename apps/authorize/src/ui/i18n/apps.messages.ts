@@ -1,6 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** The connected applications, and the removal of their access. */
 export const APPS_MESSAGES = {
   'apps.title': {
     en: 'Connected applications',

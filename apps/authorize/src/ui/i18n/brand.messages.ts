@@ -1,6 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Links to pages of the product, below every page. */
 export const BRAND_MESSAGES = {
   'brand.product': {
     en: 'Back to {product}',

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** The consent page. The texts of the scopes are in their file. */
+/** The texts of the scopes are in the scope file. */
 export const CONSENT_MESSAGES = {
   'consent.title': {
     en: 'Allow {client} to access your account?',

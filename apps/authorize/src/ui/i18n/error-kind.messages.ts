@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** What happened: title and one sentence or two for each kind of error. */
+/** Title and explanation of each kind of error. */
 export const ERROR_KIND_MESSAGES = {
   'error.client_missing.title': {
     en: 'This link does not specify an application',

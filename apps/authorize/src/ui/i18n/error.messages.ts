@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** What every error page has: who can fix it, what to do, and the part for developers. */
+/** Texts shared by all error pages, and the error reference. */
 export const ERROR_MESSAGES = {
   'error.title': {
     en: 'Error: {title}',

@@ -1,6 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** A login by the product's own login: its one page, and its errors. */
 export const EXTERNAL_LOGIN_MESSAGES = {
   'login.hand_over': {
     en: 'You are logged in. Select Continue to finish.',

@@ -10,18 +10,16 @@ import { cookieName } from '../cookie-name.js';
 import { UiOptions } from '../page.responder.js';
 import { Translator } from './translator.js';
 
-/** The request that a page answers, and its user. */
 export interface LanguageContext {
   readonly headers: IncomingHttpHeaders;
-  /** The raw query; its `ui_locales` counts. */
+  /** Raw query, whose `ui_locales` counts. */
   readonly query?: string;
-  /** `ui_locales` of a pushed request, which is not in the query. */
+  /** `ui_locales` of a pushed request, which the query does not contain. */
   readonly uiLocales?: string | null;
-  /** Null if nobody is logged in. */
+  /** Null if no user is logged in. */
   readonly user?: { readonly locale: string | null } | null;
 }
 
-/** Chooses the language of a page, and remembers the user's setting in a cookie. */
 @Injectable()
 export class LanguageService {
   private readonly cookie: LanguageCookie;
@@ -43,25 +41,24 @@ export class LanguageService {
     const locale = chooseLocale({
       uiLocales: uiLocales ?? new URLSearchParams(query).get('ui_locales'),
       setting: user?.locale,
-      // A logged-in user without a setting must not get the setting of another user of this browser.
+      // The cookie may hold the setting of another user of this browser.
       remembered: user ? null : this.cookie.read(headers.cookie),
       acceptLanguage,
     });
     return new Translator(locale, dateLocale(locale, acceptLanguage), this.scopes);
   }
 
-  /** The Set-Cookie headers that make the browser remember a user's setting, or forget another user's. */
+  /** @returns Set-Cookie headers that store the setting of the user, or delete the setting of another user */
   remember(cookieHeader: string | undefined, setting: string | null): string[] {
     return this.cookie.keep(cookieHeader, setting);
   }
 }
 
-/** Seconds; a year. */
 const COOKIE_LIFETIME = 365 * 24 * 60 * 60;
 
 /**
- * Remembers the language setting of the browser's last user for pages without a user: errors, and the login after a
- * log-out. It holds a language and nothing else, so it needs no protection and survives a log-out.
+ * Remembers the language setting of the last user of the browser for pages without a user: errors, and the login after a
+ * log-out. It needs no protection, and survives a log-out.
  */
 export class LanguageCookie {
   private readonly name: string;
@@ -74,13 +71,13 @@ export class LanguageCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
-  /** Null if the header has none, or one that is not a supported language. */
+  /** Null if absent or unsupported. */
   read(header: string | undefined): Locale | null {
     const value = this.inHeader.exec(header ?? '')?.[1] ?? null;
     return isLocale(value) ? value : null;
   }
 
-  /** The Set-Cookie headers for a setting; without a setting, those that delete the cookie, if there is one. */
+  /** @returns Set-Cookie headers that store the setting, or delete an existing cookie if there is no setting */
   keep(header: string | undefined, setting: string | null): string[] {
     if (isLocale(setting)) return [`${this.name}=${setting}; ${this.attributes}; Max-Age=${COOKIE_LIFETIME}`];
     const has = header?.includes(`${this.name}=`) ?? false;
@@ -89,24 +86,22 @@ export class LanguageCookie {
 }
 
 export interface LanguagePreferences {
-  /** The application's: language tags, space-separated, in order of preference (OpenID Connect Core 3.1.2.1). */
+  /** Requested by the application: language tags, space-separated, in order of preference (OpenID Connect Core 3.1.2.1). */
   readonly uiLocales?: string | null | undefined;
-  /** The user's setting. */
   readonly setting?: string | null | undefined;
-  /** The setting in the cookie, for pages without a user. */
   readonly remembered?: Locale | null | undefined;
-  /** The browser's (RFC 9110 12.5.4). */
+  /** RFC 9110 12.5.4. */
   readonly acceptLanguage?: string | undefined;
 }
 
-/** More than any browser sends; bounds the cost of a header. */
+/** Above what browsers send; bounds the cost of a header. */
 const MAX_TAGS = 20;
 const MAX_HEADER = 1_000;
 
-/** Enough for any tag in use (RFC 5646 4.4.1). A lookup costs the square of the tag's length. */
+/** Enough for any tag in use (RFC 5646 4.4.1). The cost of a lookup grows with the square of the length. */
 const MAX_TAG = 35;
 
-/** The language of a page: what the request asks for, else the user's setting, else what the browser prefers. */
+/** Uses the language requested by the application, else the setting of the user, else the preference of the browser. */
 export function chooseLocale({
   uiLocales,
   setting,
@@ -122,12 +117,12 @@ export function chooseLocale({
   );
 }
 
-/** Ignores a list that an authorization request is refused for. */
+/** Ignores a list that is too long, for which the authorization request is rejected. */
 function tagsOf(uiLocales: string): string[] {
   return uiLocales.length > LIMITS.ui_locales ? [] : uiLocales.split(' ');
 }
 
-/** The first supported language that one of the tags matches, `pt` for pt-BR (RFC 4647 3.4). */
+/** Matches prefixes: `pt` for pt-BR (RFC 4647 3.4). */
 function firstSupported(tags: readonly string[]): Locale | null {
   for (const tag of tags.slice(0, MAX_TAGS)) {
     const found = lookup(tag);
@@ -145,17 +140,17 @@ function lookup(tag: string): string | null {
   }
 }
 
-/** The tags of an Accept-Language header, best first. */
+/** Best first. */
 function acceptedTags(header = ''): string[] {
   return new Negotiator({ headers: { 'accept-language': header.slice(0, MAX_HEADER) } }).languages();
 }
 
-/** A language and its region, with or without a script in between (RFC 5646 2.1). The rest does not matter for dates. */
+/** Language and region, with an optional script in between (RFC 5646 2.1). */
 const REGIONAL = /^([a-z]{2,3})(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?![a-z\d])/i;
 
 /**
- * The locale for dates: the page's language with the region that the browser prefers for it (RFC 9110 12.5.4), such as
- * `en-GB`; the language alone if the browser names no region.
+ * Locale for dates: the language of the page with the region that the browser prefers for it (RFC 9110 12.5.4), such as
+ * `en-GB`; without a region if the browser sends none.
  */
 export function dateLocale(locale: Locale, acceptLanguage?: string): string {
   for (const tag of acceptedTags(acceptLanguage).slice(0, MAX_TAGS)) {

@@ -11,7 +11,7 @@ import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
 import { ERROR_MESSAGES } from './error.messages.js';
 import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
 
-/** Every message of the pages in every language, in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
+/** Page texts in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
 export const CATALOGUE = {
   ...ACCOUNT_MESSAGES,
   ...APPS_MESSAGES,
@@ -25,7 +25,7 @@ export const CATALOGUE = {
 
 export type MessageId = keyof typeof CATALOGUE;
 
-/** Tags that every message may use. `<a>` needs a value made by `link`. */
+/** Tags for every message. `<a>` needs a value made by `link`. */
 const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
@@ -33,21 +33,19 @@ const formats = new Map<string, IntlMessageFormat>();
 /** Unicode blocks of right-to-left scripts, Hebrew to Adlam. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Bounded: regions times time zones are too many to keep. */
+/** Bounded, because regions times time zones are too many to keep. */
 const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
 
-/** For pages that show no scope. */
 const NO_SCOPES = new ScopeCatalogue([]);
 
-/** Text of a scope, and whether it reads or writes; null if it is not declared. */
+/** `access` is null for an undeclared scope. */
 export interface ShownScope {
   readonly text: Fragment;
   readonly access: ScopeAccess | null;
 }
 
-/** Formats the messages in one language. */
 export class Translator {
-  /** @param dateLocale the language with the reader’s region, for dates */
+  /** @param dateLocale the language with the region of the reader */
   constructor(
     readonly locale: Locale,
     private readonly dateLocale: string = locale,
@@ -58,10 +56,7 @@ export class Translator {
     return this.locale === 'ar' ? 'rtl' : 'ltr';
   }
 
-  /**
-   * A message as plain text, for titles and attributes. Wraps values in bidi isolates where left-to-right and
-   * right-to-left text meet.
-   */
+  /** Plain text, for titles and attributes. Isolates values where left-to-right and right-to-left text meet. */
   text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
     const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);
     const shown = Object.entries(values).map(([name, value]) => [
@@ -72,8 +67,8 @@ export class Translator {
   }
 
   /**
-   * A message as markup. Escapes the values, and isolates strings: an Arabic name must not change the direction of the
-   * English sentence around it, nor the other way round.
+   * Markup. Escapes and isolates strings: an Arabic name must not change the direction of the English sentence around it, or
+   * vice versa.
    */
   rich(id: MessageId, values: Readonly<Record<string, string | number | Html | Tag>> = {}): Html {
     const isolated = Object.entries(values).map(([name, value]) => [
@@ -83,7 +78,7 @@ export class Translator {
     return html`${this.format(id).format<Html>({ ...TAGS, ...Object.fromEntries(isolated) })}`;
   }
 
-  /** A date in the reader’s format. @param timeZone IANA name; an unknown one counts as UTC */
+  /** @param timeZone IANA name; an unknown name counts as UTC */
   date(date: Date, timeZone: string): string {
     const key = `${this.dateLocale} ${timeZone}`;
     let format = dayFormats.get(key);
@@ -91,14 +86,14 @@ export class Translator {
     return format.format(date);
   }
 
-  /** Scopes in the order of the catalogue, and the mark of each. */
+  /** In the order of the catalogue. */
   scopes(names: readonly string[]): ShownScope[] {
     return this.catalogue.inOrder(names).map((name) => this.scope(name));
   }
 
   /**
-   * A scope without a text in this language is shown in English, which screen readers must know (WCAG 2.2, 3.1.2). An
-   * undeclared scope is shown by its name, without a mark.
+   * A scope without a text in this language is shown in English, marked for screen readers (WCAG 2.2, 3.1.2). An undeclared
+   * scope is shown by its name.
    */
   scope(name: string): ShownScope {
     const scope = this.catalogue.find(name);
@@ -115,7 +110,7 @@ export class Translator {
   }
 }
 
-/** The time zone database differs between versions, and a page must not fail because of that. */
+/** Falls back to UTC, because the time zone database differs between versions and a page must not fail. */
 function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
   const long = { dateStyle: 'long', calendar: 'gregory' } as const;
   try {
@@ -125,10 +120,10 @@ function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Makes markup of the text between a message's tags. */
+/** Renders the text between the tags of a message. */
 export type Tag = (chunks: Fragment[]) => Html;
 
-/** The tag `<a>` of a message. @param address on this site, or a checked one */
+/** @param address on this site, or validated */
 export function link(address: string): Tag {
   return (chunks) => html`<a href="${address}">${chunks}</a>`;
 }
