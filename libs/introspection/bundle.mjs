@@ -1,5 +1,5 @@
-// Writes what `npm pack` takes along: the library with all that it uses, but not Nest, as one ES module and as one CommonJS
-// module; its types; and the licenses of the packages inside.
+// Builds the contents of `npm pack`: the library with its dependencies except Nest, as one ES module and one CommonJS module; its
+// types; and the licenses of the bundled packages.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -17,7 +17,7 @@ const PEERS = Object.keys(peerDependencies);
 
 rmSync(join(HERE, 'dist'), { recursive: true, force: true });
 rmSync(COMPILED, { recursive: true, force: true });
-// By tsc: esbuild does not emit the metadata of decorators.
+// With tsc, because esbuild does not emit decorator metadata.
 const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
 execFileSync(process.execPath, [join(compiler, '../bin/tsc'), '-p', HERE], { stdio: 'inherit' });
 
@@ -48,7 +48,7 @@ async function bundle(format, file, options) {
     alias: Object.fromEntries(
       ['oauth', 'platform'].map((lib) => [`#${lib}`, join(COMPILED, 'libs', lib, 'src')]),
     ),
-    // The paths of tsconfig.json lead to the sources.
+    // The paths of tsconfig.json point to the sources.
     tsconfigRaw: {},
     absWorkingDir: ROOT,
     metafile: true,
@@ -58,11 +58,11 @@ async function bundle(format, file, options) {
   for (const { imports } of Object.values(metafile.outputs))
     for (const { path } of imports)
       if (!isBuiltin(path) && !PEERS.includes(path))
-        throw new Error(`${file} imports ${path}, which is no peer dependency`);
+        throw new Error(`${file} imports ${path}, which is not a peer dependency`);
   return metafile;
 }
 
-/** One file for each module system, which TypeScript tells apart by its name. */
+/** One file per module system, which TypeScript selects by the extension. */
 async function bundleTypes() {
   const types = await rollup({
     input: `${ENTRY}.d.ts`,
@@ -82,21 +82,21 @@ async function bundleTypes() {
     const { output } = await types.write({ file: join(HERE, 'dist', file), format: 'es' });
     const foreign = output[0].imports.filter((id) => !PEERS.includes(id));
     if (foreign.length > 0)
-      throw new Error(`${file} imports ${foreign.join(', ')}, which is no peer dependency`);
+      throw new Error(`${file} imports ${foreign.join(', ')}, which is not a peer dependency`);
   }
 }
 
-/** Every license asks for its text in each copy. */
+/** Every license requires its text in each copy. */
 function licenses(inputs) {
   const folders = inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   const texts = [...new Set(folders)].map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
     return `## ${name} ${version}\n\n\`\`\`\n${licenseOf(join(ROOT, folder))}\n\`\`\`\n`;
   });
-  return `# Packages inside dist/index.js and dist/index.cjs\n\n${texts.join('\n')}`;
+  return `# Packages bundled in dist/index.js and dist/index.cjs\n\n${texts.join('\n')}`;
 }
 
-/** Of a file of its own, or the section of the README. */
+/** From a license file, or from the section of the README. */
 function licenseOf(folder) {
   const files = readdirSync(folder);
   const read = (pattern) =>

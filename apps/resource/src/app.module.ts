@@ -17,7 +17,7 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
-/** The resource app: an API of the product, protected as any other API would be. */
+/** An API of the product, protected like any other API. */
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
@@ -57,7 +57,6 @@ export class AppModule {
 
 const OVERLOADED = OAuthError.unavailable();
 
-/** The resource app as a process runs it. Browsers may call it. */
 export function resourceApp(configuration: ResourceConfiguration): Service<ResourceConfiguration> {
   return {
     name: 'resource',
@@ -80,7 +79,7 @@ export function readScopes({
   SCOPES_FILE,
   API_URL: apiUrl,
 }: ResourceConfiguration): ConfigurationFile<ScopeCatalogue> {
-  // The origins of other APIs are unknown here; authorize and token check them.
+  // Authorize and token check the origins of other APIs, which are unknown here.
   return readConfigurationFile('SCOPES_FILE', SCOPES_FILE, (file) =>
     parseScopes(file, { apiUrl, apis: null }),
   );

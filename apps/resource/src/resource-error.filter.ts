@@ -7,7 +7,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Error codes of the API, by status. WWW-Authenticate has the error code of RFC 6750 or 9449. */
+/** By status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -19,10 +19,10 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** The body has the product’s shape and no place for the reference (docs/adr/0021-error-guide.md). */
+/** The error body of the product has no field for the reference (docs/adr/0021-error-guide.md). */
 const ERROR_REFERENCE = 'Error-Reference';
 
-/** Answers every error in the shape of the product's API: `{status, timestamp, path, error: {code, message}}`. */
+/** Renders every error as `{status, timestamp, path, error: {code, message}}`. */
 @Catch()
 export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -37,7 +37,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
       .send(errorBody(error, request.raw));
   }
 
-  /** Keeps what the guard says. Messages of the framework may quote the request. */
+  /** Keeps messages of the guard, but not of the framework, which may quote the request. */
   private errorOf(thrown: unknown): OAuthError {
     if (!(thrown instanceof HttpException)) return OAuthError.from(thrown);
     const { message, cause } = thrown;
@@ -52,7 +52,6 @@ export class ResourceErrorFilter implements ExceptionFilter {
   }
 }
 
-/** An error in the shape of the product's API. */
 export function errorBody({ status, description }: OAuthError, { url = '' }: IncomingMessage): object {
   return {
     status: 'error',

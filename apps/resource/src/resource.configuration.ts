@@ -10,24 +10,23 @@ import {
 } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/service-status.js';
 
-/** Environment of the resource app. */
 export class ResourceConfiguration extends ServiceConfiguration {
   override PORT = 3003;
   override INTERNAL_PORT = 9003;
-  /** {base_url}: the issuer (RFC 9728 2, authorization_servers). */
+  /** {base_url}: issuer (RFC 9728 2, authorization_servers). */
   @OriginVariable() BASE_URL: string;
   /** {api_url}: origin of this app. */
   @OriginVariable() API_URL: string;
-  /** Name of the product, in the metadata (RFC 9728 2, resource_name). */
+  /** RFC 9728 2, resource_name. */
   @NameVariable() PRODUCT_NAME = 'Scheduling';
   /** File of the scopes, relative to the working directory; the same in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  /** NATS URL of the user that publishes this app's audit events; NATS_URL by default. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
-  /** How long after its creation a DPoP proof is accepted, in seconds (RFC 9449 11.1). */
+  /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** How far in the future a proof's `iat` may be, in seconds. */
+  /** Seconds that the `iat` of a proof may be in the future. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 
   get auditUrl(): string {
@@ -38,7 +37,7 @@ export class ResourceConfiguration extends ServiceConfiguration {
     return this.API_URL;
   }
 
-  /** Settings whose values must agree in all processes that have them. */
+  /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

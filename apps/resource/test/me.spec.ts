@@ -123,7 +123,7 @@ describe('GET /v2/me', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
     expect(answer.body).toMatchObject({
-      error: { message: expect.stringContaining('does not exist any more') },
+      error: { message: expect.stringContaining('no longer exists') },
     });
   });
 });

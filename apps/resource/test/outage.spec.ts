@@ -75,7 +75,7 @@ describe.each([
     // The first refusal may come from the cache of profiles, which is asked after that of tokens.
     const refusal = await me(kept);
     expect(refusal.headers['retry-after']).toMatch(/^\d+$/);
-    const message = expect.stringContaining('the token cannot be checked just now') as unknown;
+    const message = expect.stringContaining('the token cannot be checked right now') as unknown;
     expect(refusal.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE', message } });
     // The token is still cached, and is not used.
     expect(await lookups('miss')).toBe(before.missed);

@@ -19,7 +19,6 @@ import { UserModule } from './user/user.module.js';
 import { TokenModule } from './token/token.module.js';
 import type { TokenConfiguration } from './token.configuration.js';
 
-/** The token app: the token endpoints over HTTP, introspection and profiles over NATS. */
 @Module({})
 export class AppModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
@@ -41,7 +40,7 @@ export class AppModule {
   }
 }
 
-/** The endpoints that public clients call from a browser. Introspection is for resource servers only. */
+/** Public clients call these from a browser. Introspection is for resource servers only. */
 const BROWSER_ENDPOINTS = [
   ENDPOINTS.token,
   ENDPOINTS.refreshToken,
@@ -53,7 +52,7 @@ const BROWSER_ENDPOINTS = [
 
 const OVERLOADED = OAuthError.unavailable();
 
-/** The token app as a process runs it: HTTP for applications, NATS for resource servers. */
+/** Serves applications over HTTP, and resource servers over NATS. */
 export function tokenApp(configuration: TokenConfiguration): Service<TokenConfiguration> {
   return {
     name: 'token',

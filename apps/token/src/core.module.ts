@@ -14,7 +14,7 @@ import { NatsModule } from '#platform/nats/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
-/** What this app does to grants; the authorize app creates them. */
+/** The other transitions happen in the authorize app. */
 const TRANSITIONS = [
   'redeemed',
   'refreshed',
@@ -26,7 +26,7 @@ const TRANSITIONS = [
   'verifier_mismatch',
 ] as const;
 
-/** What every feature uses: the configuration, the stores, the connections and the grants. */
+/** Shared by all features. */
 @Module({})
 export class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher) {

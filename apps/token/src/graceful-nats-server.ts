@@ -11,19 +11,19 @@ import {
   readRequest,
 } from '#platform/nats/nats-message.js';
 
-/** Publishes each request that is answered, for metrics and traces; never its payload. */
-const ANSWERS = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
+/** For metrics and traces. Never contains payloads. */
+const RESPONSES = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
 const ERROR_INTERVAL_MS = 10_000;
 
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
- * Nest's NATS server with a graceful shutdown that loses no request: NATS delivers a request to one queue member only, so
- * that member must answer it. Nest's own `gracefulShutdown` waits a fixed time and ignores requests in flight.
+ * Nest's NATS server with a graceful shutdown: NATS delivers a request to one queue member only, which must answer it. Nest's own
+ * `gracefulShutdown` waits a fixed time and ignores requests in flight.
  *
- * It refuses malformed messages before a responder sees them: Nest would treat a message without an id as an event, and log
- * invalid JSON with a stack trace. Nest also logs every error of NATS, which a requester can cause.
+ * Rejects malformed messages before a responder gets them: Nest would treat a message without an id as an event, and log invalid JSON
+ * with a stack trace. Limits Nest's log of NATS errors, because a requester can cause them.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];
@@ -31,7 +31,7 @@ export class GracefulNatsServer extends ServerNats {
   private inFlight = 0;
   private onIdle: () => void = () => undefined;
 
-  /** @param timeoutMs how long callers wait for an answer, in milliseconds */
+  /** @param timeoutMs milliseconds that callers wait for a response */
   constructor(
     options: ConstructorParameters<typeof ServerNats>[0],
     private readonly timeoutMs: number,
@@ -50,7 +50,7 @@ export class GracefulNatsServer extends ServerNats {
   }
 
   override handleStatusUpdates(client: Pick<NatsConnection, 'status'>): Promise<void> {
-    return super.handleStatusUpdates({ status: () => withFewErrors(client.status()) });
+    return super.handleStatusUpdates({ status: () => throttleErrors(client.status()) });
   }
 
   override async handleMessage(subject: string, message: Msg): Promise<void> {
@@ -88,11 +88,11 @@ export class GracefulNatsServer extends ServerNats {
     }
   }
 
-  /** Nest has already logged a responder's error and turned it into one that is safe to send. */
+  /** Nest has already logged a responder's error and made it safe to send. */
   private async answer(handler: MessageHandler, data: unknown, context: NatsContext): Promise<Reply> {
     try {
       const call = { subject: context.getSubject(), headers: context.getHeaders() as unknown };
-      const response = await ANSWERS.tracePromise(
+      const response = await RESPONSES.tracePromise(
         async () => lastValueFrom(this.transformToObservable(await handler(data, context))),
         call,
       );
@@ -103,18 +103,15 @@ export class GracefulNatsServer extends ServerNats {
   }
 
   private async finish(): Promise<void> {
-    // Resolves once the server has unsubscribed us and every message it sent before has arrived.
+    // Resolves once the server has removed the subscription and all earlier messages have arrived.
     await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
     if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
     await this.unwrap<NatsConnection>().flush();
   }
 }
 
-/**
- * Leaves out errors that follow another within 10 s: NATS reports each reply to a subject that this process may not publish to,
- * and the requester names the subject.
- */
-async function* withFewErrors(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
+/** NATS reports each reply to a subject that this process may not publish to, and the requester chooses the subject. */
+async function* throttleErrors(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
   let reportedAt = -Infinity;
   for await (const status of statuses) {
     const now = performance.now();
@@ -124,7 +121,7 @@ async function* withFewErrors(statuses: AsyncIterable<Status>): AsyncGenerator<S
   }
 }
 
-/** Sends a single, final reply in Nest's packet format, if the message names an inbox. */
+/** Sends a single, final reply in Nest's packet format if the message has a reply subject. */
 function respond(message: Msg, id: string | undefined, reply: Reply): void {
   if (expectsReply(message)) message.respond(JSON.stringify({ ...reply, isDisposed: true, id }));
 }

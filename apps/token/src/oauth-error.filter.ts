@@ -7,7 +7,7 @@ import { refineNotFound } from '#platform/http/refused-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from './token.configuration.js';
 
-/** Answers every error in the shape of RFC 6749 5.2, with the reference under which the log says more. */
+/** Renders every error as in RFC 6749 5.2, with the reference of its log line. */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   constructor(private readonly configuration: TokenConfiguration) {}
@@ -22,7 +22,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/** An error as RFC 6749 5.2 has it. `error_uri` explains the exact check. */
+/** RFC 6749 5.2. `error_uri` explains the failed check. */
 export function errorBody(
   { code, description, detail }: OAuthError,
   request: IncomingMessage,

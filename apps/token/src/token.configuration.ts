@@ -20,15 +20,14 @@ import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 
-/** Environment of the token app. */
 export class TokenConfiguration extends ServiceConfiguration {
   override PORT = 3002;
   override INTERNAL_PORT = 9002;
-  /** {auth_url}: address of the authorize app. */
+  /** {auth_url}: URL of the authorize app. */
   @OriginVariable() AUTH_URL: string;
-  /** {base_url}: the issuer, and the address of this app. */
+  /** {base_url}: issuer, and URL of this app. */
   @OriginVariable() BASE_URL: string;
-  /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
+  /** {api_url}: origin of the API, which clients may request as a resource (RFC 8707). */
   @OriginVariable({ optional: true }) API_URL = '';
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
@@ -38,24 +37,24 @@ export class TokenConfiguration extends ServiceConfiguration {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
-  /** NATS with the user that publishes this app's events of the audit trail; by default that of NATS_URL. */
+  /** NATS URL of the user that publishes this app's audit events; NATS_URL by default. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** The same value as in the authorize app, for the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
-  /** The same value as in the authorize app: whether `oauth.user.upsert` may link an account by its verified e-mail. */
+  /** The same value as in the authorize app: whether `oauth.user.upsert` may link an account by verified email. */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;
-  /** This and the following durations are in seconds. */
+  /** The durations are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Seconds for the browser to arrive after a push (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
+  /** Seconds in which the browser must open a pushed request (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
   @NumberVariable(5, 599) PAR_LIFETIME = 300;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
-  /** How long after its creation a DPoP proof is accepted (RFC 9449 11.1). */
+  /** Maximum age of a DPoP proof (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** Whether DPoP proofs must have a nonce of this server (RFC 9449 8), here and at every API. If optional, none is issued. */
+  /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at every API. `optional`: none is issued. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
   get auditUrl(): string {
@@ -66,7 +65,7 @@ export class TokenConfiguration extends ServiceConfiguration {
     return this.BASE_URL;
   }
 
-  /** Settings whose values must agree in all processes that have them. */
+  /** Settings that must agree in all processes that have them. */
   get sharedSettings(): Settings {
     return settingsOf(this, [
       'NODE_ENV',

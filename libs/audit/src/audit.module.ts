@@ -7,13 +7,12 @@ import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
 import { callerOf, recordRequests } from './request-events.js';
 
 interface AuditModuleOptions extends AuditPublisherOptions {
-  /** AUDIT_CLIENT_ADDRESS: whether events have the address and the user agent of the request. */
+  /** AUDIT_CLIENT_ADDRESS: `true` adds the address and the user agent of requests to events. */
   readonly clientAddress: string;
 }
 
 const CLIENT_ADDRESS = Symbol('AUDIT_CLIENT_ADDRESS');
 
-/** Provides the process's publisher of the audit trail, and records its requests. */
 @Module({})
 export class AuditModule implements OnModuleInit {
   constructor(
@@ -39,7 +38,7 @@ export class AuditModule implements OnModuleInit {
     };
   }
 
-  /** Before the routes are registered. */
+  /** Hooks must be registered before the routes. */
   onModuleInit(): void {
     const fastify = this.adapter.httpAdapter.getInstance<FastifyInstance>();
     recordRequests(fastify, this.publisher, this.clientAddress === 'true' ? callerOf : null);

@@ -1,18 +1,18 @@
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** Limits of the buffer. An event has about 400 characters. */
+/** An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** Part of the buffer that the events of each kind may fill: any client can cause refusals, and any user activity. */
-const PARTS: readonly (readonly [prefix: string, part: number])[] = [
+/** Share of the buffer per kind of event: any client can cause refusals, and any user activity. */
+const SHARES: readonly (readonly [prefix: string, share: number])[] = [
   [AUDIT_KINDS.refusals.prefix, 0.5],
   [AUDIT_KINDS.activity.prefix, 0.9],
   [AUDIT_KINDS.trail.prefix, 1],
 ];
-/** In characters, of at most three bytes each. The NATS of our manifests permits 128 KB. */
+/** In characters of at most three bytes. The NATS of our manifests accepts 128 KB. */
 const MAX_MESSAGE = 32_000;
 
-/** A message as it is sent: one event per line. Its id is that of the first one. */
+/** One event per line. The id is the id of the first event. */
 export interface AuditMessage {
   readonly id: string;
   readonly subject: string;
@@ -24,18 +24,14 @@ interface OpenMessage extends AuditMessage {
   characters: number;
 }
 
-/**
- * Events that wait for NATS, bounded. Those of one type that wait together share a message: a message of its own for each costs
- * four times the CPU, here and in NATS.
- */
+/** Bounded. Events of one type share a message: separate messages cost four times the CPU, here and in NATS. */
 export class EventBuffer {
   private messages: OpenMessage[] = [];
-  /** By subject, the message that takes more events. */
+  /** Messages that accept more events, by subject. */
   private readonly open = new Map<string, OpenMessage>();
   private characters = 0;
   private count = 0;
 
-  /** The number of events. */
   get size(): number {
     return this.count;
   }
@@ -43,8 +39,8 @@ export class EventBuffer {
   /** @returns false if the buffer is full */
   add(event: AuditEvent, line: string): boolean {
     const subject = auditSubject(event);
-    const [, part = 1] = PARTS.find(([prefix]) => subject.startsWith(prefix)) ?? [];
-    if (this.count >= MAX_EVENTS * part || this.characters + line.length > MAX_CHARACTERS * part)
+    const [, share = 1] = SHARES.find(([prefix]) => subject.startsWith(prefix)) ?? [];
+    if (this.count >= MAX_EVENTS * share || this.characters + line.length > MAX_CHARACTERS * share)
       return false;
     let message = this.open.get(subject);
     if (!message || message.characters + line.length > MAX_MESSAGE) {
@@ -59,17 +55,13 @@ export class EventBuffer {
     return true;
   }
 
-  /**
-   * The oldest messages of one kind, which stay in the buffer. They accept no further events, so that a repeated message is the same.
-   *
-   * @param prefix of the subjects of the kind
-   */
+  /** Closes the oldest messages of a kind, so that a retry sends the same message. They stay in the buffer. */
   oldest(count: number, prefix: string): readonly AuditMessage[] {
     this.open.clear();
     return this.messages.filter(({ subject }) => subject.startsWith(prefix)).slice(0, count);
   }
 
-  /** @returns the number of events that were in these messages */
+  /** @returns number of events in these messages */
   remove(stored: ReadonlySet<AuditMessage>): number {
     const before = this.count;
     this.messages = this.messages.filter((message) => !stored.has(message));

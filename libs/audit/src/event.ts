@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** The version of {@link AuditEvent}. It changes when a field changes its meaning; new fields and types do not change it. */
+/** Version of {@link AuditEvent}, which changes only when a field changes its meaning. */
 const AUDIT_VERSION = 1;
 
-/** Types of events. docs/audit.md describes each. These come from operators, the product and attacks: there are few. */
+/** Described in docs/audit.md. Operators, the product and attacks cause these: there are few. */
 const TRAIL_TYPES = [
   'client.created',
   'client.updated',
@@ -26,7 +26,7 @@ const TRAIL_TYPES = [
   'operator.command',
 ] as const;
 
-/** Users and applications cause these all day. A stream of their own keeps them from displacing the others. */
+/** Frequent: users and applications cause these. A separate stream keeps them from displacing rarer events. */
 const ACTIVITY_TYPES = [
   'login.succeeded',
   'login.ended',
@@ -38,7 +38,7 @@ const ACTIVITY_TYPES = [
   'grant.revoked',
 ] as const;
 
-/** Anybody can cause these. They have a stream of their own, so that a flood of them displaces no other event. */
+/** Anyone can cause these. A separate stream keeps a flood of them from displacing other events. */
 const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
 
 export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES] as const;
@@ -47,59 +47,55 @@ export type AuditType = (typeof AUDIT_TYPES)[number];
 
 export type AuditService = 'authorize' | 'token' | 'resource' | 'operator';
 
-/** One event of the audit trail. A field that does not apply is absent, never null. */
+/** Fields that do not apply are absent, never null. */
 export interface AuditEvent {
   readonly version: typeof AUDIT_VERSION;
-  /** Unique; also the Nats-Msg-Id, by which NATS drops a repetition. */
+  /** Also the Nats-Msg-Id, by which NATS drops duplicates. */
   readonly id: string;
-  /** ISO 8601, in UTC, with milliseconds. */
+  /** ISO 8601 in UTC with milliseconds. */
   readonly time: string;
   readonly type: AuditType;
-  /** Part of the subject, so that NATS's permissions decide which service a publisher can name. */
+  /** Part of the subject, so that NATS permissions control which service a publisher can claim. */
   readonly service: AuditService;
-  /** The request's `error_reference`; absent where no request caused the event. */
+  /** `error_reference` of the request; absent if no request caused the event. */
   readonly reference?: string;
   readonly client_id?: string;
   readonly user_id?: number;
   readonly grant_id?: string;
-  /** User of a command: name@host. Only events of the operator have it. */
+  /** `name@host` of the user of a command; only in events of the operator. */
   readonly operator?: string;
   readonly request?: { readonly method: string; readonly path: string };
-  /** The caller of the request; only if AUDIT_CLIENT_ADDRESS is true. */
+  /** Only if AUDIT_CLIENT_ADDRESS is true; so is `user_agent`. */
   readonly address?: string;
   readonly user_agent?: string;
-  /** The status of the answer. */
   readonly status?: number;
-  /** The error code of the answer, and the failed check, its description and the values compared, as in the log line. */
+  /** As in the log line. */
   readonly error?: string;
   readonly check?: string;
   readonly description?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** An event without the fields that `auditEvent` adds. */
 export type AuditRecord = Omit<AuditEvent, 'version' | 'id' | 'time' | 'service'>;
 
-/** Kinds of events. The subject of an event is `<prefix><service>.<type>`. */
+/** The subject of an event is `<prefix><service>.<type>`. */
 export const AUDIT_KINDS = {
   trail: { prefix: 'oauth.audit.', types: TRAIL_TYPES },
   activity: { prefix: 'oauth.activity.', types: ACTIVITY_TYPES },
   refusals: { prefix: 'oauth.refusal.', types: REFUSAL_TYPES },
 } as const;
 
-/** A JetStream stream of events. */
 export interface AuditStream {
   readonly name: string;
-  /** The subjects of its events begin with it. */
   readonly prefix: string;
   readonly types: readonly AuditType[];
-  /** Its size, as a share of AUDIT_MAX_MEGABYTES. */
+  /** Of AUDIT_MAX_MEGABYTES. */
   readonly share: number;
 }
 
 type Shares = Readonly<Partial<Record<AuditService, number>>>;
 
-/** Each service has separate streams: in a full stream the newest event displaces the oldest, also one of another service. */
+/** Separate streams per service: otherwise one service's events would displace another's in a full stream. */
 export const AUDIT_STREAMS: readonly AuditStream[] = [
   // The token app records each change of a user by the product.
   ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, { operator: 1 / 8, token: 1 / 8, authorize: 1 / 64 }),
@@ -126,7 +122,7 @@ const PREFIXES: ReadonlyMap<AuditType, string> = new Map(
   ),
 );
 
-/** The NATS subject of an event; empty for a type of a later version. */
+/** Returns an empty subject for a type of a later version. */
 export function auditSubject({ service, type }: Pick<AuditEvent, 'service' | 'type'>): string {
   const prefix = PREFIXES.get(type);
   return prefix === undefined ? '' : `${prefix}${service}.${type}`;
@@ -135,7 +131,7 @@ export function auditSubject({ service, type }: Pick<AuditEvent, 'service' | 'ty
 let formattedAt = NaN;
 let formatted = '';
 
-/** Remembers the last result: to format a date takes 0.6 µs, and under load many events have the same millisecond. */
+/** Caches the last result: formatting takes 0.6 µs, and under load many events share a millisecond. */
 function isoTime(time: Date): string {
   const milliseconds = time.getTime();
   if (milliseconds !== formattedAt) {
@@ -148,7 +144,6 @@ function isoTime(time: Date): string {
 const PROCESS = randomBytes(12).toString('base64url');
 let count = 0;
 
-/** Makes an event: adds its version, id and time. */
 export function auditEvent(service: AuditService, record: AuditRecord, time = new Date()): AuditEvent {
   return {
     version: AUDIT_VERSION,

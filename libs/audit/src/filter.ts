@@ -1,32 +1,27 @@
 import { AUDIT_STREAMS, AUDIT_TYPES, type AuditEvent, type AuditType } from './event.js';
 
-/** Which events to read: those that match every field that is given. */
+/** An event must match every given field. */
 export interface AuditFilter {
   readonly types?: readonly AuditType[] | undefined;
   readonly clientId?: string | undefined;
   readonly userId?: number | undefined;
   readonly grantId?: string | undefined;
   readonly reference?: string | undefined;
-  /** From here on, this moment included. */
+  /** Inclusive. */
   readonly since?: Date | undefined;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly until?: Date | undefined;
 }
 
-/**
- * The types that an operator names: `token.issued`, or `token` for everything about tokens.
- *
- * @returns empty for an unknown name
- */
+/** Expands `token.issued` to itself and `token` to every type about tokens; empty for an unknown name. */
 export function typesNamed(name: string): AuditType[] {
   return AUDIT_TYPES.filter((type) => type === name || type.startsWith(`${name}.`));
 }
 
-/** Whether an event matches. */
 export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
   const { clientId, userId, grantId, reference } = filter;
   const types = filter.types && new Set<string>(filter.types);
-  // Times are ISO 8601 in UTC with milliseconds: their order is that of their text.
+  // ISO 8601 in UTC with milliseconds sorts as text.
   const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
   return (event) =>
     (types === undefined || types.has(event.type)) &&
@@ -38,7 +33,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     event.time < until;
 }
 
-/** The streams that can have a match, with the one subject that NATS can filter by (NATS before 2.10 takes only one). */
+/** Streams that may have a match, each with one subject filter (NATS before 2.10 supports only one). */
 export function sourcesOf({ types }: AuditFilter): { stream: string; subject: string }[] {
   return AUDIT_STREAMS.flatMap(({ name: stream, prefix, types: all }) => {
     const wanted = types ? all.filter((type) => types.includes(type)) : all;

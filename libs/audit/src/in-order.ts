@@ -1,13 +1,13 @@
 import type { AuditEvent } from './event.js';
 
-/** A repetition follows soon: a process repeats what NATS did not confirm when NATS is back. */
+/** A duplicate follows soon: a process repeats unconfirmed events when NATS is available again. */
 const REMEMBERED = 200_000;
 
-/** How far apart events of one moment may be stored, in milliseconds: processes send theirs together, and retry each second. */
+/** Maximum distance of simultaneous events in a stream, in milliseconds: processes send batches, and retry every second. */
 const DISORDER_MS = 5_000;
 const SORTED_TOGETHER = 1_000;
 
-/** Sorts a nearly ordered stream of events by their time, at bounded memory. */
+/** Sorts a nearly ordered stream of events by time, in bounded memory. */
 export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator<AuditEvent> {
   const waiting: AuditEvent[] = [];
   let newest = '';
@@ -25,10 +25,10 @@ export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator
   yield* waiting.sort(byTime);
 }
 
-/** ISO 8601 in UTC with milliseconds: the order of times is that of their texts. */
+/** ISO 8601 in UTC with milliseconds sorts as text. */
 const byTime = (a: AuditEvent, b: AuditEvent): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
-/** Merges streams of events, each of them ordered, by the time of the events. */
+/** Merges ordered streams of events by time. */
 export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
   const next = await Promise.all(streams.map((stream) => stream.next()));
   for (;;) {
@@ -46,12 +46,12 @@ export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): 
   }
 }
 
-/** Recognizes repetitions, at bounded memory. */
+/** Detects duplicates, in bounded memory. */
 export class RecentIds {
   private current = new Set<string>();
   private previous = new Set<string>();
 
-  /** @returns false for an id that was added before */
+  /** @returns false for a duplicate */
   add(id: string): boolean {
     if (this.current.has(id) || this.previous.has(id)) return false;
     if (this.current.size >= REMEMBERED) {

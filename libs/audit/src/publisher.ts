@@ -9,17 +9,16 @@ import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditS
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
-/** Of each value of an event that is longer than that: a client_id, for example, that nobody has registered. */
+/** Limit of each value in an oversized event, in characters. Clients choose some values, such as an unknown client_id. */
 const MAX_VALUE = 500;
-/** In characters; longer than any event whose values have the permitted lengths. */
+/** In characters. An event whose values have the permitted lengths is shorter. */
 const MAX_EVENT = 16_000;
-/** Messages in one batch. */
 const BATCH = 100;
-/** Milliseconds that an event waits for others of its message, and until a failed batch is repeated. */
+/** Milliseconds in which a message collects events, and until a failed batch is repeated. */
 const DELAY_MS = 100;
 const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
-/** How long a shutdown waits for NATS, in milliseconds. */
+/** Milliseconds that a shutdown waits for NATS. */
 const FLUSH_MS = 3_000;
 
 const PREFIXES = Object.values(AUDIT_KINDS).map(({ prefix }) => prefix);
@@ -30,9 +29,8 @@ export interface AuditPublisherOptions {
 }
 
 /**
- * Publishes events of the audit trail in the background. `record` never waits and never fails: events wait in a bounded buffer until
- * NATS has stored them, also over a restart of NATS. An event that is sent again has the same id, by which NATS drops it. The
- * connection is its own, so that events do not delay introspection.
+ * Publishes audit events in the background. `record` never waits and never fails: a bounded buffer keeps events until NATS has stored
+ * them. A repeated event has the same id, so that NATS drops it. A separate connection keeps events from delaying introspection.
  */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
@@ -60,7 +58,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     );
     this.dropped = metrics.counter(
       'oauth_audit_events_dropped_total',
-      'Events lost to the audit trail: the buffer was full, or the process ended while NATS was away',
+      'Events lost to the audit trail: the buffer was full, or the process ended while NATS was unavailable',
       [],
     );
     const gauge = metrics.gauge('oauth_audit_events_waiting', 'Events that wait for NATS to store them', []);
@@ -71,14 +69,14 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     void this.open();
   }
 
-  /** The last request is answered by now. */
+  /** All requests have been answered by now. */
   async onApplicationShutdown(): Promise<void> {
     this.isShutDown = true;
     clearTimeout(this.timer);
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
-    // The last word about them: no metric is read any more.
+    // Overrides the warning interval: metrics are no longer scraped.
     this.warnedAt = -Infinity;
-    if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS does not store them');
+    if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS has not stored them');
     this.isClosed = true;
     await this.nats?.close();
   }
@@ -90,7 +88,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   record(record: AuditRecord): void {
     const event = auditEvent(this.options.service, record);
     if (!this.waiting.add(event, serialize(event)))
-      return this.drop(1, 'too many wait for NATS to store them');
+      return this.drop(1, 'the buffer is full, because NATS does not store them');
     this.schedule(DELAY_MS);
   }
 
@@ -105,36 +103,36 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   private send(): Promise<void> {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      // Also what failed: meanwhile NATS may be back, or have got room.
+      // Retries failed batches too: NATS may be available or have room again.
       if (this.waiting.size > 0) this.schedule(RETRY_MS);
     });
     return this.sending;
   }
 
-  /** Sends batch after batch, until nothing waits or NATS does not store it: what is not stored of one kind holds up no other. */
+  /** Sends batches until the buffer is empty. If NATS does not store one kind of events, continues with the others. */
   private async sendAll(): Promise<void> {
-    const taking = new Set(PREFIXES);
+    const accepted = new Set(PREFIXES);
     for (let sent = -1; sent !== 0;) {
       sent = 0;
-      for (const prefix of taking) {
+      for (const prefix of accepted) {
         const stored = await this.sendBatch(prefix);
-        if (stored === null) taking.delete(prefix);
+        if (stored === null) accepted.delete(prefix);
         else sent += stored;
       }
     }
   }
 
-  /** @returns the number of messages; null if NATS did not store all of them */
+  /** @returns number of messages; null if NATS did not store all of them */
   private async sendBatch(prefix: string): Promise<number | null> {
     const batch = this.waiting.oldest(BATCH, prefix);
-    // The client would keep what is published while it reconnects, without a bound.
+    // While it reconnects, the client would buffer without a limit.
     if (batch.length === 0 || !this.nats || this.nats.isClosed() || !this.disconnected) return 0;
     const { stored, tooLarge, failure } = await storeBatch(this.nats, batch, {
       inboxPrefix: this.inboxPrefix,
       disconnected: this.disconnected.signal,
     });
     this.stored.inc(this.waiting.remove(stored));
-    // To keep them would hold up all later events of their kind.
+    // Keeping them would block all later events of their kind.
     if (tooLarge.size > 0)
       this.drop(this.waiting.remove(tooLarge), 'they are larger than the max_payload of NATS');
     const done = stored.size + tooLarge.size;
@@ -159,7 +157,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.logger.warn({ ...this.state, msg: `audit trail: ${problem}` });
   }
 
-  /** Retries the first connection itself, because the client would go on trying after this process has shut down. */
+  /** Retries the first connection here, because the client would not stop at shutdown. */
   private async open(): Promise<void> {
     const { natsUrl, service } = this.options;
     const options = { ...natsOptions(natsUrl, `${service} audit`), waitOnFirstConnect: false };
@@ -197,7 +195,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Leaves out details that are too long to store, and shortens credentials, as the log does. */
+/** Omits oversized details, and redacts credentials as the log does. */
 function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
   if (text.length <= MAX_EVENT) return redactCredentials(text);

@@ -18,20 +18,19 @@ import { inOrder, RecentIds, sorted } from './in-order.js';
 import { nullIfMissing } from './streams.js';
 
 const TIMEOUT_MS = 5_000;
-/** Messages in one answer of NATS. Bounds the memory. */
+/** Messages per response of NATS, which bounds the memory. */
 const BATCH = 250;
-/** NATS deletes a consumer that nobody has read from for so long. */
+/** NATS deletes a consumer that has been idle for this long. */
 const IDLE_NS = 60e9;
-/** How far the clocks of NATS and of the processes may differ, in milliseconds. */
+/** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 const DAY_NS = 86_400e9;
 
-/** What NATS stores of one stream. */
 export interface AuditStreamState {
   readonly stream: string;
   readonly messages: number;
   readonly bytes: number;
-  /** When NATS stored the oldest event that it still has; null if the stream is empty. */
+  /** When NATS stored the oldest remaining event; null if the stream is empty. */
   readonly first: Date | null;
   readonly maxAgeDays: number;
   readonly maxBytes: number;
@@ -39,10 +38,10 @@ export interface AuditStreamState {
   readonly config: StreamConfig;
 }
 
-/** Reports how many stored messages have been read, with matching events or not. */
+/** Called with the number of messages read, with or without matching events. */
 type Progress = (read: number, total: number) => void;
 
-/** Reads the audit trail. Returns each event once, even if NATS stores it twice. */
+/** Returns each event once, even if NATS has stored it twice. */
 export class AuditReader {
   private constructor(
     private readonly nats: NatsConnection,
@@ -63,10 +62,8 @@ export class AuditReader {
   }
 
   /**
-   * The stored events that match, oldest first, at bounded memory. Ends with the last event that was stored at the call. A stream
-   * that does not exist has no events.
-   *
-   * @throws JetStreamError if NATS does not answer, has no JetStream or does not permit it
+   * Yields matching events, oldest first, in bounded memory, up to the last one stored at the call. A missing stream has no events.
+   * @throws JetStreamError if NATS does not answer, has no JetStream or denies permission
    */
   async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
     const matches = matcher(filter);
@@ -82,11 +79,8 @@ export class AuditReader {
   }
 
   /**
-   * Calls back with each matching event: those stored since `filter.since`, without it only new ones. Goes on by itself after NATS
-   * was away.
-   *
-   * @param signal ends it
-   * @throws JetStreamError if NATS does not answer, has no JetStream or no such stream, or does not permit it
+   * Calls back with matching events stored since `filter.since`, or only with new ones. Continues after NATS reconnects.
+   * @throws JetStreamError if NATS does not answer, has no JetStream or no such stream, or denies permission
    */
   async follow(
     filter: AuditFilter,
@@ -111,7 +105,7 @@ export class AuditReader {
     await Promise.all(passes);
   }
 
-  /** What NATS stores, and for how long; without the streams that do not exist. */
+  /** Skips streams that do not exist. */
   async streams(): Promise<AuditStreamState[]> {
     const infos = await Promise.all(
       AUDIT_STREAMS.map(({ name }) => this.manager.streams.info(name).catch(nullIfMissing)),
@@ -130,14 +124,14 @@ export class AuditReader {
       }));
   }
 
-  /** A consumer for one pass over a stream, and how many events it will deliver; null if there is no such stream. */
+  /** Creates a consumer for one pass; null if the stream does not exist. */
   private async consumer(
     { stream, subject }: { stream: string; subject: string },
     { since }: AuditFilter,
   ): Promise<{ consumer: Consumer; pending: number } | null> {
     const info = await this.manager.consumers
       .add(stream, {
-        // A name puts the stream into the subject of the request, for the permissions of NATS.
+        // With a name, the request's subject contains the stream, which NATS permissions need.
         name: `reader-${randomUUID()}`,
         filter_subject: subject,
         ack_policy: AckPolicy.None,
@@ -150,7 +144,7 @@ export class AuditReader {
   }
 }
 
-/** NATS selects by the time at which it stored an event, which is after the event's own. */
+/** NATS selects by the time at which it stored an event, which is later than the event. */
 function startingAt(since: Date): { deliver_policy: typeof DeliverPolicy.StartTime; opt_start_time: string } {
   return {
     deliver_policy: DeliverPolicy.StartTime,
@@ -169,17 +163,13 @@ async function* storedEvents(
       read();
       yield* eventsOf(message);
     }
-    // The rest was the oldest, which NATS deleted meanwhile.
+    // NATS has already expired the remaining messages.
     if (messages.length === 0) return;
     left -= messages.length;
   }
 }
 
-/**
- * At most so many messages; none if the stream has no more.
- *
- * @throws Error if NATS does not answer: the client itself waits until it has reconnected
- */
+/** @throws Error if NATS does not answer; the client would wait until it reconnects */
 async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   const fetched = await consumer.fetch({ max_messages: count, expires: TIMEOUT_MS });
@@ -188,7 +178,7 @@ async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
     isOverdue = true;
     void fetched.close();
   }, 2 * TIMEOUT_MS);
-  // To the end before any of it is used: while a caller pauses, the client waits in vain for heartbeats, and fails.
+  // Reads to the end before yielding: while a caller pauses, the client would miss heartbeats and fail.
   try {
     for await (const message of fetched) {
       messages.push(message);
@@ -197,11 +187,11 @@ async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   } finally {
     clearTimeout(timer);
   }
-  if (isOverdue) throw new Error('NATS does not answer any more: not all events were read');
+  if (isOverdue) throw new Error('NATS stopped responding: not all events were read');
   return messages;
 }
 
-/** The events of a message, one per line. Others may publish to the stream's subjects: what is no event is left out. */
+/** Skips lines that are not events: others may publish to the subject. */
 function eventsOf(message: JsMsg): AuditEvent[] {
   return message
     .string()
@@ -212,7 +202,7 @@ function eventsOf(message: JsMsg): AuditEvent[] {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Null also for an event that its publisher may not publish. */
+/** Returns null for an invalid event, or one that its publisher may not publish. */
 function parseEvent(line: string, subject: string): AuditEvent | null {
   try {
     const event: unknown = JSON.parse(line);
@@ -228,11 +218,11 @@ const isText: Check = (value) => typeof value === 'string';
 const isOptionalText: Check = (value) => value === undefined || isText(value);
 const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
 
-/** An event with other fields than these would end the whole reading, and with it every search, for as long as NATS keeps it. */
+/** An event with invalid fields would break every search for as long as NATS keeps it. */
 const FIELDS: Readonly<Record<keyof AuditEvent, Check>> = {
   version: (value) => typeof value === 'number',
   id: isText,
-  // The pattern alone would accept the month 13.
+  // The pattern alone accepts month 13.
   time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
   type: isText,
   service: isText,
@@ -257,8 +247,8 @@ function isEvent(value: unknown): value is AuditEvent {
 }
 
 /**
- * Checks that an event has the service and type of its subject, which NATS's permissions protect. Only events of the operator
- * name the user of a command. A later version may have types that this version does not know, of any kind.
+ * Requires the service and type of the subject, which NATS permissions protect. Only the operator app may set `operator`. A later
+ * version may have new types of any kind.
  */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;

@@ -7,16 +7,16 @@ import { addLogContext, logContext, pathOf, referenceOf } from '#platform/loggin
 import type { AuditRecord, AuditType } from './event.js';
 import type { AuditPublisher } from './publisher.js';
 
-/** Names the event that a request is in the audit trail. Its log line has it too; its other fields come from there. */
+/** Sets the audit event type of a request, which its log line also shows. */
 export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
   addLogContext(request, { event: type });
 }
 
 /**
- * Records each request that is an event of the trail, or refused, from its log context. Requests refused under overload are only
- * counted: an event would cost more than their answer.
+ * Records requests that are events or were refused, from their log context. Requests refused under overload are only counted: an event
+ * would cost more than the response.
  *
- * @param caller reads who sent a request; null to record it without
+ * @param caller null to record requests without address and user agent
  */
 export function recordRequests(
   fastify: Pick<FastifyInstance, 'addHook'>,
@@ -31,7 +31,7 @@ export function recordRequests(
   };
   if (caller)
     fastify.addHook('onRequest', ({ raw }, _reply, done) => {
-      // Node keeps an address that was read; a closed connection has none.
+      // Node caches the address when it is read; a closed connection has none.
       Reflect.get(raw.socket, 'remoteAddress');
       done();
     });
@@ -39,7 +39,7 @@ export function recordRequests(
     if (!aborted.has(request.raw)) record(request, statusCode);
     done();
   });
-  // As in the log: an aborted request's tokens are issued all the same.
+  // As in the log: an aborted request may still have got its tokens.
   fastify.addHook('onRequestAbort', (request, done) => {
     aborted.add(request.raw);
     done();
@@ -50,13 +50,12 @@ export function recordRequests(
   });
 }
 
-/** The sender of a request. */
 type Caller = Pick<AuditRecord, 'address' | 'user_agent'>;
 
-/** Longer ones are cut off: the sender chooses the text. */
+/** The client chooses the text, so it is truncated. */
 const MAX_USER_AGENT = 200;
 
-/** Reads the caller. Control characters of the user agent are replaced, because events are printed at terminals. */
+/** Replaces control characters in the user agent, because events are printed in terminals. */
 export function callerOf({ ip, headers }: FastifyRequest): Caller {
   const agent = headers['user-agent'];
   return {
@@ -69,7 +68,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LOGIN_PATHS: ReadonlySet<string | undefined> = new Set([ENDPOINTS.login, ENDPOINTS.loginCallback]);
 
-/** Null for a request that is no event. */
+/** Returns null for a request that is not an event. */
 function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number): AuditType | null {
   const { event, error, check } = fields;
   if (typeof event === 'string') return event as AuditType;
@@ -89,7 +88,7 @@ function describe(
   { address, user_agent }: Caller,
 ): AuditRecord {
   const { event: _, client_id, user_id, grant_id, error, check, description, stack: __, ...detail } = fields;
-  // Fields without a value are absent from the JSON.
+  // JSON omits undefined fields.
   return {
     type,
     reference: referenceOf(raw),

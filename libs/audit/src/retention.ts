@@ -1,9 +1,8 @@
-/** Limits of the trail. */
 export interface AuditRetention {
   readonly days: number;
-  /** For the activity that the token app records; the other streams have a share of it each, in addition. */
+  /** Limit for the activity of the token app; each other stream has a share of it in addition. */
   readonly megabytes: number;
-  /** Copies, each on another server of the NATS cluster. */
+  /** Each on another server of the NATS cluster. */
   readonly replicas: number;
 }
 

@@ -3,17 +3,16 @@ import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { PubHeaders } from '@nats-io/jetstream';
 import type { AuditMessage } from './event-buffer.js';
 
-/** How long NATS has to confirm a batch, in milliseconds. */
+/** Milliseconds in which NATS must confirm a batch. */
 const CONFIRM_MS = 5_000;
 
 /**
- * Publishes messages, and waits until NATS has confirmed each. The confirmation of the last alone would not prove the others, where
- * another server becomes the leader of the stream in between. The client's own `publish` costs twice as much.
+ * Publishes messages and waits until NATS has confirmed each: if another server becomes the leader of the stream, the last confirmation
+ * does not prove the others. The client's own `publish` costs twice as much.
  *
- * @param inboxPrefix under which this user of NATS may receive answers
- * @param disconnected ends the wait: no answer comes after a reconnect
- * @returns those that are confirmed, those that this NATS never takes because they are too large, and why the others are not
- *   confirmed; these may be stored all the same
+ * @param inboxPrefix prefix of the inboxes that this NATS user may subscribe to
+ * @param disconnected ends the wait: no confirmation arrives after a reconnect
+ * @returns confirmed messages, messages that are too large for this NATS, and why the others, which may be stored, are unconfirmed
  */
 export async function storeBatch(
   nats: NatsConnection,
@@ -24,12 +23,12 @@ export async function storeBatch(
   tooLarge: ReadonlySet<AuditMessage>;
   failure: string;
 }> {
-  // Random, because a publisher that names this inbox as the reply subject of another event would forge a confirmation.
+  // Random: a publisher that knows the inbox could use it as another event's reply subject and forge a confirmation.
   const inbox = `${inboxPrefix}.${randomBytes(18).toString('base64url')}`;
   const stored = new Set<AuditMessage>();
   const tooLarge = new Set<AuditMessage>();
   // NATS 2.9 does not report a missing stream to another account.
-  let failure = 'NATS confirms nothing; does the stream exist?';
+  let failure = 'no confirmation from NATS; does the stream exist?';
   await new Promise<void>((resolve) => {
     let answers = 0;
     const subscription = nats.subscribe(`${inbox}.*`, {
@@ -65,7 +64,7 @@ export async function storeBatch(
       try {
         nats.publish(message.subject, message.lines.join('\n'), options);
       } catch (error) {
-        // The client knows the limit of the server. Nobody would catch this: the process would end.
+        // The client enforces the server's limit. An uncaught error would end the process.
         failure = error instanceof Error ? error.message : String(error);
         if (nats.isClosed()) return end();
         tooLarge.add(message);
@@ -76,9 +75,9 @@ export async function storeBatch(
   return { stored, tooLarge, failure };
 }
 
-/** Null for a confirmation. */
+/** Returns null for a confirmation. */
 function refusalOf(message: Msg): string | null {
-  if (message.headers?.code === 503) return 'there is no stream, or no JetStream';
+  if (message.headers?.code === 503) return 'the stream does not exist, or JetStream is off';
   const answer = message.string();
   // Parsing each confirmation costs more than sending its event.
   if (answer.startsWith('{"stream":')) return null;

@@ -16,32 +16,27 @@ const DAY_NS = 86_400e9;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Creates the streams, or updates their limits to `retention`. Only the administrator of the trail may. Concurrent calls are safe.
- *
- * @throws JetStreamError if NATS has no JetStream, does not permit it, or has no room for the limits
+ * Creates the streams or updates their limits; only the trail's administrator may. Concurrent calls are safe.
+ * @throws JetStreamError if NATS has no JetStream, denies permission, or lacks room for the limits
  */
 export async function ensureAuditStreams(nats: NatsConnection, retention: AuditRetention): Promise<void> {
   const { streams } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
   for (const wanted of configurations(retention)) {
     const existing = await streams.info(wanted.name).catch(nullIfMissing);
-    // NATS accepts the same configuration again: another process may create the stream at the same moment.
+    // NATS accepts an identical configuration, which another process may create concurrently.
     if (!existing) await streams.add(wanted);
     else if (differingSettings(existing.config, retention).length > 0)
       await streams.update(wanted.name, wanted);
   }
 }
 
-/**
- * Publishes one event and waits until NATS has stored it.
- *
- * @throws Error if NATS did not confirm it
- */
+/** Waits until NATS has stored the event. @throws Error without a confirmation */
 export async function storeEvent(nats: NatsConnection, event: AuditEvent): Promise<void> {
   const client = jetstream(nats, { timeout: TIMEOUT_MS });
   await client.publish(auditSubject(event), JSON.stringify(event), { msgID: event.id });
 }
 
-/** The settings of a stream that differ from what `ensureAuditStreams` would set. */
+/** Names of the settings that `ensureAuditStreams` would change. */
 export function differingSettings(config: StreamConfig, retention: AuditRetention): string[] {
   const wanted = configurations(retention).find(({ name }) => name === config.name) ?? {};
   return Object.entries(wanted)
@@ -55,14 +50,13 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
   const shared = {
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // The oldest events go first.
     discard: DiscardPolicy.Old,
     max_age: days * DAY_NS,
-    // Only the days and the size limit it.
+    // Only age and size limit the stream.
     max_msgs: -1,
     max_msgs_per_subject: -1,
     num_replicas: replicas,
-    // NATS never turns these off again: not even the administrator empties the trail, short of deleting the stream.
+    // Cannot be turned off again: even the administrator can only delete the whole stream.
     deny_delete: true,
     deny_purge: true,
   };
@@ -78,13 +72,13 @@ function isSame(config: StreamConfig, field: string, wanted: unknown): boolean {
   return JSON.stringify(config[field as keyof StreamConfig]) === JSON.stringify(wanted);
 }
 
-/** For a request about a stream: null if it does not exist. */
+/** For requests about a stream: returns null if it does not exist. */
 export function nullIfMissing(error: unknown): null {
   if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
   throw error;
 }
 
-/** Whether NATS has no JetStream, or no stream for the subject: the client calls both so, and does not export the class. */
+/** Detects missing JetStream, or no stream for the subject: the client uses one error for both, and does not export its class. */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }

@@ -21,7 +21,6 @@ import { maskedScope, TokenIssuer } from './token-issuer.js';
 /** Injection token of a clock: `() => number`, milliseconds since the epoch. */
 export const GRANT_CLOCK = Symbol('clock of the grant engine');
 
-/** What became of a client's request to revoke a token (RFC 7009). */
 export interface TokenRevocation {
   readonly outcome: 'revoked' | 'not_ours' | 'unknown' | 'other_client';
   readonly grantId?: string;
@@ -30,19 +29,16 @@ export interface TokenRevocation {
 /** Refusals after which the grant is revoked, because the code or token may be stolen. */
 const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
 
-/** How many times one request restores a grant. */
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * The life of a grant: `pending ──redeem──► active ──refresh──► active`, and `revoked` from any state (docs/adr/0003).
+ * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any state.
  *
- * Redis decides each transition in one script, in whose order the checks run (grant.scripts.ts). PostgreSQL is read only when
- * Redis has lost the grant, and written only when the grant is revoked. Refusals are return values. Every method throws
- * DependencyUnavailableError when Redis or PostgreSQL does not answer.
+ * One Redis script decides each transition (grant.scripts.ts). PostgreSQL is read only after Redis has lost a grant, and written
+ * only to revoke one. Refusals are returned, not thrown. Every method throws DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
-  /** Seconds that Redis keeps a grant after each transition. */
   private readonly ttl: number;
 
   constructor(
@@ -58,18 +54,15 @@ export class GrantEngine {
     this.ttl = grantTtl(lifetimes);
   }
 
-  /**
-   * Exchanges a code for the first pair (RFC 6749 4.1.3). A replayed code revokes the grant (RFC 6749 4.1.2), and so does a
-   * wrong verifier (RFC 7636 4.6).
-   */
+  /** RFC 6749 4.1.3. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */
   async redeem(code: string, redemption: Redemption): Promise<Granted | Refusal> {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
-    // An expired code goes to the store as well: it may be a replay of one that was redeemed in time.
+    // An expired code goes to the store too: it may be a replay of a redeemed code.
     const times = { now: this.clock(), expired: this.isExpired(token), ttl: this.ttl };
     const transition = await this.store.redeem(id, redemption, times);
-    // A pending grant lives in Redis as long as its code; a code restores no grant.
+    // A pending grant expires with its code, and a code cannot restore a grant.
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, redemption);
     this.count('redeemed');
@@ -79,8 +72,8 @@ export class GrantEngine {
   }
 
   /**
-   * Exchanges a refresh token for the next pair, or for the same pair inside the retry window (RFC 6749 6). Reuse revokes the
-   * grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing.
+   * RFC 6749 6. Returns the same pair inside the retry window. Reuse revokes the grant, whatever key the request proves
+   * (RFC 9700 4.14.2). A request with a wrong key rotates, binds and restores nothing.
    */
   async refresh(refreshToken: string, renewal: Renewal): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -99,17 +92,14 @@ export class GrantEngine {
     const transition = await (proved && !keyRefusal ? this.restoreAndRetry(id, proved, rotate) : rotate());
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, renewal);
-    // An earlier rotation time means a retry; a retry within the same millisecond counts as a refresh.
+    // A retry returns an earlier rotation time, except within the same millisecond.
     const name = transition.grant.rotatedAt === now ? 'refreshed' : 'retried';
     this.count(name);
     const pair = this.issuer.pair(token.handle, transition.grant, renewal, now);
     return { outcome: 'granted', transition: name, grantId: id, grant: transition.grant, pair };
   }
 
-  /**
-   * Introspects an access or refresh token that was presented with a proof of the key `jkt` (null: no proof). Malformed,
-   * forged and expired tokens cost no I/O.
-   */
+  /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
     const authentic = this.codec.decodeWithoutKey(text);
     if (!authentic) return { outcome: 'not_ours' };
@@ -124,14 +114,14 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     const scope = maskedScope(grant.scope, token.scopeMask);
-    // The token app of 0.1.0 issues tokens without an audience for grants that have resources.
+    // Token app 0.1.0 issues tokens without an audience for grants with resources.
     const audience = token.audience ?? grant.resources;
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
 
   /**
-   * As introspect, for a caller that has seen no proof of the token's key (RFC 7662): uses the key that Redis knows. A bound
-   * token whose grant Redis has lost is refused until a request proves its key again.
+   * Introspects without a proof of the token's key (RFC 7662), using the key in Redis. If Redis has lost the grant, a bound token is
+   * refused until a request proves its key again.
    */
   async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
     const token = this.codec.decodeWithoutKey(text);
@@ -139,9 +129,8 @@ export class GrantEngine {
   }
 
   /**
-   * Revokes the grant of a token for its client (RFC 7009). Accepts expired tokens, and bound tokens without a proof: holding
-   * the token is enough. Asks Redis for the owner only when PostgreSQL has no record (a fail-over may have lost it), so that
-   * a revocation is durable even while Redis is down.
+   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Looks for the client in PostgreSQL, and in Redis only if
+   * PostgreSQL has lost the record in a failover, so that revocation works while Redis is down.
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decodeWithoutKey(text);
@@ -170,10 +159,10 @@ export class GrantEngine {
   }
 
   /**
-   * Runs a transition. If Redis has lost the grant, restores it from its record in PostgreSQL and runs the transition again.
+   * Runs a transition. If Redis has lost the grant, restores it from PostgreSQL and runs the transition again.
    *
-   * @param token decoded with a proof of its key, if bound: the restored grant gets exactly this binding
-   * @throws DependencyUnavailableError when Redis keeps losing the grant: clients retry, and nobody is logged out
+   * @param token proved, if bound: the restored grant is bound to the same key
+   * @throws DependencyUnavailableError if Redis keeps losing the grant, so that clients retry and users stay logged in
    */
   private async restoreAndRetry(
     id: string,
@@ -195,7 +184,7 @@ export class GrantEngine {
       await this.store.restore(id, lost, marker, this.ttl);
       this.count('restored');
     }
-    throw new DependencyUnavailableError('redis', 'it loses grants faster than they are restored');
+    throw new DependencyUnavailableError('redis', 'it loses grants faster than they can be restored');
   }
 
   private async refuse(
@@ -217,7 +206,7 @@ function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {
   return { outcome: 'expired', grantId: id, expiredAt: new Date(expiry * 1000).toISOString() };
 }
 
-/** What a refusal is about, of all that the request presented. The script of the transition answers what it compared it with. */
+/** Value of the request that a refusal is about. The script returns the value that it was compared with. */
 const SENT: Readonly<
   Partial<
     Record<

@@ -1,16 +1,14 @@
 /**
- * The transitions of a grant as Lua scripts, one per transition: KEYS[1] is the grant's hash `grant:<id>`, so that each is one
- * atomic step on one key and one round trip, also in a Redis Cluster (docs/adr/0003). A transition answers its outcome, and
- * for `active` the fields of ActiveGrant in the order client, user, scope, generation, rotated_at, jkt, resources, external_id.
+ * Lua scripts, one per transition of a grant (docs/adr/0003). KEYS[1] is the hash `grant:<id>`: one key and one round trip, also in
+ * a Redis Cluster. Each script returns its outcome and, for `active`, the fields of ActiveGrant in the order client, user, scope,
+ * generation, rotated_at, jkt, resources, external_id.
  *
- * A pending grant also has the fields redirect_uri, challenge and replication_id; a grant that is being restored has only
- * `missing`.
+ * A pending grant also has redirect_uri, challenge and replication_id. A grant that is being restored has only `missing`.
  */
 
 /**
- * The fields that a live grant keeps, as the hash names them: Redis stores the names with every grant, so each is one letter.
- * `rotatedAt` is in milliseconds; a grant that is bound to no key has no `jkt`, one for every API no `resources`, and that of a
- * user without an id of the product no `externalId`.
+ * Hash fields of an active grant. Redis stores the names with every grant, so each is one letter. `rotatedAt` is in milliseconds.
+ * Without a DPoP key, a resource restriction or an external user id, the grant has no `jkt`, `resources` or `externalId`.
  */
 export const FIELD = {
   status: 's',
@@ -24,10 +22,8 @@ export const FIELD = {
   externalId: 'e',
 } as const;
 
-/** The values of `status`. */
 export const STATUS = { pending: 'p', active: 'a', revoked: 'r' } as const;
 
-/** What the scripts call the fields and the values of `status`. */
 const NAMES = `
 local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
 local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
@@ -35,14 +31,13 @@ local RESOURCES, EXTERNAL_ID = '${FIELD.resources}', '${FIELD.externalId}'
 local PENDING, ACTIVE, REVOKED = '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
 
-/** Writes a field that only some grants have: an empty value takes no memory. */
+/** Skips empty values to save memory. */
 const SET_OPTIONAL = `
 local function set_optional(field, value)
   if value ~= '' then redis.call('HSET', KEYS[1], field, value) end
 end
 `;
 
-/** Binds the grant to the key that a token is bound to; an empty thumbprint binds nothing. */
 const BIND = `${SET_OPTIONAL}
 local function bind(jkt)
   set_optional(JKT, jkt)
@@ -50,8 +45,8 @@ end
 `;
 
 /**
- * The id of this Redis's replication history. A promoted replica and a restarted server have a new one, so an equal id proves
- * that no write since has been lost (docs/adr/0009).
+ * Id of this Redis's replication history. It changes when a replica is promoted or the server restarts, so an equal id proves that
+ * no write has been lost (docs/adr/0009).
  */
 const REPLICATION_ID = `
 local function replication_id()
@@ -59,25 +54,22 @@ local function replication_id()
 end
 `;
 
-/**
- * Whether each word of `asked` is one of `granted`; both separated by single spaces, as scopes are (RFC 6749 3.3). A grant
- * without resources is for every API.
- */
+/** Checks space-separated words, such as scopes (RFC 6749 3.3). A grant without resources is for every API. */
 const COVERS = `
-local function covers(granted, asked)
-  for word in string.gmatch(asked, '%S+') do
+local function covers(granted, requested)
+  for word in string.gmatch(requested, '%S+') do
     if not string.find(' ' .. granted .. ' ', ' ' .. word .. ' ', 1, true) then return false end
   end
   return true
 end
-local function is_for(resources, asked)
-  return resources == '' or covers(resources, asked)
+local function is_for(resources, requested)
+  return resources == '' or covers(resources, requested)
 end
 `;
 
 /**
- * ARGV[1] ttl(s). Leaves a tombstone, with the client that the grant belonged to. A full Redis refuses to write but deletes:
- * PostgreSQL, which knows that the grant is revoked, is asked for what Redis does not have.
+ * ARGV[1] ttl(s). Leaves a tombstone with the client of the grant. A full Redis rejects HSET but accepts DEL: the revocation is then
+ * read from PostgreSQL.
  */
 const WRITE_TOMBSTONE = `
 local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
@@ -91,8 +83,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 
 /**
  * ARGV client user scope redirect_uri challenge jkt created_at(ms) ttl(s) resources external_id. Nothing ──► pending, generation 0.
- * Handles are random, so a key that exists can only be a tombstone: the grant was revoked between PostgreSQL and Redis.
- * Then its code is void.
+ * Handles are random, so an existing key is a tombstone: the grant was revoked before it reached Redis, and its code is void.
  */
 export const CREATE = `${NAMES}${BIND}${REPLICATION_ID}
 if redis.call('EXISTS', KEYS[1]) == 1 then return end
@@ -108,11 +99,11 @@ redis.call('EXPIRE', KEYS[1], ARGV[8])
 /**
  * ARGV client redirect_uri challenge jkt now(ms) expired(0|1) ttl(s) resources. pending ──► active, generation 1.
  *
- * - The client comes first: another client learns and changes nothing.
- * - RFC 6749 4.1.2: a code of a grant that is active was used before. The script only reports it, each time, until the caller
- *   has revoked the grant, because a revocation begins in PostgreSQL.
- * - A code that was issued before a fail-over may have been redeemed, and the redemption lost: it is refused (docs/adr/0009).
- * - The resources come last: a client that names another one learns it, and can repeat the request.
+ * - The client is checked first: another client learns nothing and changes nothing.
+ * - RFC 6749 4.1.2: the code of an active grant was used before. The script reports it until the caller has revoked the grant,
+ *   which begins in PostgreSQL.
+ * - A code issued before a failover is refused: its redemption may have been lost (docs/adr/0009).
+ * - Resources are checked last, so that a client that named a wrong one can repeat the request.
  */
 export const REDEEM = `${NAMES}${BIND}${REPLICATION_ID}${COVERS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, 'redirect_uri', 'challenge', USER, SCOPE, JKT, 'replication_id',
@@ -142,15 +133,14 @@ return {'active', client, grant[5], grant[6], '1', ARGV[5], ARGV[4], resources, 
 /**
  * ARGV client generation now(ms) window(ms) ttl(s) jkt key_refusal scope resources. active ──► active, generation + 1.
  *
- * - the stored generation: rotate.
- * - the previous one, inside the retry window: the same pair again. Using the successor advances the stored generation,
- *   which closes the window.
- * - any older one: reuse, and the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide
- *   reuse by presenting a key of their own, or none.
- * - a later one: the token is authentic, so Redis lost writes; treat it as the stored one (also if the exchange was lost).
+ * - The stored generation: rotates.
+ * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
+ * - An older one: reuse; the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide the reuse with
+ *   another key, or none.
+ * - A later one: the token is authentic, so Redis lost writes, perhaps the code exchange. Treated as the stored one.
  *
- * A wrong key, scope or resource changes nothing. `key_refusal` is the outcome for a key that does not fit the token; empty if it fits.
- * The code exchange binds the grant; if Redis lost that write (the status is still pending), the key comes from the token.
+ * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the key fits the token. If Redis lost the exchange that
+ * binds the grant (the status is pending), the key is taken from the token.
  */
 export const REFRESH = `${NAMES}${BIND}${COVERS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
@@ -178,9 +168,9 @@ return {'active', client, user, scope, generation, rotated_at, ARGV[6], resource
 `;
 
 /**
- * ARGV generation issued_at(ms) ttl(s) jkt. Reads a grant for an authentic access or refresh token. A later generation than
- * the stored one moves the state forward, as in REFRESH. A token whose key differs from its grant's is refused, and so is a
- * bearer token of a bound grant. If Redis lost the code exchange (the status is still pending), the key comes from the token.
+ * ARGV generation issued_at(ms) ttl(s) jkt. Reads a grant for an authentic access or refresh token. A later generation moves the
+ * state forward, as in REFRESH. Refuses a token whose key differs from the grant's, also a bearer token of a bound grant. If Redis
+ * lost the code exchange (the status is pending), the key is taken from the token.
  */
 export const INTROSPECT = `${NAMES}${BIND}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE, GENERATION, ROTATED_AT, JKT, RESOURCES, EXTERNAL_ID)
@@ -198,9 +188,8 @@ return {'active', grant[2], grant[3], grant[4], generation, rotated_at, ARGV[4],
 `;
 
 /**
- * ARGV marker ttl(s). Marks a grant as missing before PostgreSQL is asked for it, or returns the marker of a request that did
- * so before; empty when the grant exists. If Redis loses data after PostgreSQL was read, perhaps a revocation, the marker is
- * lost too, and RESTORE does nothing.
+ * ARGV marker ttl(s). Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request;
+ * empty if the grant exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too and RESTORE does nothing.
  */
 export const MARK_MISSING = `${NAMES}
 if redis.call('HEXISTS', KEYS[1], STATUS) == 1 then return '' end
@@ -210,8 +199,8 @@ return redis.call('HGET', KEYS[1], 'missing')
 `;
 
 /**
- * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker resources external_id. Nothing ──► active, if the marker is still there. A
- * grant that exists by now is kept: another request restored it, or it is a tombstone.
+ * ARGV client user scope generation rotated_at(ms) jkt ttl(s) marker resources external_id. Nothing ──► active, if the marker still
+ * exists and the grant does not: another request may have restored it, or it is a tombstone.
  */
 export const RESTORE = `${NAMES}${BIND}
 if redis.call('HEXISTS', KEYS[1], STATUS) == 1 or redis.call('HGET', KEYS[1], 'missing') ~= ARGV[8] then return 0 end
@@ -225,17 +214,14 @@ redis.call('EXPIRE', KEYS[1], ARGV[7])
 return 1
 `;
 
-/**
- * ARGV ttl(s). Any state ──► revoked; 0 when it was revoked before. Written even where the key is missing: the tombstone
- * stops a restore that read PostgreSQL just before the revocation.
- */
+/** ARGV ttl(s). Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
 export const REVOKE = `${NAMES}
 if redis.call('HGET', KEYS[1], STATUS) == REVOKED then return 0 end
 ${WRITE_TOMBSTONE}
 return 1
 `;
 
-/** ARGV ttl(s) client. Any state ──► revoked, if Redis knows the grant as this client's; 0 when it does not. */
+/** ARGV ttl(s) client. Any state ──► revoked; 0 unless Redis has the grant of this client. */
 export const REVOKE_OF_CLIENT = `${NAMES}
 if redis.call('HGET', KEYS[1], CLIENT) ~= ARGV[2] then return 0 end
 ${WRITE_TOMBSTONE}

@@ -28,16 +28,11 @@ import {
 } from './grant.scripts.js';
 import type { Token } from './token-codec.js';
 
-/** Injection token of a CountTransition. */
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
 
-/**
- * Counts transitions in a metric.
- *
- * @param transitions those that this process makes: each starts at 0, so that its first one is an increase
- */
+/** @param transitions each starts at 0 in the metric, so that its first occurrence is an increase */
 export function countTransitions(metrics: Metrics, transitions: readonly GrantTransition[]): CountTransition {
-  const counter = metrics.counter('oauth_grant_transitions_total', 'Grants, by what happened to them', [
+  const counter = metrics.counter('oauth_grant_transitions_total', 'Grant transitions, by kind', [
     'transition',
   ]);
   for (const transition of transitions) counter.inc({ transition }, 0);
@@ -57,28 +52,25 @@ const SCRIPTS = {
 type ScriptName = keyof typeof SCRIPTS;
 type Script = (...args: (string | number)[]) => Promise<unknown>;
 
-/** TTL in seconds of the marker of a missing grant; longer than PostgreSQL may take to answer. */
+/** Seconds; longer than PostgreSQL may take to answer. */
 const MARKER_TTL = 60;
 
-/** What a script answered: the grant, which is active now, or a refusal. */
 export type Transition = { readonly outcome: 'active'; readonly grant: ActiveGrant } | Refusal;
 
-/** Times of a redemption: now in milliseconds, the TTL of an active grant in seconds. */
+/** `now` in milliseconds, `ttl` of an active grant in seconds. */
 export interface RedeemTimes {
   readonly now: number;
-  /** Whether the code's own expiry has passed. */
   readonly expired: boolean;
   readonly ttl: number;
 }
 
-/** The refresh token's generation, and the key it is bound to or why the request's key is refused. */
 export interface PresentedToken {
   readonly generation: number;
   readonly jkt: string | null;
   readonly keyRefusal: KeyRefusal | null;
 }
 
-/** Times of a refresh: now and the retry window in milliseconds, the TTL in seconds. */
+/** `now` and `window` in milliseconds, `ttl` in seconds. */
 export interface RefreshTimes {
   readonly now: number;
   readonly window: number;
@@ -86,9 +78,8 @@ export interface RefreshTimes {
 }
 
 /**
- * The grant state machine in Redis: one hash per grant, one script and one round trip per transition.
- * Times are milliseconds since the epoch, TTLs seconds. Every method throws DependencyUnavailableError when Redis does not
- * answer; the transition may have happened all the same.
+ * Grant state machine in Redis: one hash per grant, one script and one round trip per transition. Times are milliseconds since the
+ * epoch, TTLs seconds. Every method throws DependencyUnavailableError; the transition may have happened nevertheless.
  */
 @Injectable()
 export class GrantStore {
@@ -103,7 +94,6 @@ export class GrantStore {
     this.scripts = redis as unknown as Record<ScriptName, Script>;
   }
 
-  /** Begins a grant as a pending code that lives for `ttl` seconds. */
   async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt } = grant;
     await this.run(
@@ -123,7 +113,7 @@ export class GrantStore {
     this.count('created');
   }
 
-  /** pending → active. Of any number of calls with one code exactly one is answered `active`. */
+  /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
   redeem(id: string, redemption: Redemption, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = redemption;
     return this.transition(
@@ -140,7 +130,7 @@ export class GrantStore {
     );
   }
 
-  /** active → active, one generation on; or the same generation again inside the retry window. */
+  /** active → active with the next generation, or with the same one inside the retry window. */
   refresh(
     id: string,
     { clientId, scope, resources }: Renewal,
@@ -162,35 +152,35 @@ export class GrantStore {
     );
   }
 
-  /** Reads a grant for an authentic token. A token of a later generation moves the state forward: Redis lost a rotation. */
+  /** A token of a later generation moves the state forward, because Redis lost a rotation. */
   introspect(id: string, { generation, jkt }: Token, issuedAt: number, ttl: number): Promise<Transition> {
     return this.transition('grantIntrospect', id, generation, issuedAt, ttl, jkt ?? '');
   }
 
-  /** Thumbprint of the key that the grant is bound to; null when it is not bound or Redis does not know it. */
+  /** Returns the DPoP thumbprint; null if the grant is not bound or Redis has lost it. */
   async boundKey(id: string): Promise<string | null> {
     const jkt = await this.answer(this.redis.hget(keyOf(id), FIELD.jkt));
     return jkt || null;
   }
 
-  /** Marks a grant as missing, before PostgreSQL is asked for it. @returns the marker; null when the grant exists */
+  /** Call before PostgreSQL is read. @returns the marker; null if the grant exists */
   async markMissing(id: string): Promise<string | null> {
     return ((await this.run('grantMarkMissing', id, this.marker(), MARKER_TTL)) as string) || null;
   }
 
-  /** Restores a grant that Redis has lost, if its marker is still there; never overwrites a grant or a tombstone. */
+  /** Restores a lost grant if its marker still exists. Never overwrites a grant or a tombstone. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt } = grant;
     const fields = [clientId, userId, scope, generation, rotatedAt, jkt ?? ''];
     await this.run('grantRestore', id, ...fields, ttl, marker, resources ?? '', externalId ?? '');
   }
 
-  /** Any state → revoked. @returns false when it was revoked before, and nothing changed */
+  /** Any state → revoked. @returns false if already revoked */
   async revoke(id: string, ttl: number): Promise<boolean> {
     return (await this.run('grantRevoke', id, ttl)) === 1;
   }
 
-  /** As revoke, only if Redis knows the grant as this client's. @returns whether it does, revoked before or not */
+  /** Revokes if Redis has the grant of this client. @returns whether it does, even if revoked before */
   async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
     return (await this.run('grantRevokeOfClient', id, ttl, clientId)) === 1;
   }

@@ -14,20 +14,18 @@ import { TokenCodec } from './token-codec.js';
 import { TokenIssuer } from './token-issuer.js';
 
 export interface GrantsOptions {
-  /** Modules that offer the stores of PostgreSQL, the connection to Redis, and what the publisher needs. */
+  /** Modules that provide the PostgreSQL stores, Redis, and the dependencies of `publisher`. */
   readonly imports: NonNullable<DynamicModule['imports']>;
-  /** As KeyRing.parse takes them. */
+  /** For KeyRing.parse. */
   readonly tokenKeys: string;
   readonly lifetimes: Lifetimes;
-  /** Provides RevocationPublisher. */
   readonly publisher: Provider<RevocationPublisher>;
-  /** What this process does to grants; each is counted from 0 on, so that the first one is an increase. */
+  /** Transitions that this process makes. */
   readonly transitions: readonly GrantTransition[];
 }
 
 const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, RevocationService, GrantEngine];
 
-/** Grants: their tokens, their state machine, their revocation, and pushed authorization requests. */
 @Module({})
 export class GrantsModule {
   constructor(keys: KeyRing, status: StatusReport) {

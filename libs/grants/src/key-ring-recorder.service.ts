@@ -9,9 +9,8 @@ import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { KeyRing } from './key-ring.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 
-/** A process signs with another key than the one that signed last. */
+/** Ids of the key that this process signs with and of the key recorded last. */
 export interface SigningKeyChange {
-  /** Ids of the keys. */
   readonly key: string;
   readonly previousKey: string;
 }
@@ -20,9 +19,8 @@ const INTERVAL_S = 60 * 60;
 const RETRY_S = 60;
 
 /**
- * Records in PostgreSQL, at start and once an hour, which key this process signs with and until when live tokens may need it. No
- * request waits for it. The recorded time includes another hour, because a process may sign for so long after its last
- * record.
+ * Records the signing key in PostgreSQL at startup and every hour, with the latest time at which live tokens may need it. Requests do
+ * not wait. The time includes one more hour, because a process may sign until its next record.
  */
 @Injectable()
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -44,7 +42,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     this.lifetimeS = Math.max(code, accessToken, refreshToken) + clockSkew + INTERVAL_S;
   }
 
-  /** Calls back once if this process starts with another signing key than the one recorded last. */
+  /** Calls back once, if this process starts with another signing key than the one recorded last. */
   onChange(listener: (change: SigningKeyChange) => void): void {
     this.listeners.add(listener);
   }
@@ -69,20 +67,20 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     const [key = ''] = this.ids;
     try {
       const previousKey = await this.store.recordRing(this.ids, this.lifetimeS);
-      // While a rotation is rolled out, processes sign with different keys: only a new process tells.
-      if (!this.wasRecorded && previousKey !== null && previousKey !== key) this.tell({ key, previousKey });
+      // During a rollout processes sign with different keys, so only the first record of a process counts.
+      if (!this.wasRecorded && previousKey !== null && previousKey !== key) this.notify({ key, previousKey });
       this.wasRecorded = true;
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (!this.isFailing && !this.isShutDown)
-        this.logger.warn(`the key that signs was not recorded yet: ${reason}`);
+        this.logger.warn(`the signing key has not been recorded yet: ${reason}`);
       return false;
     }
   }
 
-  private tell(change: SigningKeyChange): void {
-    this.logger.log({ key: change.key, previous_key: change.previousKey, msg: 'another key signs' });
+  private notify(change: SigningKeyChange): void {
+    this.logger.log({ key: change.key, previous_key: change.previousKey, msg: 'signing key changed' });
     for (const listener of this.listeners) listener(change);
   }
 }

@@ -1,13 +1,10 @@
 import { createHash, hkdfSync } from 'node:crypto';
 
-/** What a token is for; the byte is part of the token format and must never be reused. */
+/** The bytes are part of the token format and must never be reused. */
 export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
-/**
- * Domain separation for token MACs: the authenticity of a bearer token, the authenticity of a bound token, and the binding
- * to a key (RFC 9449). A MAC of one domain never verifies in another.
- */
+/** Domain separation of MACs: over a bearer token, over a bound token, and over the binding to a key (RFC 9449). */
 export type MacDomain = TokenKind | `${TokenKind}:bound` | `${TokenKind}:binding`;
 
 interface RingKey {
@@ -22,18 +19,17 @@ interface RingKey {
 const KEY_BYTES = 32;
 
 /**
- * The keys that authenticate tokens. The first one signs, all verify: a key is replaced in two deployments (add it last, then
- * move it to the front), and all tokens stay valid.
+ * Keys that authenticate tokens. The first key signs, all verify: to replace a key, deploy the new one last, then move it to the
+ * front. All tokens stay valid.
  *
- * A key's id is derived from the key (SHA-256, 32 bits), so that configuration cannot mix ids up. Each kind of token has its
- * own subkeys (HKDF, RFC 5869), separate for bearer and bound tokens: a code can never pass for a refresh token, nor a bound
- * token for a bearer token, whatever its bytes say.
+ * The id of a key is derived from the key (SHA-256, 32 bits), so that configuration cannot mix up ids. Each kind of token has
+ * separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
  */
 export class KeyRing {
   private readonly signing: RingKey;
   private readonly byId: ReadonlyMap<number, RingKey>;
 
-  /** @throws RangeError when there is no key, a key is not 32 bytes, or two keys share an id. */
+  /** @throws RangeError for an empty ring, a key that is not 32 bytes, or two keys with one id */
   constructor(keys: readonly Buffer[]) {
     const ring = keys.map(deriveKey);
     const [signing] = ring;
@@ -43,7 +39,7 @@ export class KeyRing {
     if (this.byId.size !== ring.length) throw new RangeError('the key ring holds the same key twice');
   }
 
-  /** Parses comma-separated base64url keys, the signing one first. @throws RangeError as the constructor. */
+  /** Parses comma-separated base64url keys, the signing key first. @throws RangeError */
   static parse(text: string): KeyRing {
     return new KeyRing(text.split(',').map((part) => Buffer.from(part.trim(), 'base64url')));
   }
@@ -52,7 +48,7 @@ export class KeyRing {
     return this.signing.id;
   }
 
-  /** The keys by their ids, the signing one first. An id is a hash: nobody can find the key from it. */
+  /** Signing key first. An id is a hash, which does not reveal the key. */
   get keys(): readonly { readonly id: string; readonly role: 'signing' | 'verifying' }[] {
     return [...this.byId.keys()].map((id) => ({
       id: id.toString(16).padStart(8, '0'),
@@ -60,27 +56,27 @@ export class KeyRing {
     }));
   }
 
-  /** The MAC key of a domain; undefined when the ring has no key with this id. */
+  /** Returns undefined for an unknown key id. */
   subkey(keyId: number, domain: MacDomain): Buffer | undefined {
     return this.byId.get(keyId)?.subkeys.get(domain);
   }
 
-  /** The MAC keys of DPoP nonces (RFC 9449 8), the signing one first. A nonce has no key id; the verifier tries each. */
+  /** For DPoP nonces (RFC 9449 8), signing key first. A nonce has no key id, so the verifier tries each. */
   get nonceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ nonce }) => nonce);
   }
 
-  /** The MAC keys of device cookies, the signing one first. A cookie has no key id; the verifier tries each. */
+  /** For device cookies, signing key first. A cookie has no key id, so the verifier tries each. */
   get deviceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ device }) => device);
   }
 
-  /** Seeds of the Ed25519 keys that sign login challenges, the signing one first. */
+  /** Seeds of the Ed25519 keys that sign login challenges, signing key first. */
   get challengeKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ challenge }) => challenge);
   }
 
-  /** The key of the hashes under which the login throttle counts. The counters live for an hour, so older keys are not needed. */
+  /** For the hashed counters of the login throttle, which live for an hour: earlier keys are not needed. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
   }

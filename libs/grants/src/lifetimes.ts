@@ -1,12 +1,12 @@
-/** Lifetimes in seconds. */
+/** In seconds. */
 export interface Lifetimes {
   readonly code: number;
   readonly accessToken: number;
-  /** Sliding: each refresh starts it again. */
+  /** Restarts with each refresh. */
   readonly refreshToken: number;
-  /** How long a rotated refresh token still gets the same answer; 0 makes refresh tokens single use. */
+  /** Time in which a rotated refresh token gets the same response; 0 makes refresh tokens single use. */
   readonly retryWindow: number;
-  /** Allowed difference between the clocks of two machines. */
+  /** Tolerated difference between the clocks of two machines. */
   readonly clockSkew: number;
 }
 
@@ -18,10 +18,9 @@ export const DEFAULT_LIFETIMES: Lifetimes = {
   clockSkew: 5,
 };
 
-/** TTL of a grant in Redis, in seconds, set by every transition: as long as any of its tokens is valid. */
+/** TTL of a grant in Redis, in seconds, renewed by every transition: the longest lifetime of its tokens. */
 export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }
 
-/** Injection token of the Lifetimes. */
 export const LIFETIMES = Symbol('lifetimes');

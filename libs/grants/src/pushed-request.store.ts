@@ -3,7 +3,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 import { defineScripts, type RunScript } from '#platform/redis/redis-commands.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** The stored parameters, as `writePushedParameters` wrote them, or why the transition was refused. */
+/** `parameters` as `writePushedParameters` wrote them. */
 export type PushedRequest =
   | { readonly outcome: 'open'; readonly parameters: string }
   | { readonly outcome: 'unknown' | 'other_client' | 'answered' };
@@ -12,40 +12,34 @@ export interface NewPushedRequest {
   readonly id: string;
   readonly clientId: string;
   readonly parameters: string;
-  /** Seconds to wait for a browser to open it: the `expires_in` that the client got (RFC 9126 2.2). */
+  /** `expires_in` of the response (RFC 9126 2.2), in seconds. */
   readonly lifetime: number;
 }
 
-/**
- * An upper bound on stored requests. The client's counter counts a request for as long as it is stored; the other counters
- * count it for its initial lifetime and `LOGIN_LIFETIME`.
- */
+/** Upper bound on stored requests. Other counters than the client's count a request for its first lifetime and `LOGIN_LIFETIME`. */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
-  /** The client id, or the hashed address or site. */
+  /** Client id, or hashed address or site. */
   readonly key: string;
   readonly max: number;
 }
 
 export interface PushRefusal {
   readonly counter: PushLimit['counter'];
-  /** Seconds until the counter has room, rounded up. */
+  /** Until the counter has room; in seconds, rounded up. */
   readonly retryAfter: number;
 }
 
-/** Seconds that the first opening adds for the login. FAPI 2.0 5.3.2.2 allows no `expires_in` that would be enough for one. */
+/** Seconds added for the login at the first open: FAPI 2.0 5.3.2.2 limits `expires_in` to less than a login takes. */
 const LOGIN_LIFETIME = 5 * 60;
-/** Seconds a logged-in user has to answer. */
+/** Seconds for a logged-in user to answer. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds for which an answered request is kept, so that a late visitor learns that it was answered. */
+/** Seconds to keep an answered request, so that a late browser learns that it was answered. */
 const ANSWERED_LIFETIME = 60;
 
 /**
- * State transitions of a pushed request. A push checks its counters, counts and stores in one script. All keys share the hash
- * tag `{par}`, because a script may touch keys of only one Redis Cluster slot.
- *
- * A counter is a sorted set of request ids, scored by the time they stop counting (Redis' clock). Expired entries drop out
- * without a clean-up job, so a crashed client or an expired request never holds a slot.
+ * All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot. A counter is a sorted set of
+ * request ids, scored by their expiry on Redis's clock: expired requests free their slots without a clean-up job.
  */
 const COUNT = `
 local time = redis.call('TIME')
@@ -58,8 +52,7 @@ end
 
 /**
  * KEYS request client-counter counter… · ARGV id client parameters ttl(ms) login(ms), then one limit per counter. Nothing ──►
- * pushed, if every counter is below its limit; otherwise nothing changes. A counter of addresses cannot follow the request when
- * it is opened, and counts it for as long as it can live without a login.
+ * pushed, if every counter is below its limit. Address counters are not updated later, so they count the login time from the start.
  *
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
@@ -81,7 +74,7 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 return {0, 0}
 `;
 
-/** KEYS request client-counter · ARGV id. Sets a new TTL on the request and on its entry in the client's counter. */
+/** KEYS request client-counter · ARGV id. Sets the TTL of the request and of its entry in the counter. */
 const LIVE = `${COUNT}
 local function live(ttl)
   redis.call('PEXPIRE', KEYS[1], ttl)
@@ -89,7 +82,7 @@ local function live(ttl)
 end
 `;
 
-/** ARGV[2] client. Returns early, without a change, if the request is missing, belongs to another client or is answered. */
+/** ARGV[2] client. Returns early if the request is missing, answered, or belongs to another client. */
 const FIND = `
 local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
 local status = request[1]
@@ -98,10 +91,7 @@ if request[2] ~= ARGV[2] then return {'other_client'} end
 if status == 'answered' then return {'answered'} end
 `;
 
-/**
- * KEYS request client-counter · ARGV id client ttl(ms). pushed ──► visited: the first opening extends the TTL for the login, once, so
- * that reloads cannot keep a request alive.
- */
+/** KEYS request client-counter · ARGV id client ttl(ms). pushed ──► visited. The first open extends the TTL, reloads do not. */
 const VISIT = `${LIVE}${FIND}
 if status == 'pushed' then
   redis.call('HSET', KEYS[1], 'status', 'visited')
@@ -137,9 +127,8 @@ end
 const SCRIPTS = { parPush: PUSH, parVisit: VISIT, parOpen: OPEN, parAnswer: ANSWER, parReopen: REOPEN };
 
 /**
- * Pushed authorization requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`, one hash per
- * request under the id that `pushedRequestId` makes, one script and one round trip per step. Only the client that
- * pushed a request can name it. Every method throws DependencyUnavailableError when Redis does not answer.
+ * Pushed authorization requests in Redis (RFC 9126): `pushed ──► visited ──login──► opened ──► answered`. One hash per request, one
+ * script and one round trip per step. Only the client that pushed a request can use it. Methods throw DependencyUnavailableError.
  */
 @Injectable()
 export class PushedRequestStore {
@@ -149,7 +138,7 @@ export class PushedRequestStore {
     this.run = defineScripts(redis, SCRIPTS);
   }
 
-  /** Stores a request if every counter has room. @returns null when stored, otherwise the counter with the longest wait */
+  /** @returns null if stored, otherwise the full counter with the longest wait */
   async push(
     { id, clientId, parameters, lifetime }: NewPushedRequest,
     limits: readonly PushLimit[],
@@ -163,23 +152,19 @@ export class PushedRequestStore {
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
   }
 
-  /**
-   * Reads an unanswered request. May be called any number of times.
-   *
-   * @param loggedIn whether the browser is logged in: the first open, and the first one after a login, extend the lifetime
-   */
+  /** Reads an unanswered request. Its first open and its first open after a login extend its lifetime. */
   open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
     return loggedIn
       ? this.step('parOpen', id, clientId, ANSWER_LIFETIME)
       : this.step('parVisit', id, clientId, LOGIN_LIFETIME);
   }
 
-  /** Of any number of concurrent calls for one request, exactly one gets `open`. */
+  /** Exactly one of several concurrent calls gets `open`. */
   answer(id: string, clientId: string): Promise<PushedRequest> {
     return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }
 
-  /** Undoes an answer that could not be completed, so that the user can retry. Call only after `answer` returned `open`. */
+  /** Undoes `answer` after a failure, so that the user can retry. Call only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
     await this.run('parReopen', keysOf(id, clientId), id, ANSWER_LIFETIME * 1000);
   }

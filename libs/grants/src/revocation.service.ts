@@ -7,26 +7,26 @@ import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationPublisher } from './revocation.publisher.js';
 
 export interface RevocationResult {
-  /** How many grants were revoked, including those that a failed attempt had recorded and not applied. */
+  /** Includes grants that a failed attempt had recorded but not applied. */
   readonly grants: number;
-  /** Whether every process has heard of it; otherwise a cached token is accepted for 30 s at most. */
+  /** Whether NATS has the broadcast. If not, caches may accept a token for up to 30 s. */
   readonly announced: boolean;
 }
 
-/** Times are milliseconds of the database's clock. */
+/** `since` and `until` are milliseconds of the database's clock. */
 export interface ReconcilerPass {
   readonly since: number;
   readonly until: number;
-  /** Broadcast also what was applied before. */
+  /** Also broadcasts revocations that were applied before. */
   readonly announceAll: boolean;
   /** Checked before each page: true ends the pass. */
   readonly isObsolete: () => boolean;
 }
 
-/** Grants whose revocation is applied at once; each is one command in Redis. */
+/** Concurrent Redis commands. */
 const BATCH = 500;
 
-/** The revocation is recorded in PostgreSQL, but Redis did not apply it: tokens may still work. Revoking again completes it. */
+/** Recorded in PostgreSQL but not in Redis: tokens may still work. Revoking again completes it. */
 export class UnfinishedRevocationError extends DependencyUnavailableError {
   constructor(cause: unknown) {
     super('redis', cause);
@@ -35,9 +35,9 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The one way in which grants are revoked (docs/adr/0011): recorded in PostgreSQL, then applied to Redis, then broadcast, then
- * marked as applied. After an error, or if the process dies in between, the reconciler of the token app does what is missing;
- * calling again does so at once. Every method throws UnfinishedRevocationError when only PostgreSQL has the revocation.
+ * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as applied. After an
+ * error or a crash, the reconciler of the token app completes the revocation; calling again completes it immediately. Every method
+ * throws UnfinishedRevocationError if only PostgreSQL has the revocation.
  */
 @Injectable()
 export class RevocationService {
@@ -49,13 +49,12 @@ export class RevocationService {
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {}
 
-  /** Revokes one grant and all its tokens. */
   async revoke(id: string): Promise<RevocationResult> {
     await this.records.revoke(id);
     return this.apply([id]);
   }
 
-  /** Revokes every grant of a user, to one client or to all (null). */
+  /** @param clientId null for every client */
   async revokeGrants(userId: number, clientId: string | null): Promise<RevocationResult> {
     const ids = await (clientId === null
       ? this.records.revokeAllOf(userId)
@@ -63,10 +62,7 @@ export class RevocationService {
     return this.apply(ids);
   }
 
-  /**
-   * Revokes a grant that PostgreSQL does not have, after a fail-over of PostgreSQL: it cannot be restored either, so that
-   * Redis is enough. @returns whether Redis knows it as this client's
-   */
+  /** For a grant that PostgreSQL lost in a failover: nothing can restore it, so Redis is enough. @returns whether the client owned it */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
     if (!(await this.store.revokeOfClient(clientId, id, grantTtl(this.lifetimes)))) return false;
     this.count('revoked');
@@ -74,14 +70,11 @@ export class RevocationService {
     return true;
   }
 
-  /**
-   * Applies revocations that are recorded: to Redis, to every cache, and in the record. When Redis fails, it goes on with the
-   * broadcast: a cached token is then introspected again, and refused.
-   */
+  /** Applies recorded revocations. Broadcasts even if Redis fails, so that cached tokens are introspected again, and refused. */
   async apply(ids: readonly string[]): Promise<RevocationResult> {
     if (ids.length === 0) return { grants: 0, announced: true };
     const { failed, failure } = await this.applyToRedis(ids, 'stop');
-    // Once for all of them: waiting for NATS after every batch would delay the revocation of the last.
+    // One broadcast for all: waiting for NATS after every batch would delay the last one.
     const announced = await this.publisher.publish(ids);
     if (announced) this.markInBackground(ids.filter((id) => !failed.has(id)));
     if (failure) throw new UnfinishedRevocationError(failure);
@@ -89,11 +82,10 @@ export class RevocationService {
   }
 
   /**
-   * One pass of a reconciler: applies what is not applied yet, and again what was applied in a time. Goes on after a failure,
-   * because a part of Redis may be away.
+   * Applies outstanding revocations, and again those applied in a period. Continues after a failure: only a part of Redis may be down.
    *
-   * @returns how many revocations this Redis did not know
-   * @throws the first failure, after everything was tried
+   * @returns number of revocations that this Redis did not have
+   * @throws the first failure, after all were tried
    */
   async reconcile({ since, until, announceAll, isObsolete }: ReconcilerPass): Promise<number> {
     let changed = 0;
@@ -111,11 +103,10 @@ export class RevocationService {
   }
 
   /**
-   * Applies what another process may have applied already: broadcasts and marks only what was outstanding, or what this Redis
-   * did not know. One grant that fails does not hold up the others.
+   * Applies revocations that another process may have applied. Broadcasts and marks only those that were outstanding or missing in
+   * this Redis; with `announceAll`, broadcasts all.
    *
-   * @param announceAll broadcast also what was applied before
-   * @returns how many revocations this Redis did not know
+   * @returns number of revocations that this Redis did not have
    * @throws DependencyUnavailableError after the others were applied
    */
   async reapply(revocations: readonly RecordedRevocation[], announceAll: boolean): Promise<number> {
@@ -129,7 +120,7 @@ export class RevocationService {
     return changed.size;
   }
 
-  /** @param onFailure after a batch with a failure: a request that waits stops, a background job continues */
+  /** @param onFailure after a failed batch, a request stops and a background job continues */
   private async applyToRedis(
     ids: readonly string[],
     onFailure: 'stop' | 'continue',
@@ -157,7 +148,7 @@ export class RevocationService {
     return { changed, failed, failure };
   }
 
-  /** The caller does not wait: what stays unmarked, the reconciler applies again, which changes nothing. */
+  /** Not awaited: the reconciler applies unmarked revocations again, which changes nothing. */
   private markInBackground(ids: readonly string[]): void {
     if (ids.length > 0) this.records.markApplied(ids).catch(() => undefined);
   }

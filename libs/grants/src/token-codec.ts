@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { MAX_AUDIENCE } from '#oauth/audience.js';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
-/** The fields of an authentic token. This service issued it, but its bearer may have stolen it. */
+/** Fields of a token that this service issued; its bearer may have stolen it. */
 export interface AuthenticToken {
   readonly kind: TokenKind;
   /** 128 random bits that identify the grant, known only to holders of its tokens. */
@@ -11,32 +11,23 @@ export interface AuthenticToken {
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
-  /** Whether it is bound to a DPoP key (RFC 9449). */
+  /** To a DPoP key (RFC 9449). */
   readonly bound: boolean;
-  /**
-   * Which of the grant's scope tokens an access token has (RFC 6749 6), as a bit mask by their position in the grant's scope;
-   * 0 for all of them. Always 0 for codes and refresh tokens.
-   */
+  /** Bit mask over the positions in the grant's scope (RFC 6749 6); 0 for the whole scope, and for codes and refresh tokens. */
   readonly scopeMask: number;
-  /**
-   * The APIs that an access token is for (RFC 8707), as `checkResource` returns them; null if it is for every API, and for
-   * codes and refresh tokens.
-   */
+  /** APIs of an access token (RFC 8707), as `checkResource` returns them; null for every API, codes and refresh tokens. */
   readonly audience: string | null;
-  /** The token as it was presented, for `prove`. */
+  /** The encoded token, for `prove`. */
   readonly bytes: Buffer;
 }
 
-/** A token whose binding, if any, has been verified. */
+/** A token whose binding, if any, was verified. */
 export interface Token extends Omit<AuthenticToken, 'bound' | 'bytes'> {
-  /** Thumbprint (RFC 7638) of the key it is bound to; null for a bearer token. */
+  /** Thumbprint of its key (RFC 7638); null for a bearer token. */
   readonly jkt: string | null;
 }
 
-/**
- * The id of a grant in Redis and PostgreSQL: base64url of SHA-256(handle), 43 characters. It may be stored and logged, because
- * no token can be made from it.
- */
+/** Base64url of SHA-256(handle), 43 characters. Safe to store and log: no token can be derived from it. */
 export function grantId(handle: Buffer): string {
   return hash('sha256', handle, 'base64url');
 }
@@ -46,11 +37,11 @@ const PREFIXES: Readonly<Record<TokenKind, string>> = { code: 'sac_', access: 's
 const VERSION = 3;
 export const HANDLE_BYTES = 16;
 const BINDING_BYTES = 18;
-/** Scope tokens of a grant that a mask can name. */
+/** Highest number of scope tokens that a mask covers. */
 export const SCOPE_MASK_BITS = 24;
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ audience (of some access tokens)
-// ‖ MAC 29, and for a bound token ‖ binding 18, a MAC that covers the key's thumbprint. The audience is padded with spaces
-// to a multiple of three bytes, as 63 and 81 are: base64url has no spare bits, so each token has exactly one spelling.
+// ‖ MAC 29, and for a bound token ‖ binding 18, a MAC that covers the key's thumbprint. Spaces pad the audience, so that the
+// length is a multiple of three bytes: without spare bits in base64url, each token has exactly one spelling.
 const AT = {
   version: 0,
   keyId: 1,
@@ -65,18 +56,15 @@ const MAC_BYTES = 29;
 // Flags in the kind byte.
 const BOUND = 0x80;
 const HAS_AUDIENCE = 0x40;
-// A code is never bound: the client proves its key when it redeems the code.
+// A code is never bound: the client proves its key at redemption.
 const TOKEN_TEXT =
   /^(?:sac_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{108})|sat_(?:[A-Za-z0-9_-]{4}){21,112})$/;
 
-/** Writes and reads `<prefix>_<base64url>` tokens (docs/adr/0002). Pure: it does no I/O and keeps no state. */
+/** Encodes and decodes `<prefix>_<base64url>` tokens (docs/adr/0002), without I/O or state. */
 export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 
-  /**
-   * Deterministic, so that a retry gets the same token without storing it.
-   * @throws RangeError for an empty thumbprint, a bound code, and an audience that no access token can have
-   */
+  /** Deterministic, so that a retry gets the same token. @throws RangeError for a combination that no token can have */
   encode(token: Token): string {
     const { kind, jkt } = token;
     if (jkt === '') throw new RangeError('the thumbprint of a bound token must not be empty');
@@ -101,16 +89,16 @@ export class TokenCodec {
   }
 
   /**
-   * Returns null unless this service issued the token: a malformed, forged or unknown-key token, or a bound token without
-   * its key. No I/O. The caller checks the expiry, because some callers accept an expired token.
-   * @param jkt thumbprint of the key that the request proved; null when it proved none
+   * Returns null for a malformed, forged or unknown-key token, and for a bound token without its key. The caller checks the expiry,
+   * because some callers accept expired tokens.
+   * @param jkt thumbprint of the proved key, or null
    */
   decode(text: string, jkt: string | null = null): Token | null {
     const token = this.decodeWithoutKey(text);
     return token && this.prove(token, jkt);
   }
 
-  /** The token if its binding is to this key, or it is a bearer token; else null. @param jkt as in decode */
+  /** Returns null for a token that is bound to another key than `jkt`. */
   prove({ bound, bytes, ...token }: AuthenticToken, jkt: string | null): Token | null {
     if (!bound) return { ...token, jkt: null };
     if (typeof jkt !== 'string' || jkt === '') return null;
@@ -120,7 +108,7 @@ export class TokenCodec {
     return binding && timingSafeEqual(binding, bytes.subarray(bindingAt)) ? { ...token, jkt } : null;
   }
 
-  /** As decode, but does not verify the binding of a bound token: its bearer may have stolen it. */
+  /** Does not verify the binding: the bearer may have stolen the token. */
   decodeWithoutKey(text: string): AuthenticToken | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
@@ -148,17 +136,13 @@ export class TokenCodec {
     };
   }
 
-  /**
-   * HMAC-SHA-256 over the fields, and the key's thumbprint if given. Each domain has its own subkey, so copying one MAC of a
-   * token over another never verifies.
-   */
+  /** HMAC-SHA-256. Each domain has its own subkey, so copying one MAC of a token over another never verifies. */
   private mac(fields: Buffer, domain: MacDomain, jkt = ''): Buffer | undefined {
     const key = this.keys.subkey(fields.readUInt32BE(AT.keyId), domain);
     return key && createHmac('sha256', key).update(fields).update(jkt).digest();
   }
 }
 
-/** The audience as a token contains it; empty if it has none. */
 function paddedAudience({ kind, audience }: Token): string {
   if (audience === null) return '';
   if (kind !== 'access' || audience.length > MAX_AUDIENCE || !/^[!-~]+(?: [!-~]+)*$/.test(audience))

@@ -3,7 +3,7 @@ import type { ActiveGrant, Narrowing, TokenPair } from './grant.js';
 import type { Lifetimes } from './lifetimes.js';
 import { grantId, HANDLE_BYTES, SCOPE_MASK_BITS, type Token, type TokenCodec } from './token-codec.js';
 
-/** Computes the tokens of a grant. It stores nothing; only the handle of a new code is random. */
+/** Computes the tokens of a grant and stores nothing; only the handle of a new code is random. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,
@@ -11,7 +11,7 @@ export class TokenIssuer {
     private readonly random: (bytes: number) => Buffer = randomBytes,
   ) {}
 
-  /** @param now milliseconds. @returns a code for a new grant, and the id under which to store the grant */
+  /** @param now milliseconds. @returns a code and the id of its grant */
   code(now: number): { readonly code: string; readonly grantId: string } {
     const handle = this.random(HANDLE_BYTES);
     const expiry = seconds(now) + this.lifetimes.code;
@@ -28,10 +28,8 @@ export class TokenIssuer {
   }
 
   /**
-   * The pair of a grant's current generation. The lifetimes start at the rotation and not now: the same generation always
-   * gives the same two tokens, so that a retry needs no stored answer.
-   *
-   * @param narrowing what the request asks for, which the grant covers
+   * Computes the pair of the grant's current generation; the grant must cover the request. Lifetimes start at the rotation, so that a
+   * retry gets the same two tokens without a stored response.
    */
   pair(handle: Buffer, grant: ActiveGrant, { scope, resources }: Narrowing, now: number): TokenPair {
     const { generation, rotatedAt, jkt } = grant;
@@ -52,13 +50,13 @@ export class TokenIssuer {
     };
   }
 
-  /** When a token's generation began (milliseconds, rounded down to a second), which follows from its expiry. */
+  /** Start of the token's generation, in milliseconds rounded down to a second; computed from its expiry. */
   issuedAt({ kind, expiry }: Token): number {
     return (expiry - (kind === 'access' ? this.lifetimes.accessToken : this.lifetimes.refreshToken)) * 1000;
   }
 }
 
-/** The part of a grant's scope that a token's mask names, in the grant's order; all of it for 0. */
+/** Selects the scope tokens of a mask, in the order of the grant; all of them for 0. */
 export function maskedScope(granted: string, mask: number): string {
   if (mask === 0) return granted;
   return granted
@@ -67,13 +65,10 @@ export function maskedScope(granted: string, mask: number): string {
     .join(' ');
 }
 
-/**
- * @param asked scope tokens of `granted`, or null for all
- * @throws RangeError for a scope token beyond those that a mask can name: a mask without it could grant too much
- */
-function scopeMaskOf(granted: string, asked: string | null): number {
-  if (asked === null) return 0;
-  const wanted = new Set(asked.split(' '));
+/** @throws RangeError for a scope token beyond SCOPE_MASK_BITS: a mask without it could grant too much */
+function scopeMaskOf(granted: string, requested: string | null): number {
+  if (requested === null) return 0;
+  const wanted = new Set(requested.split(' '));
   const tokens = granted.split(' ');
   if (tokens.every((token) => wanted.has(token))) return 0;
   return tokens.reduce((mask, token, position) => {

@@ -3,17 +3,15 @@ import { PassportStrategy } from '@nestjs/passport';
 import { Strategy } from 'passport-http-bearer';
 import { Introspector, type TokenInfo } from './introspector.js';
 
-/** Name of the strategy in passport. */
 export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 
-/** The part of a request that passport sees: tokens are accepted in the Authorization header only (RFC 9700 4.3.2). */
+/** Passport sees only the Authorization header, because tokens are accepted nowhere else (RFC 9700 4.3.2). */
 export interface BearerRequest {
   readonly headers: { readonly authorization?: string | undefined };
-  /** Id of the request in logs. */
+  /** Request id for logs. */
   readonly reference: string;
 }
 
-/** Validates bearer tokens by introspection. */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(Strategy, ACCESS_TOKEN_STRATEGY) {
   constructor(private readonly introspector: Introspector) {

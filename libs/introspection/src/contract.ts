@@ -2,11 +2,11 @@ import { type Fields, isObject, MalformedMessageError } from '#platform/nats/nat
 import type { Invalidations } from '#platform/nats/nats.connection.js';
 
 /**
- * The NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets
- * (`{pattern, data, id}`, answered `{response}` or `{err}`), because a Nest microservice answers them.
+ * NATS contract between the token app and its callers. Payloads are JSON. Requests are Nest packets (`{pattern, data, id}`, answered
+ * `{response}` or `{err}`), because a Nest microservice answers them.
  *
- * Compatibility: during a rollout, either side may be one version ahead. A new version only adds optional fields, and each
- * side ignores unknown fields. Callers use a new subject only from the version after the one that serves it.
+ * During a rollout, either side may be one version ahead. A new version only adds optional fields, and each side ignores unknown fields.
+ * Callers use a new subject one version after the token app has begun to serve it.
  */
 export const SUBJECTS = {
   /** Request {@link IntrospectionRequest}, reply {@link IntrospectionReply}. */
@@ -17,11 +17,11 @@ export const SUBJECTS = {
   profile: 'oauth.user.profile',
   /** Request {@link ApplyRevocationsRequest}, reply {@link ApplyRevocationsReply}. */
   applyRevocations: 'oauth.grant.apply_revocations',
-  /** Request of the product: a user as docs/users.md describes; reply {@link UserUpsertReply}. */
+  /** Request of the product (docs/users.md), reply {@link UserUpsertReply}. */
   userUpsert: 'oauth.user.upsert',
-  /** Request of the product: the identity and `updated_at`; reply {@link UserDisableReply}. */
+  /** Request of the product: identity and `updated_at`; reply {@link UserDisableReply}. */
   userDisable: 'oauth.user.disable',
-  /** Request of the product: the identity and `updated_at`; reply {@link UserDeleteReply}. */
+  /** Request of the product: identity and `updated_at`; reply {@link UserDeleteReply}. */
   userDelete: 'oauth.user.delete',
   /** Broadcast {@link GrantRevoked}. */
   grantRevoked: 'oauth.grant.revoked',
@@ -33,48 +33,47 @@ export const SUBJECTS = {
 
 export interface IntrospectionRequest {
   readonly token: string;
-  /** Thumbprint of the key that the request has proved (RFC 9449); without it a bound token is inactive. */
+  /** Thumbprint of the proved key (RFC 9449); without it a bound token is inactive. */
   readonly jkt?: string;
-  /** The proof, which is consumed if the token is bound to that key: one round trip for both. */
+  /** Consumed if the token is bound to its key, which saves a round trip. */
   readonly proof?: ConsumeProofRequest;
 }
 
-/** As in RFC 7662 2.2: the reply does not tell an expired or revoked token from one that never existed. */
+/** RFC 7662 2.2: expired, revoked and unknown tokens get the same reply. */
 export type IntrospectionReply = { readonly active: false } | ActiveIntrospection;
 
 interface ActiveIntrospection {
   readonly active: true;
   readonly grant_id: string;
   readonly client_id: string;
-  /** The user's id, decimal. */
+  /** User id, decimal. */
   readonly sub: string;
   /** Space-separated. */
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
-  /** The APIs that the token is for (RFC 8707): any other one refuses it. Absent for a token that is for every API. */
+  /** APIs that the token is for (RFC 8707): others must refuse it. Absent for a token that is for every API. */
   readonly aud?: readonly string[];
-  /** The product's own id of the user; absent for a user without one. */
+  /** Id of the user in the product; absent if there is none. */
   readonly external_id?: string;
-  /** The key that the token is bound to (RFC 9449 6.2). Always present for a bound token, absent for a bearer token. */
+  /** Key of a bound token (RFC 9449 6.2); absent for a bearer token. */
   readonly cnf?: { readonly jkt: string };
-  /** Result for the request's proof. */
   readonly proof?: ConsumeProofReply;
 }
 
-/** Consumes a DPoP proof, which is good for one request (RFC 9449 11.1). */
+/** A DPoP proof is valid for one request (RFC 9449 11.1). */
 export interface ConsumeProofRequest {
   readonly jkt: string;
   readonly jti: string;
   readonly nonce?: string;
-  /** When verifiers stop accepting the proof, in milliseconds since the epoch. It is remembered until then. */
+  /** When verifiers stop accepting the proof, in milliseconds since the epoch. */
   readonly expires_at: number;
 }
 
 export interface ConsumeProofReply {
-  /** `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it and ask for a proof with the nonce. */
+  /** `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it and request a proof with the nonce. */
   readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
-  /** The nonce for the client's next proof; absent when none is required (RFC 9449 11.3). */
+  /** For the client's next proof; absent if none is required (RFC 9449 11.3). */
   readonly nonce?: string;
 }
 
@@ -83,15 +82,15 @@ export interface ProfileRequest {
 }
 
 export interface ProfileReply {
-  /** Null when the user does not exist any more. */
+  /** Null if the user no longer exists. */
   readonly user: Readonly<Record<string, unknown>> | null;
 }
 
-/** Asks the token app to apply every revocation that PostgreSQL records for a client or a user. */
+/** Makes the token app apply all recorded revocations of a client or a user. */
 export type ApplyRevocationsRequest = { readonly client_id: string } | { readonly user_id: number };
 
 export interface ApplyRevocationsReply {
-  /** Number of grants. */
+  /** Grants. */
   readonly applied: number;
 }
 
@@ -108,19 +107,16 @@ export interface UserChanged {
 }
 
 export interface UserUpsertReply {
-  /**
-   * `stale`: a newer change or deletion was applied before. `invalid`: the message is wrong. `conflict`: another user has the email or
-   * username as a login name.
-   */
+  /** `stale`: a newer change or deletion was applied before. `conflict`: another user has the email or username as login name. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
-  /** True if the product or the operator has disabled the user. */
+  /** By the product or the operator. */
   readonly disabled?: boolean;
   readonly problems?: readonly string[];
 }
 
 export interface UserDisableReply {
-  /** `unchanged`: the product had disabled the user before. `stale`: a newer change was applied before. `unknown`: there is no such user. */
+  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied before. `unknown`: no such user. */
   readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;
@@ -128,14 +124,14 @@ export interface UserDisableReply {
 }
 
 export interface UserDeleteReply {
-  /** `unchanged`: deleted before. `stale`: a newer change was applied before. `unknown`: there was no such user. */
+  /** `unchanged`: already deleted. `stale`: a newer change was applied before. `unknown`: no such user. */
   readonly status: 'deleted' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;
   readonly problems?: readonly string[];
 }
 
-/** Tags of cached values, which broadcasts make stale. */
+/** Tags of cached values, by which broadcasts evict them. */
 export const tagOf = {
   grant: (id: string) => `grant:${id}`,
   client: (id: string) => `client:${id}`,
@@ -143,17 +139,16 @@ export const tagOf = {
 };
 
 const MAX_TOKEN = 1024;
-/** The same limit as for the claims of a DPoP proof. */
+/** Same limit as for the claims of a DPoP proof. */
 const MAX_CLAIM = 256;
 
 type Check = (fields: Fields) => boolean;
-/** The fields of a payload, of unknown types. */
 type Unchecked<Payload> = Readonly<Partial<Record<Payload extends unknown ? keyof Payload : never, unknown>>>;
 
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
-/** Id of a grant or a client. */
+/** Grant id or client id. */
 const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
 /** A PostgreSQL `integer`. */
 const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
@@ -172,7 +167,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     (proof === undefined || (isObject(proof) && isProof(proof))),
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
-  // Their replies name every problem.
+  // The replies list every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
   [SUBJECTS.userDelete]: () => true,
@@ -180,12 +175,12 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
 };
 
-/** Whether a request's data match the interface of its subject. Unknown fields are ignored. */
+/** Ignores unknown fields. */
 export function isRequest(subject: string, data: unknown): boolean {
   return isObject(data) && REQUESTS[subject]?.(data) === true;
 }
 
-/** Readers of replies, by the name of the subject. @throws MalformedMessageError */
+/** Reply parsers by subject name. @throws MalformedMessageError */
 export const parseReply = {
   introspect: parser<IntrospectionReply>(
     ({ active, grant_id: grantId, client_id: clientId, sub, scope, exp, aud, external_id: externalId }) =>
@@ -211,7 +206,7 @@ const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
 const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
 const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
 
-/** What each broadcast makes stale in the caches of a process. */
+/** Tag of the cache entries that each broadcast evicts. */
 export const INVALIDATIONS: Invalidations = {
   [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
   [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),

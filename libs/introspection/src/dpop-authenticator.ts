@@ -11,25 +11,23 @@ import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspectio
 import { Introspector, type TokenInfo } from './introspector.js';
 import { TokenRefusedError } from './refusals.js';
 
-/** The parts of a request that DPoP needs. */
 export interface DpopRequest {
   readonly method: string;
-  /** With or without its query. */
+  /** With or without the query. */
   readonly path: string;
   readonly authorization: string;
-  /** The DPoP header field. */
   readonly proof: string | readonly string[] | undefined;
-  /** Id of the request in logs. */
+  /** Request id for logs. */
   readonly reference: string;
 }
 
 export interface DpopAuthentication {
   readonly token: TokenInfo;
-  /** For the client's next proof (RFC 9449 8.2); undefined when none is required. */
+  /** For the client's next proof (RFC 9449 8.2); undefined if none is required. */
   readonly nonce: string | undefined;
 }
 
-/** Requests with `Authorization: DPoP` (RFC 9449 7): a token bound to a key, and a new proof of that key for each. */
+/** Authenticates `Authorization: DPoP` requests (RFC 9449 7): a bound token, and a new proof of its key for each request. */
 @Injectable()
 export class DpopAuthenticator {
   private readonly verifier: DpopVerifier;
@@ -45,22 +43,17 @@ export class DpopAuthenticator {
     });
   }
 
-  /** Whether a request uses DPoP, and not the bearer strategy. */
   handles(authorization: string | undefined): authorization is string {
     return this.options.resourceUrl !== undefined && /^dpop(?: |$)/i.test(authorization ?? '');
   }
 
-  /**
-   * An invalid proof costs no I/O, a valid one a round trip.
-   *
-   * @throws TokenRefusedError, or DependencyUnavailableError when the token app does not answer
-   */
+  /** An invalid proof costs no I/O, a valid one a round trip. @throws TokenRefusedError, DependencyUnavailableError */
   async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
     const accessToken = /^dpop +([^ ]+)$/i.exec(request.authorization)?.[1];
     if (accessToken === undefined)
       throw new TokenRefusedError(
         'invalid_request',
-        'the Authorization header must be: DPoP <access token>, beside a DPoP header with the proof',
+        'the Authorization header must be: DPoP <access token>, with the proof in the DPoP header',
         { detail: { check: 'authorization header syntax' } },
       );
     const proof = await this.verify(request, accessToken);

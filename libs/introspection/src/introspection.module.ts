@@ -14,23 +14,22 @@ import { Introspector } from './introspector.js';
 import { Refusals } from './refusals.js';
 import { TokenGuard } from './token.guard.js';
 
-/** Provides the options to the modules that need them. */
 @Module({})
 class OptionsModule {}
 
 /**
- * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or
- * handler, and take `@CurrentToken()`. Global, so that the guard works in every module: import it once.
+ * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or handler, and take
+ * `@CurrentToken()`. The module is global: import it once.
  */
 @Module({})
 export class IntrospectionModule {
-  /** @throws TypeError that names every option that is wrong */
+  /** @throws TypeError that lists every invalid option */
   static forRoot(options: IntrospectionOptions): DynamicModule {
     checkOptions(options);
     return IntrospectionModule.forRootAsync({ useFactory: () => options });
   }
 
-  /** The options from a factory; `inject` names its arguments, and `imports` the modules that provide them. */
+  /** `inject` lists the arguments of the factory, and `imports` the modules that provide them. */
   static forRootAsync({ imports = [], inject = [], useFactory }: IntrospectionAsyncOptions): DynamicModule {
     const options: DynamicModule = {
       module: OptionsModule,

@@ -13,34 +13,33 @@ import {
 } from './contract.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 
-/** A valid access token. */
 export interface TokenInfo {
   readonly grantId: string;
   readonly clientId: string;
   readonly userId: number;
-  /** The product's own id of the user; null for a user without one. */
+  /** Id of the user in the product; null if there is none. */
   readonly externalId: string | null;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** The APIs that the client requested the token for (RFC 8707), this one among them; empty for a token for every API. */
+  /** APIs that the client requested the token for (RFC 8707), including this one; empty for every API. */
   readonly audience: readonly string[];
-  /** Thumbprint of the key that the token is bound to (RFC 9449); null for a bearer token. */
+  /** Thumbprint of the token's key (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
 }
 
-/** A token with the result of its proof; null when the token is not valid with the key of the proof. */
+/** The token is null if it is not valid with the key of the proof. */
 export type ProvedToken =
   | { readonly token: TokenInfo; readonly proof: ConsumeProofReply }
   | { readonly token: null; readonly proof?: undefined };
 
-/** How long an answer of the token app is cached, unless a revocation evicts it. */
+/** Milliseconds that a token is cached, unless a broadcast evicts it. */
 export const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
-/** RFC 6750 2.1 `b64token`, at most 512 characters: any other value is refused without a request. */
+/** RFC 6750 2.1 `b64token`, at most 512 characters; other values are refused without a request. */
 const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 
-/** Introspects access tokens: from a cache, or by a request to the token app over NATS. */
+/** Introspects access tokens from a cache, or by a request to the token app. */
 @Injectable()
 export class Introspector {
   private readonly cache: TrustedCache<TokenInfo | null>;
@@ -59,28 +58,23 @@ export class Introspector {
     });
   }
 
-  /**
-   * A valid bearer token that is cached, else undefined: no I/O, no promise.
-   *
-   * @internal
-   */
+  /** @internal Returns a cached bearer token, without I/O and without a promise. */
   cached(token: string): TokenInfo | undefined {
     return TOKEN.test(token) ? (asBearer(this.cache.cached(token)) ?? undefined) : undefined;
   }
 
   /**
-   * A bearer token, or null when it is not valid, not valid any more, bound to a key, or for another API.
+   * Returns null unless this is a valid bearer token for this API.
    *
-   * @param reference id of the request in logs
-   * @throws Error when the token app does not answer: refuse the request with 503
+   * @param reference request id for logs
+   * @throws Error if the token app does not answer: respond with 503
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
     return TOKEN.test(token) ? asBearer(await this.cache.get(token, reference)) : null;
   }
 
   /**
-   * A token that is bound to the key of a proof; consumes the proof if it is. One round trip, whether the token is cached
-   * or not.
+   * Returns a token that is bound to the key of the proof, and consumes the proof. Takes one round trip, cached or not.
    *
    * @throws DependencyUnavailableError
    * @internal
@@ -90,7 +84,7 @@ export class Introspector {
     const { jkt, jti, nonce, expiresAt } = proof;
     const consume = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     let consumed: ConsumeProofReply | undefined;
-    // One entry for each key. No token contains a space.
+    // One entry per key. Tokens do not contain spaces.
     const cached = await this.cache.get(`${token} ${jkt}`, reference, async () => {
       const reply = await this.request({ token, jkt, proof: consume }, reference);
       if (reply.active) consumed = reply.proof;
@@ -104,22 +98,18 @@ export class Introspector {
     return { token: bound, proof: consumed };
   }
 
-  /**
-   * Reports the outcome of each lookup in the cache of tokens from now on.
-   *
-   * @internal
-   */
+  /** @internal Reports the outcome of each cache lookup from now on. */
   observe(observer: (lookup: Lookup) => void): void {
     this.cache.observe(observer);
   }
 
-  /** For readiness checks: rejects while NATS does not answer, and every request gets 503. */
+  /** For readiness checks: rejects while NATS is unavailable. */
   async ping(): Promise<void> {
     await this.connection.ping();
   }
 
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
-    // A proof is consumed once: a second try would report it as replayed.
+    // A proof can be consumed only once: a retry would report it as replayed.
     const options = { reference, isRepeatable: request.proof === undefined };
     return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, options);
   }
@@ -128,7 +118,7 @@ export class Introspector {
     if (!reply.active) return null;
     const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
     const { external_id: externalId = null, aud: audience = [] } = reply;
-    // Fail closed: a bound token without its thumbprint must not pass as a bearer token, nor one for no API as one for all.
+    // Fail closed: a bound token without its thumbprint is not a bearer token, and an empty audience does not mean every API.
     if ('cnf' in reply && !cnf?.jkt) return null;
     if ('aud' in reply && audience.length === 0) return null;
     if (!isInAudience(audience, this.options.resourceUrl)) return null;
@@ -137,7 +127,7 @@ export class Introspector {
   }
 }
 
-/** Null for a bound token: without a proof of its key it must not pass (RFC 9449 7.2). */
+/** Returns null for a bound token, which needs a proof of its key (RFC 9449 7.2). */
 function asBearer(token: TokenInfo | null | undefined): TokenInfo | null {
   const current = unexpired(token);
   return current?.jkt === null ? current : null;

@@ -14,24 +14,24 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import type { TokenInfo } from './introspector.js';
 
-/** The part of a response that a refusal needs, in Fastify as in Express. */
+/** Works with Fastify and Express. */
 export interface ChallengedResponse {
   header(name: string, value: string): void;
 }
 
-/** The error codes of RFC 6750 3.1 and RFC 9449 7.1 and 9. */
+/** RFC 6750 3.1, RFC 9449 7.1 and 9. */
 type RefusalCode =
   'invalid_request' | 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce';
 
 interface RefusalOptions {
-  /** The failed check and what it compared, for the operator; never a credential. */
+  /** Failed check and compared values, for the operator; never a credential. */
   readonly detail: ErrorDetail;
-  /** Value for the DPoP-Nonce header, if there is one. */
+  /** For the DPoP-Nonce header. */
   readonly nonce?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** A request is refused: the cause of the exception that `Refusals` returns. The message is for the client. */
+/** Cause of the exceptions that `Refusals` returns. The message is for the client. */
 export class TokenRefusedError extends Error {
   readonly detail: ErrorDetail;
   readonly nonce: string | undefined;
@@ -48,17 +48,17 @@ export class TokenRefusedError extends Error {
   }
 }
 
-/** The route that refuses a request; its challenge names both (RFC 6750 3, RFC 9728 5.1). */
+/** Named by the challenge of a route (RFC 6750 3, RFC 9728 5.1). */
 export interface ProtectedRoute {
-  /** The scopes that it requires, space-separated. */
+  /** Required scopes, space-separated. */
   readonly scope?: string | undefined;
-  /** URL or path of its metadata; the option `resourceMetadata` when absent. */
+  /** URL or path of the metadata; default is the option `resourceMetadata`. */
   readonly metadata?: string | undefined;
 }
 
 const WARNING_INTERVAL_MS = 10_000;
 
-/** Answers to refused requests: each method sets the headers of the response and returns the exception to throw. */
+/** Each method sets the headers of the response and returns the exception to throw. */
 @Injectable()
 export class Refusals {
   private readonly logger = new Logger('Introspection');
@@ -66,13 +66,13 @@ export class Refusals {
 
   constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
 
-  /** RFC 6750 3: a request without a token gets a challenge without an error code. */
+  /** RFC 6750 3: without a token, the challenge has no error code. */
   missingToken(response: ChallengedResponse, route: ProtectedRoute): Error {
     response.header('WWW-Authenticate', this.bearerChallenge(null, route));
     return exception(
       new TokenRefusedError(
         'invalid_token',
-        'an access token is needed: Authorization: Bearer <access token>',
+        'an access token is required: Authorization: Bearer <access token>',
         { detail: { check: 'access token is sent' } },
       ),
     );
@@ -132,29 +132,25 @@ export class Refusals {
     return exception(error);
   }
 
-  /** The token could not be checked: 503 while the token app does not answer; any other error is returned as it is. */
+  /** 503 if the token app is unavailable; any other error unchanged. */
   failure(response: ChallengedResponse, error: unknown): unknown {
     if (!(error instanceof DependencyUnavailableError)) return error;
     response.header('Retry-After', '1');
     this.warn(error);
-    return new ServiceUnavailableException(
-      'the token cannot be checked just now, repeat the request in a moment',
-      { cause: error },
-    );
+    return new ServiceUnavailableException('the token cannot be checked right now; retry in a moment', {
+      cause: error,
+    });
   }
 
-  /** At most once every 10 s: Nest logs no HTTP exception, and without the cause nobody knows what to repair. */
+  /** At most once every 10 s. Nest does not log HTTP exceptions, so nothing else shows the cause. */
   private warn({ message }: DependencyUnavailableError): void {
     const now = performance.now();
     if (now - this.warnedAt < WARNING_INTERVAL_MS) return;
     this.warnedAt = now;
-    this.logger.warn(`requests get 503, because their tokens cannot be checked: ${message}`);
+    this.logger.warn(`requests get 503 because their tokens cannot be checked: ${message}`);
   }
 
-  /**
-   * WWW-Authenticate for a request without a token, or with a bearer token (RFC 6750 3): both schemes, with the error at
-   * Bearer.
-   */
+  /** For requests without a token or with a bearer token (RFC 6750 3): both schemes, with the error in Bearer. */
   private bearerChallenge(error: string | null, route: ProtectedRoute): string {
     const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {
@@ -168,7 +164,7 @@ export class Refusals {
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
   }
 
-  /** For a request with a DPoP token: DPoP only, so that its client does not fall back to bearer tokens. */
+  /** For requests with a DPoP token: DPoP only, so that clients do not fall back to bearer tokens. */
   private dpopChallenge(error: string | null, route: ProtectedRoute): string {
     return challenge('DPoP', {
       error,
@@ -187,7 +183,7 @@ export class Refusals {
   }
 }
 
-/** RFC 6750 3.1: 400, 403, or 401. */
+/** RFC 6750 3.1. */
 function exception(cause: TokenRefusedError): HttpException {
   const { code, message } = cause;
   if (code === 'invalid_request') return new BadRequestException(message, { cause });

@@ -13,53 +13,48 @@ import { DpopAuthenticator } from './dpop-authenticator.js';
 import { Introspector, type TokenInfo } from './introspector.js';
 import { type ChallengedResponse, type ProtectedRoute, Refusals } from './refusals.js';
 
-/** The access token of the request, in a handler behind `TokenGuard`. */
+/** Injects the access token into a handler behind `TokenGuard`. */
 export const CurrentToken = createParamDecorator(
   (_data: unknown, context: ExecutionContext): TokenInfo =>
     context.switchToHttp().getRequest<{ token: TokenInfo }>().token,
 );
 
-/** Metadata key of the scopes that a handler or controller requires. */
 const REQUIRED_SCOPES = 'introspection:required scopes';
 
 /**
- * The scopes that a token needs for this handler, or for every handler of this controller; without them `TokenGuard`
- * answers 403 `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace those of its controller.
+ * Requires scopes for a handler, or for every handler of a controller; `TokenGuard` refuses other tokens with 403
+ * `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace the scopes of its controller.
  */
 export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecorator =>
   SetMetadata(REQUIRED_SCOPES, scopes);
 
-/** Metadata key of the address of a handler's or controller's metadata. */
 const RESOURCE_METADATA = 'introspection:resource metadata';
 
 /**
- * Address of the metadata of this handler, or of every handler of this controller (RFC 9728 3.1): a URL, or a path of
- * `resourceUrl`. Challenges name it in place of the option `resourceMetadata`: a client may accept only metadata whose `resource`
- * is the URL that it called (3.3).
+ * Sets the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path of `resourceUrl`. Challenges
+ * name it, because a client may accept only metadata whose `resource` is the URL that it called (3.3).
  */
 export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
   SetMetadata(RESOURCE_METADATA, address);
 
-/** A request of Fastify or Express. */
 interface HttpRequest {
   readonly headers: { readonly authorization?: string; readonly dpop?: string | readonly string[] };
   readonly method: string;
   readonly url: string;
-  /** The URL as it was received, if the framework rewrites `url`. */
+  /** URL as received, if the framework rewrites `url`. */
   readonly originalUrl?: string;
   readonly id?: unknown;
   readonly raw?: { readonly id?: unknown };
   token?: TokenInfo;
 }
 
-/** As Nest's type: projects that install the package have no types of passport. */
+/** Has Nest's type, because projects that install the package do not have the types of passport. */
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Admits requests with a valid access token, which `@CurrentToken()` gives to the handler: as Bearer, by passport, or as
- * DPoP with a proof. It refuses all others as RFC 6750 3 and RFC 9449 7.1 say: 401 with a challenge, without an error code
- * if the request has no token; 403 if the token lacks a scope; 400 if the header is malformed; 503 with Retry-After if the
- * token app does not answer.
+ * Accepts requests with a valid access token, as Bearer through passport or as DPoP with a proof. Refuses others as RFC 6750 3 and RFC
+ * 9449 7.1 require: 401 with a challenge, without an error code if there is no token; 403 if a scope is missing; 400 for a malformed
+ * header; 503 with Retry-After if the token app does not answer.
  */
 @Injectable()
 export class TokenGuard extends BearerGuard {
@@ -75,18 +70,14 @@ export class TokenGuard extends BearerGuard {
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    // A cached token needs no promise and none of the closures that passport makes for each request.
+    // A cached token avoids a promise and the closures that passport creates for each request.
     const cached = this.introspector.cached(bearerToken(request.headers.authorization));
     if (!cached) return this.authenticate(request, context);
     request.token = cached;
     return this.hasScope(cached, context);
   }
 
-  /**
-   * What passport sees of the request.
-   *
-   * @internal
-   */
+  /** @internal Limits the parts of the request that passport sees. */
   getRequest(context: ExecutionContext): BearerRequest {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return {
@@ -95,11 +86,7 @@ export class TokenGuard extends BearerGuard {
     };
   }
 
-  /**
-   * The token, or what passport refused it with.
-   *
-   * @internal
-   */
+  /** @internal Returns the token, or throws the refusal. */
   handleRequest<T = TokenInfo>(
     error: unknown,
     token: T | false,
@@ -114,7 +101,7 @@ export class TokenGuard extends BearerGuard {
       return token;
     }
     const route = this.routeOf(context);
-    // passport-http-bearer fails with 400 for a malformed header, otherwise with a challenge of its own.
+    // passport-http-bearer fails with 400 for a malformed header, otherwise with a challenge.
     if (status === 400 || challenge === 400) throw this.refusals.malformedHeader(response, route);
     const isPresent = typeof challenge === 'string' && challenge.includes('invalid_token');
     throw isPresent
@@ -151,7 +138,7 @@ export class TokenGuard extends BearerGuard {
     }
   }
 
-  /** @throws 403 without every scope that `@RequireScope` names */
+  /** @throws ForbiddenException if a required scope is missing */
   private hasScope(token: TokenInfo, context: ExecutionContext): true {
     const required = this.requiredScopes(context);
     if (!required || required.every((scope) => token.scopes.includes(scope))) return true;
@@ -173,18 +160,18 @@ export class TokenGuard extends BearerGuard {
   }
 }
 
-/** The token of a header that has the usual form; empty for any other, which is left to passport and DPoP. */
+/** Returns an empty string for unusual headers, which passport and DPoP parse. */
 function bearerToken(authorization = ''): string {
   return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
-/** The id under which the request is logged, which the token app logs as well. */
+/** The token app logs the same id. */
 function referenceOf({ raw, id }: HttpRequest): string {
   const reference = raw?.id ?? id;
   return typeof reference === 'string' ? reference : '';
 }
 
-/** Decorators of the handler replace those of its controller. */
+/** Decorators of a handler replace the decorators of its controller. */
 function targetsOf(context: ExecutionContext) {
   return [context.getHandler(), context.getClass()];
 }

@@ -16,7 +16,7 @@ describe('a challenge', () => {
     expect(challenge).toMatch(/^Bearer scope="a b", .*, DPoP scope="a b", /);
   });
 
-  it('names the metadata of the API, if the route has no other', () => {
+  it('names the metadata of the API if the route has none', () => {
     expect(challengeOf(undefined, {})).toBe(`Bearer resource_metadata="${options.resourceMetadata}"`);
   });
 

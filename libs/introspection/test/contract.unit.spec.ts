@@ -7,7 +7,7 @@ const JKT = 'k'.repeat(43);
 describe('broadcasts', () => {
   const tag = (subject: string, event: unknown) => INVALIDATIONS[subject]?.(event);
 
-  it('name the cache entries that they make stale', () => {
+  it('name the cache entries to evict', () => {
     expect(tag(SUBJECTS.grantRevoked, { grant_id: GRANT, later: 1 })).toBe(`grant:${GRANT}`);
     expect(tag(SUBJECTS.clientChanged, { client_id: 'sc_a' })).toBe('client:sc_a');
     expect(tag(SUBJECTS.userChanged, { user_id: 7 })).toBe('user:7');
@@ -18,7 +18,7 @@ describe('broadcasts', () => {
     [SUBJECTS.grantRevoked, null],
     [SUBJECTS.clientChanged, { client_id: 7 }],
     [SUBJECTS.userChanged, { user_id: '7' }],
-  ])('on %s are malformed with the body %j', (subject, event) => {
+  ])('on %s must not have the body %j', (subject, event) => {
     expect(() => tag(subject, event)).toThrow(MalformedMessageError);
   });
 });
@@ -26,7 +26,7 @@ describe('broadcasts', () => {
 describe('replies', () => {
   const active = { active: true, grant_id: GRANT, client_id: 'sc_a', sub: '7', scope: 'a b', exp: 1 };
 
-  it('are accepted with fields of a later version', () => {
+  it('may have fields of a later version', () => {
     expect(parseReply.introspect({ ...active, later: 1 })).toMatchObject(active);
     expect(parseReply.introspect({ active: false, later: 1 })).toMatchObject({ active: false });
     expect(parseReply.consumeProof({ outcome: 'consumed', later: 1 })).toMatchObject({ outcome: 'consumed' });
@@ -34,11 +34,11 @@ describe('replies', () => {
   });
 
   it.each([{}, { active: 'true' }, { ...active, sub: '' }, { ...active, sub: 'x' }, { ...active, exp: '1' }])(
-    'to introspection are malformed with the body %j',
+    'to introspection must not have the body %j',
     (reply) => expect(() => parseReply.introspect(reply)).toThrow(MalformedMessageError),
   );
 
-  it('about a consumed proof are malformed with an unknown outcome', () => {
+  it('about a consumed proof must not have an unknown outcome', () => {
     for (const outcome of [undefined, 'spent', true])
       expect(() => parseReply.consumeProof({ outcome })).toThrow(MalformedMessageError);
   });

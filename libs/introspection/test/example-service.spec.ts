@@ -79,7 +79,7 @@ describe('another team’s service with three lines of protection', () => {
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(200);
     const { told } = await tokenApp.revocation();
     await post('revoke', { token: accessToken });
-    // The revocation is answered before it is broadcast.
+    // The response arrives before the broadcast.
     await told;
     await service.get(NatsConnection).ping();
     expect((await bookings().auth(accessToken, { type: 'bearer' })).status).toBe(401);

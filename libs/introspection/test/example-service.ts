@@ -1,7 +1,7 @@
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CurrentToken, IntrospectionModule, TokenGuard, type TokenInfo } from '#introspection/index.js';
 
-// What another team writes to protect its API: the three marked lines.
+// Another team needs only the three marked lines to protect its API.
 
 @Controller('v2/bookings')
 @UseGuards(TokenGuard) // 2: admits requests with a valid access token
@@ -12,7 +12,6 @@ class BookingsController {
   }
 }
 
-/** A service on its own platform, with its own filters. */
 export function exampleService(natsUrl: string) {
   @Module({
     imports: [IntrospectionModule.forRoot({ natsUrl })], // 1: the module

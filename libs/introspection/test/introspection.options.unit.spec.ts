@@ -16,18 +16,18 @@ describe('the options of the introspection library', () => {
     'nats://bookings:p%40ss@nats:4222',
     'tls://nats.example.com:4222',
     'nats://a:4222, nats://b:4222',
-  ])('may have %s as natsUrl', (natsUrl) => {
+  ])('accept %s as natsUrl', (natsUrl) => {
     expect(problemOf({ natsUrl })).toBe('');
   });
 
   it.each([undefined, '', 'localhost:4222', 'http://localhost:4222', 'nats://', 'nats://a:4222,b:4222', 7])(
-    'may not have %p as natsUrl',
+    'reject %p as natsUrl',
     (natsUrl) => {
       expect(problemOf({ natsUrl })).toMatch(/natsUrl must be nats:\/\//);
     },
   );
 
-  it('name every wrong option at once, and repeat none of their values', () => {
+  it('are all checked: the error lists every invalid option without its value', () => {
     const problem = problemOf({
       natsUrl: 'natz://bookings:hidden@nats:4222',
       name: '',
@@ -50,7 +50,7 @@ describe('the options of the introspection library', () => {
     expect(problem).not.toContain('hidden');
   });
 
-  it('end the start where they are written, if they are wrong', () => {
+  it('make forRoot throw if they are invalid', () => {
     expect(() => IntrospectionModule.forRoot(undefined as never)).toThrow(/natsUrl/);
     expect(() => IntrospectionModule.forRoot({ natsUrl: 'localhost' })).toThrow(TypeError);
   });

@@ -9,7 +9,7 @@ const JKT = 'a'.repeat(43);
 const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: 'profile:read' } as const;
 
 let services: Isolated;
-/** Replaces the token app, and can give wrong replies. */
+/** Replaces the token app, and can send invalid replies. */
 let tokenApp: NatsClient;
 let connection: NatsConnection;
 let introspector: Introspector;
@@ -67,7 +67,7 @@ describe('the introspector (RFC 9449 6)', () => {
   });
 
   it.each([null, {}, { jkt: null }, { jkt: '' }])(
-    'accepts no token when its key confirmation is %j',
+    'rejects a token whose key confirmation is %j',
     async (cnf) => {
       answering({ cnf });
       expect(await asBearer()).toBeNull();
@@ -90,7 +90,7 @@ describe('the audience of a token (RFC 8707)', () => {
   ];
 
   it.each([[[here]], [[elsewhere, here]], [[`${here}/v2`]]])(
-    'admits a token for this API: %j',
+    'accepts a token for this API: %j',
     async (aud) => {
       answering({ aud });
       expect(await asBearer()).toMatchObject({ userId: 7, audience: aud });
@@ -99,32 +99,32 @@ describe('the audience of a token (RFC 8707)', () => {
     },
   );
 
-  it('admits a token for no API in particular', async () => {
+  it('accepts a token for no particular API', async () => {
     answering({});
     expect(await asBearer()).toMatchObject({ audience: [] });
   });
 
-  it.each(refused)('refuses a token for another API: %j', async (aud) => {
+  it.each(refused)('rejects a token for another API: %j', async (aud) => {
     answering({ aud });
     expect(await asBearer()).toBeNull();
     answering({ aud, cnf: { jkt: JKT } });
     expect(await asProved(JKT)).toBeNull();
   });
 
-  it('refuses every token for an API if this one does not know its own URL', async () => {
-    const unaware = new Introspector(connection, {});
+  it('rejects every token with an audience if resourceUrl is not set', async () => {
+    const withoutUrl = new Introspector(connection, {});
     answering({ aud: [here] });
-    expect(await unaware.introspect('a')).toBeNull();
+    expect(await withoutUrl.introspect('a')).toBeNull();
     answering({});
-    expect(await unaware.introspect('b')).not.toBeNull();
+    expect(await withoutUrl.introspect('b')).not.toBeNull();
   });
 
-  it.each([here, [7], { 0: here }, null])('believes no reply whose aud is %j', async (aud) => {
+  it.each([here, [7], { 0: here }, null])('rejects a reply whose aud is %j', async (aud) => {
     answering({ aud });
     await expect(asBearer()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 
-  it('is remembered with its token: no token gets what another one was answered', async () => {
+  it('is cached separately for each token', async () => {
     answering({ aud: [here] });
     expect(await introspector.introspect('ours')).not.toBeNull();
     answering({ aud: [elsewhere] });
@@ -134,8 +134,8 @@ describe('the audience of a token (RFC 8707)', () => {
   });
 });
 
-describe("the product's id of the user", () => {
-  it('is in the reply if there is one, and null otherwise', async () => {
+describe("the user's id in the product", () => {
+  it('is null if the reply has none', async () => {
     answering({ external_id: 'ada-1815' });
     expect(await asBearer()).toMatchObject({ userId: 7, externalId: 'ada-1815' });
     answering({});

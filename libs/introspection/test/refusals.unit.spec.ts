@@ -5,14 +5,14 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 const headers: string[] = [];
 const response = { header: (name: string) => void headers.push(name) };
 
-it('an error that is not an outage of the token app stays as it is, without Retry-After', () => {
+it('Refusals returns other errors than an outage of the token app unchanged, without Retry-After', () => {
   const refusals = new Refusals({ natsUrl: 'nats://localhost' });
   const error = new TypeError('a fault of ours');
   expect([refusals.failure(response, error), refusals.dpop(response, {}, error)]).toEqual([error, error]);
   expect(headers).toEqual([]);
 });
 
-it('the cause of refused requests is logged once for many of them, because Nest logs no HTTP exception', () => {
+it('Refusals logs the cause of many failed requests once, because Nest does not log HTTP exceptions', () => {
   const lines: string[] = [];
   const silent = () => undefined;
   Logger.overrideLogger({ log: silent, error: silent, warn: (line: string) => void lines.push(line) });

@@ -14,12 +14,12 @@ import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { ME_OPERATION, type MeAnswer } from './me.openapi.js';
 import { ProfileService } from './profile.service.js';
 
-/** Path of its metadata: the well-known part stands between host and path (RFC 9728 3.1). */
+/** RFC 9728 3.1: the well-known part comes between host and path. */
 export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
 
 const ME_ROUTE = { scope: ME_SCOPE, metadata: ME_METADATA_PATH };
 
-/** `GET /v2/me`: shows that an access token works, and the profile of its user (docs/specification.md). */
+/** docs/specification.md. */
 @Controller(ENDPOINTS.me)
 @UseGuards(TokenGuard)
 @RequireScope(ME_SCOPE)
@@ -40,11 +40,7 @@ export class MeController {
     addLogContext(raw, { client_id: token.clientId, grant_id: token.grantId, user_id: token.userId });
     const profile = await this.profiles.find(token.userId, referenceOf(raw));
     if (!profile)
-      throw this.refusals.invalidToken(
-        reply,
-        ME_ROUTE,
-        'the user of this access token does not exist any more',
-      );
+      throw this.refusals.invalidToken(reply, ME_ROUTE, 'the user of this access token no longer exists');
     return { status: 'success', data: profile };
   }
 }

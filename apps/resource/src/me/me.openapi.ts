@@ -3,7 +3,6 @@ import { type HeaderDescription, json, type OperationDescription } from '#openap
 import { ApiProperty } from '#openapi/schema.js';
 import { apiErrors } from '../openapi/api-errors.js';
 
-/** A user as `/v2/me` shows them. */
 export class Profile {
   @ApiProperty({
     type: 'integer',
@@ -21,20 +20,20 @@ export class Profile {
 
   @ApiProperty({
     type: ['string', 'null'],
-    description: 'The user may change it. Null unless it is verified to be theirs.',
+    description: 'The user may change it. Null unless it is verified.',
   })
   readonly email: string | null;
 
-  @ApiProperty({ description: 'As the user writes it.' })
+  @ApiProperty({ description: 'Display name.' })
   readonly name: string;
 
-  @ApiProperty({ type: ['string', 'null'], description: 'Address of a picture.' })
+  @ApiProperty({ type: ['string', 'null'], description: 'URL of a picture.' })
   readonly avatarUrl: string | null;
 
-  @ApiProperty({ type: ['string', 'null'], description: 'What the user says about themselves.' })
+  @ApiProperty({ type: ['string', 'null'], description: 'Text about the user.' })
   readonly bio: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Hours of the clock: 12 or 24.' })
+  @ApiProperty({ type: 'integer', description: 'Clock format: 12 or 24 hours.' })
   readonly timeFormat: number;
 
   @ApiProperty({ type: ['integer', 'null'], description: 'The schedule that bookings use.' })
@@ -50,12 +49,11 @@ export class Profile {
   readonly organizationId: number | null;
 }
 
-/** Answer of `/v2/me` (docs/specification.md). */
 export class MeAnswer {
-  @ApiProperty({ type: 'string', const: 'success', description: 'Tells an answer from an error.' })
+  @ApiProperty({ type: 'string', const: 'success', description: 'Distinguishes a response from an error.' })
   readonly status: 'success';
 
-  @ApiProperty({ allOf: [Profile], description: 'The user who gave the access token.' })
+  @ApiProperty({ allOf: [Profile], description: 'The user who granted access.' })
   readonly data: Profile;
 }
 
@@ -66,7 +64,7 @@ const NONCE: HeaderDescription = {
 export const ME_OPERATION: OperationDescription = {
   id: 'me',
   tag: 'API',
-  summary: 'The profile of the user who gave the access token',
+  summary: 'Profile of the user who granted access',
   description: 'RFC 6750, RFC 9449. Needs the scope `profile:read`. May be called from any origin (CORS).',
   security: [{ accessToken: ['profile:read'] }, { dpop: ['profile:read'] }],
   parameters: {

@@ -8,7 +8,7 @@ import type { Profile } from './me.openapi.js';
 const CACHED_MS = 30_000;
 const CACHED_PROFILES = 10_000;
 
-/** Profiles of users: from a cache, or from the token app over NATS. */
+/** User profiles from a cache, or from the token app over NATS. */
 @Injectable()
 export class ProfileService {
   private readonly profiles: TrustedCache<Profile | null>;
@@ -29,10 +29,10 @@ export class ProfileService {
   }
 
   /**
-   * The profile, or null when the user does not exist; a promise only when the profile is not cached.
+   * Returns null if the user does not exist, and a promise only if the profile is not cached.
    *
-   * @param reference id of the request in logs
-   * @throws DependencyUnavailableError when the token app does not answer
+   * @param reference request id for logs
+   * @throws DependencyUnavailableError
    */
   find(userId: number, reference: string): Profile | null | Promise<Profile | null> {
     const id = String(userId);

@@ -12,7 +12,7 @@ import {
   type ProtectedResourceMetadata,
 } from './metadata.openapi.js';
 
-/** `GET /.well-known/oauth-protected-resource`, and the same for `/v2/me`: RFC 9728 2. */
+/** RFC 9728 2. */
 @Controller()
 export class MetadataController {
   constructor(
@@ -27,7 +27,7 @@ export class MetadataController {
     return this.metadata(this.configuration.API_URL, this.scopes.ofResource(this.configuration.API_URL));
   }
 
-  /** For clients that derive the address from the URL that they call, and accept metadata of that URL only (3.3). */
+  /** For clients that derive the metadata URL from the URL that they call, and accept only its metadata (RFC 9728 3.3). */
   @Get(ME_METADATA_PATH)
   @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
   @ApiOperation(ME_METADATA_OPERATION)
@@ -35,7 +35,7 @@ export class MetadataController {
     return this.metadata(this.configuration.API_URL + ENDPOINTS.me, [ME_SCOPE]);
   }
 
-  /** @param resource the identifier from which the client derived the address of this document (3.3) */
+  /** @param resource identifier from which clients derive the URL of this document (RFC 9728 3.3) */
   private metadata(resource: string, scopes: readonly string[]): ProtectedResourceMetadata {
     return {
       resource,

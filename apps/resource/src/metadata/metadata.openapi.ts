@@ -22,11 +22,15 @@ export class ProtectedResourceMetadata {
     type: 'array',
     items: { type: 'string' },
     optional: true,
-    description: 'Scopes that it understands; absent if there are none (RFC 9728 3.2).',
+    description: 'Scopes of the API; absent if there are none (RFC 9728 3.2).',
   })
   readonly scopes_supported?: readonly string[];
 
-  @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'How to send an access token.' })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Methods of sending an access token.',
+  })
   readonly bearer_methods_supported: readonly string[];
 
   @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'Algorithms of DPoP proofs.' })
@@ -49,7 +53,7 @@ export const API_METADATA_OPERATION: OperationDescription = {
 export const ME_METADATA_OPERATION: OperationDescription = {
   id: 'protectedResourceMetadataOfMe',
   tag: 'Metadata',
-  summary: 'The same for `/v2/me` alone',
-  description: 'RFC 9728 3.1: for clients that derive the address from the URL that they call.',
+  summary: 'Metadata of `/v2/me`',
+  description: 'RFC 9728 3.1: for clients that derive the metadata URL from the URL that they call.',
   responses: responses(ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me),
 };

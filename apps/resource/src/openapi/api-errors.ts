@@ -2,18 +2,16 @@ import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import { type HeaderDescription, json, type ResponseDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 
-/** What went wrong. */
 class ApiErrorDetail {
-  @ApiProperty({ description: 'Name of the status. `WWW-Authenticate` says more.' })
+  @ApiProperty({ description: 'Name of the status. `WWW-Authenticate` has the OAuth error.' })
   readonly code: string;
 
-  @ApiProperty({ description: 'What is wrong, for the developer.' })
+  @ApiProperty({ description: 'Explanation for the developer.' })
   readonly message: string;
 }
 
-/** An error in the shape of the product's API. */
 class ApiErrorBody {
-  @ApiProperty({ type: 'string', const: 'error', description: 'Tells an error from an answer.' })
+  @ApiProperty({ type: 'string', const: 'error', description: 'Distinguishes an error from a response.' })
   readonly status: 'error';
 
   @ApiProperty({ format: 'date-time', description: 'When the request was refused.' })
@@ -22,7 +20,7 @@ class ApiErrorBody {
   @ApiProperty({ description: 'Path of the request.' })
   readonly path: string;
 
-  @ApiProperty({ allOf: [ApiErrorDetail], description: 'What went wrong.' })
+  @ApiProperty({ allOf: [ApiErrorDetail], description: 'The error.' })
   readonly error: ApiErrorDetail;
 }
 
@@ -32,9 +30,9 @@ const CHALLENGE: HeaderDescription = {
   required: true,
 };
 
-/** An overloaded process and a proxy answer without it. */
+/** Absent if the process is overloaded, or a proxy responds. */
 const ERROR_REFERENCE: HeaderDescription = {
-  description: 'Give it to the operator, who finds the failed check by it.',
+  description: 'Identifies the request in the log: give it to the operator.',
 };
 
 const ERRORS = {
@@ -46,7 +44,7 @@ const ERRORS = {
   401: [
     'UNAUTHORIZED',
     'No token; or `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce` in the challenge.',
-    'an access token is needed: Authorization: Bearer <access token>',
+    'an access token is required: Authorization: Bearer <access token>',
   ],
   403: [
     'FORBIDDEN',
@@ -60,21 +58,17 @@ const ERRORS = {
   ],
   500: [
     'INTERNAL_SERVER_ERROR',
-    'An error of this service.',
+    'Internal error of this service.',
     'the service failed on this request: report the error_reference to its operator',
   ],
   503: [
     'SERVICE_UNAVAILABLE',
     'The token cannot be checked now, or the service is overloaded.',
-    'the token cannot be checked just now, repeat the request in a moment',
+    'the token cannot be checked right now; retry in a moment',
   ],
 } as const;
 
-/**
- * The error answers of an endpoint.
- *
- * @param headers of the refusals of a token
- */
+/** @param headers for responses that refuse a token */
 export function apiErrors(
   path: string,
   statuses: readonly (keyof typeof ERRORS)[],

@@ -11,7 +11,7 @@ import {
 import { apiErrors } from './api-errors.js';
 import { ResourceConfiguration } from '../resource.configuration.js';
 
-/** Serves the description of the endpoints, which `npm run openapi` generates. */
+/** Serves the document that `npm run openapi` generates. */
 @Controller(ENDPOINTS.resourceOpenApi)
 export class OpenApiController {
   private served: ServedDocument | undefined;
@@ -25,7 +25,7 @@ export class OpenApiController {
     sendDocument(request, reply, this.served);
   }
 
-  /** Loaded with the first request: most processes are never asked for it. */
+  /** Loaded on demand: most processes never serve it. */
   private async load(): Promise<ServedDocument> {
     const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
     const { API_URL, BASE_URL } = this.configuration;

@@ -13,7 +13,7 @@ import { TrustedCache } from '#platform/nats/trusted-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 
-/** Client credentials in the body (RFC 6749 2.3.1); absent when HTTP Basic carries them. */
+/** RFC 6749 2.3.1; absent if HTTP Basic carries the credentials. */
 export class ClientDto {
   @Parameter({
     max: LIMITS.client_id,
@@ -30,7 +30,6 @@ export class ClientDto {
   client_secret?: string;
 }
 
-/** The parts of a request that authentication reads. */
 export interface ClientRequest {
   readonly headers: { readonly authorization?: string };
   readonly raw: IncomingMessage;
@@ -60,10 +59,9 @@ export class ClientAuthenticator {
   }
 
   /**
-   * Authenticates the client of a request, and adds its client_id to the log context. Refuses a disabled client. A public client has
-   * nothing to prove (RFC 6749 2.1).
+   * Rejects disabled clients; a public client has nothing to prove (RFC 6749 2.1). Adds client_id to the log context.
    *
-   * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret get the same answer
+   * @throws OAuthError invalid_request, or invalid_client: an unknown client and a wrong secret get the same response
    */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<Client> {
     const credentials = readCredentials(headers.authorization, body);
@@ -85,7 +83,7 @@ export class ClientAuthenticator {
     const secretId = matchClientSecret(clientSecret, client.secrets);
     if (secretId === null)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client secret matches');
-    // Shows the operator when the older of two secrets is no longer used.
+    // Shows the operator whether the older of two secrets is still used.
     this.usage.recordSecret(secretId);
     return enabled(client, credentials);
   }
@@ -94,19 +92,13 @@ export class ClientAuthenticator {
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
-  /** With Basic a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
+  /** With Basic, a refusal must carry WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
 }
 
 const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
 
-/**
- * Reads the client's identifier and secret from the body or from HTTP Basic. A client must not use more than one method in
- * a request (RFC 6749 2.3).
- *
- * @param authorization value of the Authorization header
- * @throws OAuthError invalid_request or invalid_client
- */
+/** A client must not use more than one method in a request (RFC 6749 2.3). @throws OAuthError invalid_request, invalid_client */
 export function readCredentials(authorization: string | undefined, body: ClientDto): ClientCredentials {
   const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
   if (!basic) {
@@ -132,7 +124,7 @@ export function readCredentials(authorization: string | undefined, body: ClientD
   return { clientId, clientSecret, method: 'basic' };
 }
 
-/** The refusal of credentials, with a challenge where the client used HTTP Basic (RFC 6749 5.2). */
+/** Adds a challenge if the client used HTTP Basic (RFC 6749 5.2). */
 export function invalidClient(
   { clientId, method }: ClientCredentials,
   description: string,
@@ -144,17 +136,17 @@ export function invalidClient(
   });
 }
 
-/** Comes last: only a client that has proved its identity learns that it is disabled. */
+/** Checked last: only an authenticated client learns that it is disabled. */
 function enabled(client: Client, credentials: ClientCredentials): Client {
   if (client.disabledAt === null) return client;
   throw invalidClient(
     credentials,
-    'the operator has disabled this client: nothing works until the operator enables it again',
+    'the operator has disabled this client: all its requests fail until the operator enables it again',
     'client is enabled',
   );
 }
 
-/** RFC 6749 2.3.1: identifier and secret are form-encoded before they are joined by a colon (RFC 7617). */
+/** RFC 6749 2.3.1: id and secret are form-encoded, then joined by a colon (RFC 7617). */
 function readBasic(encoded: string): [id: string, secret: string | undefined] {
   const [id = '', ...rest] = /^[A-Za-z0-9+/_-]+=*$/.test(encoded)
     ? Buffer.from(encoded, 'base64').toString('utf8').split(':')
@@ -165,7 +157,7 @@ function readBasic(encoded: string): [id: string, secret: string | undefined] {
     );
     if (clientId !== '' && rest.length > 0) return [clientId, clientSecret === '' ? undefined : clientSecret];
   } catch {
-    // Not percent-encoded UTF-8: the same refusal.
+    // Not percent-encoded UTF-8.
   }
   const description =
     'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';

@@ -16,7 +16,7 @@ import {
 const CACHED_MS = 30_000;
 const CACHED_SERVERS = 1_000;
 
-/** Authenticates resource servers that the operator registered: only they may introspect tokens (RFC 7662 2.1). */
+/** Only registered resource servers may introspect tokens (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
   private readonly servers: TrustedCache<ResourceServer | null>;
@@ -30,7 +30,7 @@ export class ResourceServerAuthenticator {
     });
   }
 
-  /** @throws OAuthError invalid_client; clients of the other endpoints are unknown here */
+  /** @throws OAuthError invalid_client, also for clients of the other endpoints */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret } = credentials;

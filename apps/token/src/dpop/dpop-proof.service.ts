@@ -7,12 +7,12 @@ import { KeyRing } from '#grants/key-ring.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';
 
-/** The clocks of the app that verifies a proof and of this one may differ by this much. */
+/** Maximum difference between the clocks of this app and of the app that verifies a proof. */
 const MARGIN_MS = 30_000;
 /** No verifier accepts a proof for longer. */
 const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
-/** The two checks of RFC 9449 4.3 that need the server's memory: the nonce is the server's, and the proof is new. */
+/** The checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
 @Injectable()
 export class DpopProofService {
   private readonly nonces: DpopNonce;
@@ -27,25 +27,17 @@ export class DpopProofService {
     this.required = DPOP_NONCE === 'required';
   }
 
-  /** The nonce for a client's next proof; undefined where none is required, because a client must use one that it gets (11.3). */
+  /** For the client's next proof. Undefined if none is required, because a client must use a nonce that it gets (11.3). */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
   }
 
-  /**
-   * Whether a proof's nonce is acceptable (4.3, 10): "If the server provided a nonce value to the client, the nonce claim
-   * matches the server-provided nonce value." Where none is required none was provided, and the claim is ignored.
-   */
+  /** 4.3, 10: "If the server provided a nonce value to the client, the nonce claim matches the server-provided nonce value." */
   acceptsNonce(nonce: string | null | undefined): boolean {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
-  /**
-   * Consumes the proof of a request.
-   *
-   * @returns thumbprint of the proven key
-   * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
-   */
+  /** @returns thumbprint of the proof's key @throws OAuthError invalid_dpop_proof, DependencyUnavailableError */
   async provenKey(proof: DpopProof): Promise<string> {
     const { jkt, jti, nonce, expiresAt } = proof;
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
@@ -56,54 +48,46 @@ export class DpopProofService {
     });
   }
 
-  /** Consumes a proof, unless its nonce is refused. @throws DependencyUnavailableError */
+  /** Does not consume a proof with a wrong nonce. @throws DependencyUnavailableError */
   async consume({ jkt, jti, nonce, expires_at: expiresAt }: ConsumeProofRequest): Promise<ConsumeProofReply> {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
     const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
-    // Refused, because it would be forgotten while it is still accepted.
+    // Refuses a longer TTL, because the proof would be forgotten while it is still accepted.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };
   }
 }
 
-/** A nonce is issued for this long, and accepted for as long again. */
+/** A nonce is issued in one window, and still accepted in the next one. */
 const WINDOW_MS = 5 * 60 * 1000;
 const WINDOW_BYTES = 6;
 const MAC_BYTES = 18;
 const NONCE = /^[\w-]{32}$/;
 
-/**
- * Server-provided nonces (RFC 9449 8): number of the five-minute window ‖ its HMAC. All replicas issue
- * and accept the same nonces, and store nothing.
- */
+/** Nonces of RFC 9449 8: number of the window ‖ its HMAC. Stateless, and the same in all replicas. */
 export class DpopNonce {
   private latest: { readonly window: number; readonly nonce: string } | undefined;
 
-  /**
-   * @param keys MAC keys, the first for new nonces
-   * @param clock milliseconds since the epoch
-   */
+  /** @param keys MAC keys, the first for new nonces @param clock milliseconds since the epoch */
   constructor(
     private readonly keys: readonly Buffer[],
     private readonly clock: () => number,
   ) {}
 
-  /** The nonce for a client's next proof. */
   current(): string {
     const window = this.window();
     if (this.latest?.window !== window) this.latest = { window, nonce: this.nonces(window)[0] ?? '' };
     return this.latest.nonce;
   }
 
-  /** Whether a nonce is one of this window or the one before. */
   accepts(nonce: string): boolean {
     if (!NONCE.test(nonce)) return false;
     const bytes = Buffer.from(nonce, 'base64url');
     const window = bytes.readUIntBE(0, WINDOW_BYTES);
     // Another replica's clock may have entered the next window earlier.
     if (Math.abs(window - this.window()) > 1) return false;
-    return this.nonces(window).some((ours) => timingSafeEqual(Buffer.from(ours, 'base64url'), bytes));
+    return this.nonces(window).some((issued) => timingSafeEqual(Buffer.from(issued, 'base64url'), bytes));
   }
 
   private window(): number {

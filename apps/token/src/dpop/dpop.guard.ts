@@ -7,15 +7,14 @@ import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
-/** What the guard adds to a request. */
 export interface ProvedRequest {
-  /** A valid proof that is not consumed yet; absent where none was sent. */
+  /** Valid, but not consumed yet; absent if none was sent. */
   proof?: DpopProof;
 }
 
 /**
- * Verifies the proof of a request that has one (RFC 9449 5), and sends the nonce for the next one where nonces are
- * required. Does no I/O: the proof is consumed after the client is authenticated.
+ * Verifies the proof of a request (RFC 9449 5), and sends the next nonce if nonces are required. Does no I/O: the proof is consumed
+ * after the client is authenticated.
  */
 @Injectable()
 export class DpopGuard implements CanActivate {
@@ -41,7 +40,7 @@ export class DpopGuard implements CanActivate {
     request: FastifyRequest & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    // 8.2: an answer's nonce is for the next request, whether the answer is an error or not.
+    // 8.2: every response, also an error, carries the nonce for the next request.
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
     const proof = await this.verify(field, request);
@@ -69,7 +68,7 @@ export class DpopGuard implements CanActivate {
   }
 }
 
-/** 8: the answer to a proof without a nonce where one is required, or with an old one. */
+/** RFC 9449 8: a required nonce is missing or has expired. */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
   const detail: ErrorDetail = { check: nonce === null ? 'dpop nonce is sent' : 'dpop nonce is current', jkt };
   return new OAuthError(

@@ -11,31 +11,30 @@ import type { ActiveToken, Refusal } from '#grants/grant.js';
 import { type ClientChanged, SUBJECTS, tagOf } from '#introspection/contract.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 
-/** Milliseconds from one reading to the next, and until one that failed is repeated. */
+/** Milliseconds until the next reading, and until a failed reading is repeated. */
 const INTERVALS = { pass: 5_000, retry: 1_000 };
 
 const CLIENT_TAG = tagOf.client('');
 
-/** A token of a client that the operator has disabled: inactive until the client is enabled. */
 export interface DisabledRefusal {
   readonly outcome: 'client_disabled';
   readonly grantId: string;
 }
 
 /**
- * Which clients are disabled (docs/adr/0019), in memory: introspection asks for every token, and goes on while PostgreSQL is
- * away. Read from PostgreSQL at the start, when a broadcast names a client, after NATS was cut off, and every 5 s.
+ * Disabled clients (docs/adr/0019), in memory: introspection needs them for every token, also while PostgreSQL is unavailable. Read from
+ * PostgreSQL at startup, after a broadcast about a client, after NATS reconnects, and every 5 s.
  *
- * - A client that a broadcast names is unknown until a reading that began later has ended; its tokens wait for it.
- * - Before it was known, this process may have told an API that a token is active, after that API had received the broadcast.
- *   So every process broadcasts when it finds a client disabled: all caches then drop what it said.
+ * - After a broadcast, a client is unknown until a reading that began later has finished; its tokens wait for it.
+ * - Until then, this process may have reported a token as active to an API that had already received the broadcast. Therefore every
+ *   process broadcasts again when it finds a client disabled, which evicts such responses from all caches.
  */
 @Injectable()
 export class DisabledClients implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClients.name);
-  /** Undefined until the first reading has ended. */
+  /** Undefined until the first reading. */
   private disabled: ReadonlySet<string> | undefined;
-  /** Clients that a broadcast has named since the last complete reading began: the number of the latest one, by tag. */
+  /** Clients of broadcasts since the last complete reading began: number of the latest broadcast, by tag. */
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
   private reading: Promise<void> | undefined;
@@ -50,7 +49,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
   ) {}
 
   onApplicationBootstrap(): void {
-    // Bound, so that readings do not belong to the trace of the message that caused them.
+    // Bound, so that readings do not belong to the trace of the message that triggered them.
     const read = AsyncResource.bind(() => void this.keepReading());
     this.nats.onStale((tag) => {
       if (tag?.startsWith(CLIENT_TAG)) this.unknown.set(tag, ++this.broadcasts);
@@ -65,11 +64,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     clearTimeout(this.timer);
   }
 
-  /**
-   * The result of an introspection, unless the token's client is disabled. Costs no I/O while the client is known.
-   *
-   * @throws DependencyUnavailableError if it is unknown and PostgreSQL does not answer
-   */
+  /** Costs no I/O for a known client. @throws DependencyUnavailableError for an unknown one while PostgreSQL is unavailable */
   async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | DisabledRefusal> {
     if (result.outcome !== 'active') return result;
     const { clientId } = result.grant;
@@ -77,7 +72,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     return this.disabled.has(clientId) ? { outcome: 'client_disabled', grantId: result.grantId } : result;
   }
 
-  /** Reads now and again later; the latest call decides when. */
+  /** Reads immediately and schedules the next reading. The latest call wins. */
   private async keepReading(): Promise<void> {
     clearTimeout(this.timer);
     const wait = await this.pass();
@@ -102,7 +97,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  /** One reading at a time, which all callers share. */
+  /** Concurrent callers share one reading. */
   private read(): Promise<void> {
     return (this.reading ??= this.readNow().finally(() => (this.reading = undefined)));
   }
@@ -112,7 +107,7 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     const before = this.disabled;
     this.disabled = new Set(await this.store.listDisabled());
     for (const [tag, broadcast] of this.unknown) if (broadcast <= began) this.unknown.delete(tag);
-    // Before the first reading this process has told nobody anything.
+    // Before the first reading, this process has not reported any token as active.
     if (!before) return;
     for (const clientId of this.disabled)
       if (!before.has(clientId))

@@ -10,7 +10,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { DisabledClients } from './disabled-clients.service.js';
 import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './introspection.openapi.js';
 
-/** RFC 7662 2.1. The hint is not needed, because a token names its own kind. */
+/** RFC 7662 2.1. The hint is not needed, because a token contains its kind. */
 class IntrospectDto extends ClientDto {
   @Parameter({ max: LIMITS.token, description: 'An access token.' })
   token: string;
@@ -40,24 +40,24 @@ export class IntrospectionController {
     await this.authenticator.authenticate(request, dto);
     const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: `active: false` is the only answer to any other token, so that nobody can probe. A refresh token is inactive
-    // too, because an API that checks `active` alone would accept it for 90 days.
+    // 2.2: every other token gets the same response, which reveals nothing. A refresh token is inactive too, because an API that checks
+    // only `active` would accept it for 90 days.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     const { token, grant, audience } = result;
     return {
       active: true,
       iss: this.configuration.BASE_URL,
-      // 2.2 allows members of our own. By it a cache finds the tokens that the broadcast `oauth.grant.revoked` ends.
+      // 2.2 permits additional members. A cache needs this one for the broadcast `oauth.grant.revoked`.
       grant_id: result.grantId,
       client_id: grant.clientId,
       sub: String(grant.userId),
       scope: result.scope,
       exp: token.expiry,
-      // 2.2: "the intended audience for this token". A resource server must refuse a token for another one (RFC 9700 2.3).
+      // 2.2: "the intended audience for this token". Other resource servers must refuse it (RFC 9700 2.3).
       ...(audience !== null && { aud: audience.split(' ') }),
       ...(grant.externalId !== null && { external_id: grant.externalId }),
       token_type: token.jkt === null ? 'Bearer' : 'DPoP',
-      // RFC 9449 6.2: the resource server must demand a proof by this key.
+      // RFC 9449 6.2: the resource server must require a proof by this key.
       ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
     };
   }

@@ -17,7 +17,7 @@ export class ActiveToken {
   readonly iss: string;
 
   @ApiProperty({
-    description: 'The permission that the token belongs to. The broadcast `oauth.grant.revoked` names it.',
+    description: 'The grant of the token. The broadcast `oauth.grant.revoked` contains it.',
   })
   readonly grant_id: string;
 
@@ -30,7 +30,7 @@ export class ActiveToken {
   @ApiProperty({ description: 'Scopes, separated by spaces.' })
   readonly scope: string;
 
-  @ApiProperty({ type: 'integer', description: 'End of the token, in seconds since the epoch.' })
+  @ApiProperty({ type: 'integer', description: 'Expiry, in seconds since the epoch.' })
   readonly exp: number;
 
   @ApiProperty({
@@ -45,7 +45,7 @@ export class ActiveToken {
   @ApiProperty({
     type: 'string',
     optional: true,
-    description: "The product's own id of the user, if there is one.",
+    description: 'Id of the user in the product, if there is one.',
   })
   readonly external_id?: string;
 
@@ -57,7 +57,7 @@ export class ActiveToken {
     properties: { jkt: { type: 'string', description: 'Thumbprint (RFC 7638).' } },
     required: ['jkt'],
     optional: true,
-    description: 'The key of a bound token: demand a proof by it (RFC 9449 6.2).',
+    description: 'The key of a bound token: require a proof by it (RFC 9449 6.2).',
   })
   readonly cnf?: { readonly jkt: string };
 }
@@ -65,8 +65,9 @@ export class ActiveToken {
 export const INTROSPECT_OPERATION: OperationDescription = {
   id: 'introspect',
   tag: 'Tokens',
-  summary: 'Tells a resource server whether an access token is valid',
-  description: 'RFC 7662. Only registered resource servers may call it, with an id and secret of their own.',
+  summary: 'Returns whether an access token is valid',
+  description:
+    'RFC 7662. Only for registered resource servers, which authenticate with their own id and secret.',
   security: [{ basic: [] }, {}],
   responses: {
     200: {

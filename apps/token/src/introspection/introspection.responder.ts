@@ -17,7 +17,6 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.service.js';
 import { DisabledClients } from './disabled-clients.service.js';
 
-/** Answers resource servers over NATS. */
 @Controller()
 export class IntrospectionResponder {
   private readonly logger = new Logger(IntrospectionResponder.name);
@@ -31,7 +30,7 @@ export class IntrospectionResponder {
     private readonly audit: AuditPublisher,
   ) {}
 
-  /** Whether an access token is active, and for what. A forged token costs no Redis call. */
+  /** A forged token costs no Redis call. */
   @MessagePattern(SUBJECTS.introspect)
   async introspect(
     @Payload() request: IntrospectionRequest,
@@ -55,7 +54,7 @@ export class IntrospectionResponder {
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
     const refused = {
-      // That of the API's request, whose own event says only that the token is not active.
+      // The API's own event, with the same reference, says only that the token is not active.
       reference: headers?.get(REFERENCE_HEADER) ?? '',
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       ...(result.grantId !== undefined && { grant_id: result.grantId }),
@@ -66,7 +65,7 @@ export class IntrospectionResponder {
     return { active: false };
   }
 
-  /** For resource servers that have the token in their cache, but do not know whether its proof is new. */
+  /** For resource servers that have the token in their cache, and must check that its proof is new. */
   @MessagePattern(SUBJECTS.consumeProof)
   async consumeProof(@Payload() request: ConsumeProofRequest): Promise<ConsumeProofReply> {
     return this.proofs.consume(request);
@@ -77,7 +76,7 @@ export class IntrospectionResponder {
     return { user: (await this.users.profile(id)) as ProfileReply['user'] };
   }
 
-  /** Only for a token that is bound to the proof's key, so that nobody can fill Redis with proofs of other keys. */
+  /** Only for the key of the token, so that clients cannot fill Redis with proofs of other keys. */
   private async consumed({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }

@@ -14,7 +14,7 @@ export class AuthorizationServerMetadata {
   @ApiProperty(url('The issuer.'))
   readonly issuer: string;
 
-  @ApiProperty(url('Where to send the browser.'))
+  @ApiProperty(url('Authorization endpoint, for the browser.'))
   readonly authorization_endpoint: string;
 
   @ApiProperty(url('Exchanges codes and refreshes tokens.'))
@@ -35,10 +35,10 @@ export class AuthorizationServerMetadata {
   @ApiProperty(list('RFC 6749 3.1.1.'))
   readonly response_types_supported: readonly string[];
 
-  @ApiProperty(list('How the answer reaches the redirect URI.'))
+  @ApiProperty(list('Ways in which the response reaches the redirect URI.'))
   readonly response_modes_supported: readonly string[];
 
-  @ApiProperty(list('Of the token endpoint.'))
+  @ApiProperty(list('Grant types of the token endpoint.'))
   readonly grant_types_supported: readonly string[];
 
   @ApiProperty(list('Client authentication; `none` for public clients.'))

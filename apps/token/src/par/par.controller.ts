@@ -14,11 +14,11 @@ import { PAR_OPERATION, type ParAnswer } from './par.openapi.js';
 import { ParService } from './par.service.js';
 
 interface PushRequest extends ClientRequest, ProvedRequest {
-  /** Address of the caller, resolved through TRUSTED_PROXIES. */
+  /** Resolved through TRUSTED_PROXIES. */
   readonly ip: string;
 }
 
-/** RFC 9126. The client sends the authorization request itself, and the browser only its name. */
+/** RFC 9126. The client sends the authorization request, and the browser only a reference to it. */
 @Controller(ENDPOINTS.par)
 export class ParController {
   constructor(

@@ -10,7 +10,7 @@ export class ParAnswer {
   })
   readonly request_uri: string;
 
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Seconds for the browser to arrive.' })
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Seconds in which the browser must open it.' })
   readonly expires_in: number;
 }
 
@@ -19,7 +19,7 @@ export const PAR_OPERATION: OperationDescription = {
   tag: 'Authorization',
   summary: 'Stores an authorization request',
   description:
-    'RFC 9126. Takes the parameters of the authorization endpoint except `request_uri`. The browser then carries a name instead of the request.',
+    'RFC 9126. Takes the parameters of the authorization endpoint except `request_uri`. The browser then carries only a reference to the request.',
   security: [{ basic: [] }, {}],
   parameters: {
     DPoP: {

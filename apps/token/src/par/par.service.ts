@@ -11,7 +11,7 @@ import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** A stored request. The id is for the log. */
+/** The id is for the log. */
 export interface Pushed {
   readonly requestUri: string;
   readonly id: string;
@@ -20,25 +20,20 @@ export interface Pushed {
 }
 
 /**
- * Upper bounds on stored requests. Each takes about 1 KB of Redis, at most 8 KB. A one-minute login holds its place for two
- * minutes, so the bounds allow 400 logins per second for a confidential client and 80 for a public one: they stop floods,
- * not traffic.
+ * Upper bounds on stored requests, of 1 KB to 8 KB each in Redis. A one-minute login occupies its place for two minutes, so the bounds
+ * allow 400 logins per second for a confidential client and 80 for a public one: they stop floods, not traffic.
  */
 export const PUSH_LIMITS = {
-  /**
-   * The secret identifies the client, and the operator can revoke it. Its servers share few addresses, so addresses are not
-   * counted.
-   */
+  /** The operator can revoke a secret. Addresses are not counted, because the servers of a client share few. */
   confidential: 50_000,
-  /** A public client needs no secret, so anyone can push in its name. */
+  /** Anyone can push as a public client, which has no secret. */
   public: 10_000,
-  /** Pushes for public clients from one address (IPv6: one /64) in ten minutes: an office may log in 30 times a minute. */
+  /** For public clients, per address (IPv6: per /64) in ten minutes: an office may log in 30 times a minute. */
   address: 300,
-  /** From one IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could block a client for all users. */
+  /** Per IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could block a client for all users. */
   site: 1_000,
 } as const;
 
-/** Validates and stores the authorization requests that clients push. */
 @Injectable()
 export class ParService {
   private readonly key: Buffer;
@@ -55,8 +50,7 @@ export class ParService {
   /**
    * RFC 9126 2.1, for an authenticated client.
    *
-   * @param jkt thumbprint of the key of the request's DPoP proof; null without a proof
-   * @param address of the caller
+   * @param jkt thumbprint of the proved DPoP key, or null
    * @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429
    */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
@@ -88,7 +82,7 @@ export class ParService {
     return [ofClient, ofNetwork, { counter: 'site', key: this.hashed(site), max: PUSH_LIMITS.site }];
   }
 
-  /** As in the login throttle: Redis holds no plain addresses. */
+  /** Redis holds no plain addresses. */
   private hashed(network: string): string {
     return createHmac('sha256', this.key).update(`par:${network}`).digest('base64url');
   }
@@ -108,9 +102,8 @@ function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
 }
 
 /**
- * RFC 9449 10.1: a proof of the pushed request counts as its dpop_jkt. "If both mechanisms are used at the same time, the
- * authorization server MUST reject the request if the JWK Thumbprint in dpop_jkt does not match the public key in the
- * DPoP header."
+ * RFC 9449 10.1: a proof counts as dpop_jkt. "If both mechanisms are used at the same time, the authorization server MUST reject the
+ * request if the JWK Thumbprint in dpop_jkt does not match the public key in the DPoP header."
  */
 function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   if (jkt === null) return body;

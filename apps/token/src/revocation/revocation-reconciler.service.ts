@@ -11,31 +11,29 @@ import { RevocationService } from '#grants/revocation.service.js';
 import { NatsConnection } from '#platform/nats/nats.connection.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
-/** Milliseconds from one pass to the next, and until a pass that failed is repeated. */
+/** Milliseconds until the next pass, and until a failed pass is repeated. */
 const INTERVALS = { pass: 5_000, retry: 1_000 };
-/** Longer than any Redis replica lags behind its master, and than a process trusts a cache while NATS is away. */
+/** Longer than a Redis replica lags behind its master, and than a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
 /** Covers a fail-over of Redis while no token app was running. */
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Each process does it every 5 s for the
- * Redis that it is connected to, in one pass at a time:
+ * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Every 5 s, each process applies to its Redis:
  *
- * - what is not applied yet: the process that recorded it died, Redis was full or away, or the transaction committed late;
- * - what was applied since its last complete pass, by any process: another one may be connected to another Redis;
- * - ten minutes more whenever a Redis begins to serve it, which may have lost its last writes, or NATS reconnects, which may
- *   have lost broadcasts.
+ * - revocations not applied yet: the recording process died, Redis was full or unavailable, or the transaction committed late;
+ * - revocations applied since its last complete pass by any process, which may use another Redis;
+ * - ten more minutes after Redis reconnects, which may have lost its last writes, or NATS, which may have lost broadcasts.
  */
 @Injectable()
 export class RevocationReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(RevocationReconciler.name);
-  /** Watermark: the database's time at which the last complete pass began, in milliseconds. */
+  /** Database time at which the last complete pass began, in milliseconds. */
   private watermark: number | undefined;
-  /** How far before the watermark the next pass begins, in milliseconds. */
+  /** Milliseconds before the watermark at which the next pass begins. */
   private lookback = BEFORE_START_MS;
   private announceAll = false;
-  /** Incremented when Redis or NATS may have lost what was applied. */
+  /** Incremented when Redis or NATS may have lost revocations. */
   private losses = 0;
   private timer: NodeJS.Timeout | undefined;
   private isRunning = false;
@@ -93,16 +91,16 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
         since: this.watermark - this.lookback,
         until: began,
         announceAll: this.announceAll,
-        // After a loss the next pass begins with the newest again.
+        // After a loss, the next pass starts again with the newest revocations.
         isObsolete: () => losses !== this.losses,
       });
-      // A Redis that is away may lose what it has: the watermark waits for it.
+      // An unavailable Redis may lose data, so the watermark does not advance.
       await this.redis.check();
       if (losses !== this.losses) return 0;
       this.watermark = began;
       this.lookback = 0;
       this.announceAll = false;
-      if (changed > 0) this.logger.log(`applied ${changed} revocations that Redis did not know`);
+      if (changed > 0) this.logger.log(`applied ${changed} revocations that Redis did not have`);
       this.isFailing = false;
       return this.intervals.pass;
     } catch (error) {

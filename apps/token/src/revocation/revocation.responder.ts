@@ -10,8 +10,8 @@ import {
 } from '#introspection/contract.js';
 
 /**
- * Answers `oauth.grant.apply_revocations`: applies to Redis and to every cache the revocations of a client or user that
- * PostgreSQL records. It revokes nothing by itself, so a forged request does no harm, and repeating it is safe.
+ * Applies the recorded revocations of a client or user to Redis and to every cache. Revokes nothing by itself, so that a forged or
+ * repeated request does no harm.
  */
 @Controller()
 export class RevocationResponder {
@@ -25,7 +25,7 @@ export class RevocationResponder {
 
   @MessagePattern(SUBJECTS.applyRevocations)
   async apply(@Payload() request: ApplyRevocationsRequest): Promise<ApplyRevocationsReply> {
-    // Copies the contract's field only, so that unknown fields do not reach the log.
+    // Copies only known fields, so that others do not reach the log.
     const named = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
     const ids = await this.records.revokedOf(
       'user_id' in request ? { userId: request.user_id } : { clientId: request.client_id },

@@ -13,7 +13,7 @@ import {
 } from '../client-auth/client-authenticator.service.js';
 import { REVOKE_OPERATION } from './revoke.openapi.js';
 
-/** RFC 7009 2.1. The hint is not needed, because a token names its own kind. */
+/** RFC 7009 2.1. The hint is not needed, because a token contains its kind. */
 class RevokeDto extends ClientDto {
   @Parameter({ max: LIMITS.token, description: 'An access or refresh token, expired or not.' })
   token: string;
@@ -22,7 +22,7 @@ class RevokeDto extends ClientDto {
   token_type_hint?: string;
 }
 
-/** RFC 7009. Revoking any token revokes its grant (2.1 allows it). */
+/** RFC 7009. Revoking any token revokes its grant (2.1 permits it). */
 @Controller(ENDPOINTS.revoke)
 export class RevokeController {
   constructor(
@@ -45,7 +45,7 @@ export class RevokeController {
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client')
       throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });
-    // 2.2: the server answers 200 for an invalid token too.
+    // 2.2: an invalid token gets 200 too.
     return {};
   }
 }

@@ -6,13 +6,12 @@ import { OAuthError } from '#oauth/oauth-error.js';
 
 const STRATEGY = 'oauth-refresh-token';
 
-/** What the guard adds to a request. */
 export interface BearerRequest {
-  /** The refresh token of the Authorization header, if there is one. */
+  /** From the Authorization header. */
   bearer?: string;
 }
 
-/** Takes any token from the Authorization header; the grant engine decides whether it is valid. */
+/** Accepts any token, because the grant engine validates it. */
 @Injectable()
 export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
   validate(refreshToken: string): string {
@@ -20,10 +19,10 @@ export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
   }
 }
 
-/** Reads a Bearer refresh token where there is one. The controller decides whether the request needs it. */
+/** Accepts requests without a token: the controller decides whether it is required. */
 @Injectable()
 export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
-  /** Only the header, because passport-http-bearer takes a token from the query too. */
+  /** Header only: passport-http-bearer would also read the query. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     return { headers: { authorization } };

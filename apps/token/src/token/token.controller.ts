@@ -9,7 +9,6 @@ import { REFRESH_OPERATION, TOKEN_OPERATION } from './token.openapi.js';
 import { RefreshTokenDto, type TokenAnswer, TokenDto } from './token.dto.js';
 import { type TokenRequest, TokenService } from './token.service.js';
 
-/** The endpoints that issue tokens. */
 @Controller()
 @UseGuards(DpopGuard)
 export class TokenController {
@@ -33,7 +32,7 @@ export class TokenController {
     }
   }
 
-  /** The refresh endpoint of docs/specification.md: the refresh token comes as Bearer, or in the body. */
+  /** docs/specification.md: the refresh token comes as Bearer, or in the body. */
   @Post(ENDPOINTS.refreshToken)
   @ApiOperation(REFRESH_OPERATION)
   @HttpCode(200)

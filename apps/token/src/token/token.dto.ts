@@ -2,7 +2,6 @@ import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { ClientDto } from '../client-auth/client-authenticator.service.js';
 
-/** The grant types of the token endpoint. */
 export const GRANT_TYPES = ['authorization_code', 'refresh_token'] as const;
 
 const byCode = ['grant_type', 'authorization_code'] as const;
@@ -13,11 +12,19 @@ const RESOURCE = 'URL of an API that the access token is for (RFC 8707 2.2). May
 
 /** `POST /api/auth/oauth/token`. */
 export class TokenDto extends ClientDto {
-  @Parameter({ max: LIMITS.grant_type, values: GRANT_TYPES, description: 'What is exchanged for tokens.' })
+  @Parameter({
+    max: LIMITS.grant_type,
+    values: GRANT_TYPES,
+    description: 'Kind of credential that is exchanged for tokens.',
+  })
   grant_type: string;
 
   /** RFC 6749 4.1.3, RFC 7636 4.5. */
-  @Parameter({ max: LIMITS.token, when: byCode, description: 'The code of the redirect. It works once.' })
+  @Parameter({
+    max: LIMITS.token,
+    when: byCode,
+    description: 'The code from the redirect. It can be used once.',
+  })
   code: string;
 
   @Parameter({ max: LIMITS.redirect_uri, when: byCode, description: 'As in the authorization request.' })
@@ -35,7 +42,7 @@ export class TokenDto extends ClientDto {
   @Parameter({
     max: LIMITS.token,
     when: byRefreshToken,
-    description: 'The refresh token of the latest answer.',
+    description: 'The refresh token of the latest response.',
   })
   refresh_token: string;
 
@@ -47,7 +54,7 @@ export class TokenDto extends ClientDto {
   resource?: unknown;
 }
 
-/** `POST /api/auth/oauth/refreshToken`, where the refresh token may come as Bearer instead. */
+/** `POST /api/auth/oauth/refreshToken`. The refresh token may come as Bearer. */
 export class RefreshTokenDto extends ClientDto {
   @Parameter({
     max: LIMITS.grant_type,
@@ -59,7 +66,7 @@ export class RefreshTokenDto extends ClientDto {
   @Parameter({
     max: LIMITS.token,
     required: false,
-    description: 'The refresh token of the latest answer, unless the `Authorization` header has it.',
+    description: 'The refresh token of the latest response, unless the `Authorization` header has it.',
   })
   refresh_token?: string;
 

@@ -6,7 +6,7 @@ import { TokenAnswer } from './token.dto.js';
 /** RFC 9449 5. */
 const DPOP_PROOF: ParameterDescription = {
   in: 'header',
-  description: 'Proof of a key (RFC 9449 4.2), to which the tokens are then bound.',
+  description: 'Proof of the key that the tokens will be bound to (RFC 9449 4.2).',
   schema: { type: 'string' },
 };
 
@@ -53,7 +53,7 @@ export const REFRESH_OPERATION: OperationDescription = {
   tag: 'Tokens',
   summary: 'Refreshes tokens',
   description:
-    'Takes the refresh token as Bearer, with the client credentials in the body; or in the body, with the credentials there or by HTTP Basic. Never both.',
+    'Takes the refresh token as Bearer, with the client credentials in the body; or in the body, with the credentials there or by HTTP Basic; not both.',
   security: [{ refreshToken: [] }, { basic: [] }, {}],
   parameters: { DPoP: DPOP_PROOF },
   responses: RESPONSES,

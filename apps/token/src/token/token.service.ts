@@ -25,15 +25,13 @@ const EVENTS = {
   retried: 'token.retried',
 } as const;
 
-/** Bounds the memory of the retries that have an event. */
-const REMEMBERED_RETRIES = 10_000;
+const MAX_RETRIES = 10_000;
 
-/** Issues token pairs for codes and refresh tokens. */
 @Injectable()
 export class TokenService {
   private readonly apis: readonly string[];
-  /** The grants that have retried, and in which generation. */
-  private readonly retries = new LRUCache<string, number>({ max: REMEMBERED_RETRIES });
+  /** Generation of the last retry, by grant. */
+  private readonly retries = new LRUCache<string, number>({ max: MAX_RETRIES });
 
   constructor(
     private readonly clients: ClientAuthenticator,
@@ -45,7 +43,7 @@ export class TokenService {
     this.apis = configuration.apis;
   }
 
-  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, or invalid_request for a malformed verifier */
+  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
   async exchange(request: TokenRequest, dto: TokenDto): Promise<TokenAnswer> {
     const { clientId, jkt, resources } = await this.authenticate(request, dto);
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
@@ -56,7 +54,7 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
         { detail: { check: 'code_verifier syntax' } },
       );
-    // A code with a challenge is refused without its verifier, and one without a challenge with a verifier.
+    // A code with a challenge needs its verifier, and a code without one must not have a verifier.
     addLogContext(request.raw, { pkce: challenge !== null });
     const result = await this.engine.redeem(code, { clientId, redirectUri, challenge, jkt, resources });
     return this.answer(request, result, 'code');
@@ -70,14 +68,14 @@ export class TokenService {
     return this.answer(request, result, 'refresh token');
   }
 
-  /** The client, the key that it proved (RFC 9449; null without a proof), and the APIs that it names (RFC 8707 2.2). */
+  /** Returns the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
   private async authenticate(
     request: TokenRequest,
     dto: TokenDto | RefreshTokenDto,
   ): Promise<{ clientId: string; jkt: string | null; resources: string | null }> {
     const { clientId } = await this.clients.authenticate(request, dto);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, this.apis);
-    // After the client is authenticated, so that nobody else can fill Redis with proofs.
+    // Only authenticated clients can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof) : null;
     return { clientId, jkt, resources };
   }
@@ -98,7 +96,7 @@ export class TokenService {
     };
   }
 
-  /** A client may repeat a refresh as fast as it can. Its other retries of the same token would displace other events. */
+  /** Only the first retry has an event: a client may repeat it endlessly, which would displace other events. */
   private isFirstRetry(grantId: string, generation: number): boolean {
     if (this.retries.get(grantId) === generation) return false;
     this.retries.set(grantId, generation);
@@ -106,7 +104,7 @@ export class TokenService {
   }
 }
 
-/** The public description of each refusal: what is wrong, never what is secret. `$credential` stands for what was presented. */
+/** Public descriptions, which reveal no secret. `$credential` is the presented kind. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   not_ours: 'this is not a code or token of this service',
   wrong_kind: 'this is a token of another kind: send a $credential',
@@ -132,10 +130,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/**
- * RFC 6749 5.2: a bad grant is invalid_grant; a scope that it does not include is invalid_scope (6), a resource that it does not
- * include invalid_target (RFC 8707 2).
- */
+/** RFC 6749 5.2: invalid_grant, except invalid_scope (RFC 6749 6) and invalid_target (RFC 8707 2). */
 function refusalError(
   { outcome, grantId, expiredAt, ...compared }: Refusal,
   credential: Credential,

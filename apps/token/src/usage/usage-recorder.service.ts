@@ -6,10 +6,7 @@ const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Records the day of last use of grants and client secrets in the background, in batches, at most once a day per grant or
- * secret and process: no token request waits for PostgreSQL because of it.
- */
+/** Records the last use of grants and client secrets: in the background, in batches, once per day (UTC), id and process. */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
@@ -21,46 +18,40 @@ export class UsageRecorder implements BeforeApplicationShutdown {
     this.secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
   }
 
-  /** Records that a grant is in use today (UTC). */
   recordGrant(grantId: string): void {
     this.grants.record(grantId);
   }
 
-  /** Records that a client authenticated with a secret today (UTC). */
   recordSecret(secretId: string): void {
     this.secrets.record(secretId);
   }
 
-  /** Writes the uses that wait; after a failure they wait for the next time. */
+  /** After a failure, the batch waits for the next flush. */
   async flush(): Promise<void> {
     await Promise.all([this.grants.flush(), this.secrets.flush()]);
   }
 
-  /** Before the connections close. A use that is recorded later is lost, which costs one day's entry. */
+  /** Runs before the connections close. A later use is lost, which costs one day's entry. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
   }
 }
 
-/** A day of use; `day` is a UTC date, YYYY-MM-DD. */
+/** The day is a UTC date, YYYY-MM-DD. */
 interface DailyUse {
   readonly id: string;
   readonly day: string;
 }
 
-/** Collects days of use, once per day and id, until one statement writes them. */
 class DailyUses {
   private readonly logger = new Logger(DailyUses.name);
-  /** The ids that were recorded on `today`, the number of a day. */
+  /** Ids recorded on `today`, which is the number of a day. */
   private readonly recorded = new Set<string>();
   private today = 0;
   private waiting = new Map<string, number>();
 
-  /**
-   * @param subject what is in use, for the log
-   * @param write writes a batch; it may get the same use more than once
-   */
+  /** @param write may get the same use more than once */
   constructor(
     private readonly subject: string,
     private readonly write: (uses: readonly DailyUse[]) => Promise<void>,
@@ -85,7 +76,7 @@ class DailyUses {
     } catch (error) {
       this.waiting = new Map([...batch, ...this.waiting]);
       const reason = error instanceof Error ? error.message : String(error);
-      this.logger.warn(`the last use of ${batch.size} ${this.subject} was not written yet: ${reason}`);
+      this.logger.warn(`the last use of ${batch.size} ${this.subject} has not been written yet: ${reason}`);
     }
   }
 }

@@ -17,7 +17,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
-/** Applies the changes of users that the product sends. Every change can be repeated, and an older one changes nothing. */
+/** Applies user changes of the product. Changes can be repeated, and outdated ones change nothing. */
 @Injectable()
 export class UserChangeService {
   constructor(
@@ -74,7 +74,7 @@ export class UserChangeService {
     return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
   }
 
-  /** The order of the operator's command: the row is deleted last, so that a message that is repeated finds the user. */
+  /** Deletes the row last, like the operator's command, so that a repeated message still finds the user. */
   async delete(message: UserRecord): Promise<UserDeleteReply> {
     const read = readIdentityChange(message);
     if ('problems' in read) return { status: 'invalid', ...read };
@@ -87,7 +87,7 @@ export class UserChangeService {
     if (deleted.outcome === 'deleted_before') return { status: 'unchanged' };
     const { id, outcome } = deleted;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
-    // The user was enabled and allowed something between the two steps, or was created after the first.
+    // Between the two steps, the user was enabled and granted access, or was created.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
     return {
       status: 'deleted',
@@ -96,29 +96,26 @@ export class UserChangeService {
     };
   }
 
-  /**
-   * Ends the access of a disabled user as the operator's command: every cache first, then the tokens. Also if the user was disabled
-   * before, because an earlier attempt may not have come this far.
-   */
+  /** Evicts caches before revoking tokens, like the operator's command; also for a disabled user, because an earlier attempt may have failed. */
   private async endAccess(userId: number): Promise<void> {
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }
 
-  /** Evicts the user's profile and tokens from every cache, also if nothing changed: an earlier broadcast may be lost. */
+  /** Evicts the user's profile and tokens from every cache, even without a change: an earlier broadcast may be lost. */
   private async announce(userId: number): Promise<void> {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
-    // Only when NATS has it is the change answered.
+    // The reply must wait until NATS has the broadcast.
     await this.nats.ping();
   }
 }
 
-/** Reads a message that has an identity and `updated_at`, and nothing else. */
+/** Accepts only an identity and `updated_at`. */
 function readIdentityChange(
   message: UserRecord,
 ): { readonly identity: Identity; readonly updatedAt: string } | { readonly problems: readonly string[] } {
   const { issuer, external_id: externalId, updated_at: updatedAt, ...unknown } = message;
-  // The rules of these fields are those of an upsert, which also has an email.
+  // Validates these fields as an upsert, which requires an email.
   const read = readUserRecord(
     { ...unknown, issuer, external_id: externalId, updated_at: updatedAt, email: 'a@b' },
     null,

@@ -11,7 +11,7 @@ import {
 } from '#introspection/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
-/** The event of each outcome that changes a user. A refused or repeated message changes nothing. */
+/** By outcome. A refused or repeated message changes nothing. */
 const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
   created: 'user.created',
   updated: 'user.updated',
@@ -19,7 +19,6 @@ const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
   deleted: 'user.deleted',
 };
 
-/** Answers the product, which sends the changes of its users. */
 @Controller()
 export class UserResponder {
   private readonly logger = new Logger(UserResponder.name);
@@ -44,7 +43,7 @@ export class UserResponder {
     return this.logged('user deleted', await this.changes.delete(message));
   }
 
-  /** The outcome and the user's id: nothing of the profile reaches the log. */
+  /** Logs nothing of the profile. */
   private logged<Reply extends UserUpsertReply | UserDisableReply | UserDeleteReply>(
     msg: string,
     reply: Reply,

@@ -12,7 +12,7 @@ const PACKAGE = '@scheduling-oauth/introspection';
 const TOKEN_PATH = '/api/auth/oauth/token';
 const API_URL = 'https://bookings.example.com';
 const EXPORTS = ['CurrentToken', 'IntrospectionModule', 'Introspector', 'RequireScope', 'TokenGuard'];
-/** Against a hang. It is shorter than the life of a cached token, which only a broadcast ends earlier. */
+/** Shorter than a token is cached, so that only a broadcast can evict the token in this time. */
 const PATIENCE_MS = 20_000;
 
 let tarball: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
       key = await DpopKey.generate();
     })(),
   ]);
-  // One after the other: both fill npm's cache.
+  // Sequential, because both fill npm's cache.
   bookingsApi = await OutsideProject.from('examples/bookings-api', tarball, {
     '@nestjs/platform-fastify': '^12.5.0',
     '@nestjs/testing': '^12.0.0',
@@ -90,7 +90,7 @@ describe.each([
   ['Express, NestJS 12, an ES module', () => bookingsApi, ['dist/main.js']],
   ['Fastify, NestJS 12, an ES module', () => bookingsApi, ['fastify.js']],
   ['Express, NestJS 11, CommonJS', () => commonJs, ['dist/main.js']],
-  // As Jest and bundlers load it.
+  // Jest and bundlers load the package like this.
   [
     'Express, NestJS 11, CommonJS that cannot require ES modules',
     () => commonJs,
@@ -112,7 +112,7 @@ describe.each([
   const asBearer = (token: string) => get(`Bearer ${token}`);
   const challengeOf = ({ headers }: Answer) => headers.get('www-authenticate');
 
-  /** Sends requests until one is answered with this status; the answer. */
+  /** Repeats a request until its response has this status. */
   async function until(status: number, send: () => Promise<Answer>): Promise<Answer> {
     for (const end = Date.now() + PATIENCE_MS; ; await sleep(20)) {
       const answer = await send();
@@ -121,7 +121,7 @@ describe.each([
     }
   }
 
-  it('admits a valid access token, whose user and client the handler gets', async () => {
+  it('accepts a valid access token, and passes its user and client to the handler', async () => {
     const token = await accessToken('bookings:read bookings:write');
     const added = await service.send('/bookings', {
       method: 'POST',
@@ -135,7 +135,7 @@ describe.each([
   });
 
   // @rfc 6750 3
-  it('answers a request without a token in the form of Nest’s own errors, with a challenge', async () => {
+  it('answers a request without a token with a challenge and an error body of Nest', async () => {
     const answer = await get();
     expect([answer.status, challengeOf(answer)]).toEqual([
       401,
@@ -163,7 +163,7 @@ describe.each([
   });
 
   // @rfc 9449 7
-  it('admits a bound token with a new proof of its key, and neither with a used one nor as Bearer', async () => {
+  it('accepts a bound token with a new proof of its key, but not with a used proof or as Bearer', async () => {
     const token = await accessToken('bookings:read', true);
     const proof = await key.proof('GET', `${API_URL}/bookings`, { accessToken: token });
     expect((await get(`DPoP ${token}`, proof)).status).toBe(200);
@@ -175,7 +175,7 @@ describe.each([
     expect((await asBearer(token)).status).toBe(401);
   });
 
-  it('answers 503 and lets nobody through while NATS is gone, and works again when it is back', async () => {
+  it('answers every request with 503 while NATS is unavailable, and recovers afterwards', async () => {
     const token = await accessToken('bookings:read');
     expect((await asBearer(token)).status).toBe(200);
     network.down = true;
@@ -189,7 +189,7 @@ describe.each([
     } finally {
       network.down = false;
     }
-    // The broadcast is lost; the cache that starts empty asks again.
+    // The broadcast is lost, but the cache is empty after an outage.
     await until(401, () => asBearer(token));
     await until(200, () => service.send('/readyz'));
     expect((await asBearer(await accessToken('bookings:read'))).status).toBe(200);
@@ -205,7 +205,7 @@ describe('the package', () => {
     expect(resolve(installed)).toBe(tarball);
   });
 
-  it('needs Nest from the project, once, and brings nothing else', async () => {
+  it('uses the Nest of the project, and installs no other package', async () => {
     for (const project of [bookingsApi, commonJs]) {
       expect(await project.copiesOf('@nestjs/common')).toEqual(['@nestjs/common']);
       expect(await project.copiesOf('@nestjs/core')).toEqual(['@nestjs/core']);
@@ -214,7 +214,7 @@ describe('the package', () => {
     }
   });
 
-  it('exports what the README lists, the same to import and to require', async () => {
+  it('has the exports that the README lists, for import and for require', async () => {
     const names = `console.log(JSON.stringify(Object.keys(ours).filter((name) => name !== 'module.exports').sort()))`;
     const required = `const ours = require('${PACKAGE}'); ${names}`;
     const imported = `import * as ours from '${PACKAGE}'; ${names}`;
@@ -229,7 +229,7 @@ describe('the package', () => {
       expect(await project.run('--input-type=commonjs', '-e', isOne)).toBe('true\n');
   });
 
-  it('lets a project test its handlers without NATS, and its process end', async () => {
+  it('lets a project test its handlers without NATS, and does not keep the process alive', async () => {
     expect(await bookingsApi.run('without-nats.js')).toBe('[]\n');
   });
 

@@ -11,10 +11,10 @@ const PACKAGE = '@scheduling-oauth/introspection';
 const READY_WITHIN_MS = 60_000;
 const INSTALL_WITHIN_MS = 200_000;
 
-/** As a developer's shell has it: without what jest needs. */
+/** Environment of a developer's shell, without the options of Jest. */
 const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
 
-/** Makes the package as its users get it. @returns the path of the file */
+/** Packs the package for its users. @returns path of the file */
 export async function packIntrospection(): Promise<string> {
   const packed = await runCommand('npm', ['run', '-s', 'pack:introspection'], {
     cwd: process.cwd(),
@@ -27,14 +27,12 @@ export async function packIntrospection(): Promise<string> {
   return join(process.cwd(), 'dist/packages', `scheduling-oauth-introspection-${version}.tgz`);
 }
 
-/** An answer of a service: its headers by lower-case name, and its body, parsed if it is JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** A service of a project, running. */
 export interface RunningProject {
   send(path: string, init?: RequestInit): Promise<Answer>;
   stop(): Promise<void>;
@@ -44,7 +42,7 @@ export interface RunningProject {
 export class OutsideProject {
   private constructor(readonly folder: string) {}
 
-  /** From files of their own, with the package installed from its file by npm. */
+  /** Creates a project from files, and installs the package from its tarball with npm. */
   static async from(
     source: string | Readonly<Record<string, string>>,
     tarball: string,
@@ -89,7 +87,7 @@ export class OutsideProject {
     }
   }
 
-  /** Compiles with TypeScript. @returns what it reports, empty if nothing */
+  /** Compiles with TypeScript. @returns its errors; empty if there are none */
   async compile(...options: string[]): Promise<string> {
     const compiler = join(this.folder, 'node_modules/typescript/bin/tsc');
     const { stdout, stderr, code } = await runCommand(process.execPath, [compiler, ...options], {
@@ -99,19 +97,18 @@ export class OutsideProject {
     return code === 0 ? '' : stdout + stderr || `exit code ${code}`;
   }
 
-  /** Runs a program to its end. @returns what it prints */
+  /** Runs a program. @returns its output */
   async run(...args: string[]): Promise<string> {
     const { stdout, stderr } = await runCommand(process.execPath, args, { cwd: this.folder, env: ENV });
     return stdout + stderr;
   }
 
-  /** The folders in node_modules that hold a package, at any depth. */
+  /** Folders of a package in node_modules, at any depth. */
   async copiesOf(name: string): Promise<string[]> {
     const paths = await readdir(join(this.folder, 'node_modules'), { recursive: true });
     return paths.filter((path) => path === name || path.endsWith(`node_modules/${name}`));
   }
 
-  /** Starts its service, and resolves when it answers. */
   async start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<RunningProject> {
     const port = await freePort();
     let output = '';

@@ -9,7 +9,7 @@ app.enableShutdownHooks();
 await app.listen(process.env.PORT, '127.0.0.1');
 `;
 
-/** A test of the bookings API without NATS, as docs/introspection.md shows it: prints what the handler answers, and ends. */
+/** Tests the bookings API without NATS, as in docs/introspection.md: prints the response of the handler, and exits. */
 export const WITHOUT_NATS = `
 import { Test } from '@nestjs/testing';
 import { TokenGuard } from '@scheduling-oauth/introspection';
@@ -26,7 +26,7 @@ console.log(await (await fetch(\`\${await app.getUrl()}/bookings\`)).text());
 await app.close();
 `;
 
-/** A CommonJS project on the oldest NestJS that the package supports; its options come from another provider. */
+/** CommonJS project on the oldest supported NestJS, with options from a provider. */
 export const COMMONJS: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({
     name: 'commonjs',
@@ -103,7 +103,7 @@ void bootstrap();
 `,
 };
 
-/** Uses the whole of the package's types. */
+/** Uses every exported type. */
 export const TYPES = `
 import { Module, UseGuards } from '@nestjs/common';
 import {
@@ -124,7 +124,7 @@ export class Controller {
 export const options: IntrospectionOptions = { natsUrl: 'nats://localhost', timeoutMs: 100 };
 export const asynchronous: IntrospectionAsyncOptions = { useFactory: async () => options };
 
-/** The types of what cannot be resolved are any, which fits everywhere. */
+/** Types that cannot be resolved become any, which is assignable to everything. */
 type IsAny<T> = 0 extends 1 & T ? true : false;
 export const isAny: [IsAny<TokenInfo>, IsAny<typeof IntrospectionModule>, IsAny<typeof TokenGuard>, IsAny<Introspector>] = [
   false, false, false, false,
