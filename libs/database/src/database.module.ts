@@ -17,15 +17,15 @@ import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
 
 export interface DatabaseOptions {
-  /** PostgreSQL connection URL of a migrated database. */
+  /** URL of a migrated PostgreSQL database. */
   databaseUrl: string;
-  /** Schema of the tables; `oauth` if absent. */
+  /** `oauth` by default. */
   schema?: string;
-  /** Maximum number of connections; 10 if absent. */
+  /** Maximum number of connections; 10 by default. */
   poolSize?: number;
-  /** How long a dependency may take to answer, in milliseconds (see `requestLimits`); 2000 if absent. */
+  /** Response time limit of a dependency (see `requestLimits`); 2000 ms by default. */
   timeoutMs?: number;
-  /** How long to retry the first connection, in milliseconds; 60 000 if absent, 0 tries once. */
+  /** Time limit for retrying the first connection; 60,000 ms by default, 0 tries once. */
   retryForMs?: number;
 }
 
@@ -45,20 +45,20 @@ const STORES = [
   DatabaseHealth,
 ];
 
-/** Provides the stores, which share one connection pool. The data source is not exported. */
+/** Provides the stores, which share a connection pool. The data source is not exported. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     health: DatabaseHealth,
-    // Absent in tests, which open a database without a process around it.
+    // Absent in tests that open a database without a process around it.
     @Optional() readiness?: Readiness,
   ) {
     readiness?.register('postgres', () => health.ping());
     readiness?.register('migrations', () => health.migrated());
   }
 
-  /** @throws DependencyUnavailableError at start, if no connection is made in time */
+  /** @throws DependencyUnavailableError if no connection succeeds in time */
   static forRoot({
     databaseUrl,
     schema,
@@ -76,7 +76,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     };
   }
 
-  /** The last step of a shutdown: requests in flight may still need the stores. */
+  /** Runs last in a shutdown, because requests in flight may still need the stores. */
   async onApplicationShutdown(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }

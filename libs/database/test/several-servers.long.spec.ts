@@ -31,7 +31,7 @@ describe('a database with several servers', () => {
 
   it('is unavailable while only a standby is up', async () => {
     const standbys = servers.standbyUrl.replace(/@([^/]+)\//, '@$1,$1/');
-    await expect(open(standbys)).rejects.toThrow(/no server takes writes: .* is a standby/);
+    await expect(open(standbys)).rejects.toThrow(/no server accepts writes: .* is a standby/);
   });
 
   it('is written at its primary, then at the promoted standby, even if the primary is silent', async () => {

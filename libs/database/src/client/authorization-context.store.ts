@@ -5,30 +5,28 @@ import { decisions as everyDecision, liveOfDecision, ofDecision } from '../grant
 import type { Client } from './client.js';
 import { type User, USER_FIELDS } from '../user/user.js';
 
-/** An earlier decision of the user on this client, from a grant that is still live. */
+/** An earlier decision of the user about this client, from a live grant. */
 export interface EarlierDecision {
-  /** What the client requested, and what of it the user allowed; both space-separated (RFC 6749 3.3). */
+  /** Requested and granted scopes, space-separated (RFC 6749 3.3). */
   readonly asked: string;
   readonly allowed: string;
-  /** The APIs that this was for (RFC 8707), space-separated and sorted; null for every API. */
+  /** APIs of the decision (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** When the user last made this decision. */
+  /** Time of the latest such decision. */
   readonly at: Date;
 }
 
-/** Everything that the database knows about an authorization request. */
 export interface AuthorizationContext {
-  /** Null if it is unknown or deleted. */
+  /** Null if unknown or deleted. */
   readonly client: Client | null;
-  /** Null if nobody is logged in, or the user was deleted. */
+  /** Null without a session, or if the user was deleted. */
   readonly user: User | null;
   /** Newest first, without duplicates. */
   readonly decisions: readonly EarlierDecision[];
-  /** How many grants the user gave the client in the last 24 hours, including revoked ones; counted to 100 or more. */
+  /** Grants from the user to the client in the last 24 hours, including revoked ones. Exact up to 100. */
   readonly grantsOfDay: number;
 }
 
-/** Times as JSON has them. */
 type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
 
 interface Consent {
@@ -44,25 +42,22 @@ type ClientRow = Omit<Client, 'createdAt' | 'disabledAt'> & {
 interface Row extends Consent {
   readonly client: ClientRow | null;
   readonly user: User | null;
-  /** Whether there are more grants than were read. */
+  /** The limit was exceeded. */
   readonly more: boolean;
 }
 
-/** Bounds the query. Decisions beyond it are ignored, so the user is asked again. */
-const DECISIONS = 100;
-/** Grants that are read one by one; more than most users give one client. */
-const FEW = 200;
-/** Bounds the query: of each decision, so many live and so many revoked grants of a day are counted. */
-const COUNTED = 100;
+/** Decisions beyond this limit are ignored, so the user is asked for consent again. */
+const MAX_DECISIONS = 100;
+/** Above this number of grants, the second query runs. */
+const SINGLE_QUERY_LIMIT = 200;
+/** Limits the live and the revoked grants of a day that are counted for each decision. */
+const COUNT_LIMIT = 100;
 
-/**
- * The order is that of an index: without one, PostgreSQL might look for the first grants of a user who has many in the whole
- * table.
- */
-const QUERY = `
+/** Ordered as an index: otherwise PostgreSQL might scan the whole table for the first grants of a user who has many. */
+const SINGLE_QUERY = `
   WITH own AS MATERIALIZED (
     SELECT asked_scope, scope, resources, created_at, revoked_at, expires_at FROM grants
-    WHERE user_id = $2 AND client_id = $1 ORDER BY asked_scope LIMIT ${FEW + 1}
+    WHERE user_id = $2 AND client_id = $1 ORDER BY asked_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
   )
   SELECT
     (SELECT row_to_json(client) FROM (
@@ -81,13 +76,13 @@ const QUERY = `
        SELECT asked_scope AS asked, scope AS allowed, nullif(resources, '') AS resources, max(created_at) AS at
        FROM own WHERE revoked_at IS NULL AND expires_at > now()
        GROUP BY asked_scope, scope, resources
-       ORDER BY at DESC LIMIT ${DECISIONS}
+       ORDER BY at DESC LIMIT ${MAX_DECISIONS}
      ) decision) AS decisions,
     (SELECT count(*)::integer FROM own WHERE created_at > now() - interval '1 day') AS "grantsOfDay",
-    (SELECT count(*) > ${FEW} FROM own) AS more`;
+    (SELECT count(*) > ${SINGLE_QUERY_LIMIT} FROM own) AS more`;
 
-/** The same of a user who has given the client more grants. */
-const MANY = `
+/** Second query, for a user with more grants to the client. */
+const MANY_GRANTS_QUERY = `
   WITH RECURSIVE ${everyDecision('$2', '$1')}
   SELECT
     (SELECT json_agg(earlier) FROM (
@@ -97,14 +92,14 @@ const MANY = `
          SELECT g.created_at AS at FROM grants g
          WHERE ${liveOfDecision('$2')} ORDER BY g.created_at DESC LIMIT 1
        ) newest
-       ORDER BY newest.at DESC LIMIT ${DECISIONS}
+       ORDER BY newest.at DESC LIMIT ${MAX_DECISIONS}
      ) earlier) AS decisions,
     (SELECT count(*)::integer
      FROM decision CROSS JOIN (VALUES (true), (false)) state (unrevoked) CROSS JOIN LATERAL (
        SELECT FROM grants g
        WHERE ${ofDecision('$2')} AND (g.revoked_at IS NULL) = state.unrevoked
          AND g.created_at > now() - interval '1 day'
-       ORDER BY g.created_at DESC LIMIT ${COUNTED}
+       ORDER BY g.created_at DESC LIMIT ${COUNT_LIMIT}
      ) recent) AS "grantsOfDay"`;
 
 /** Reads client, user and earlier consent, without secrets: in one statement, or two for a user with many grants. */
@@ -112,13 +107,15 @@ const MANY = `
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** @param userId of the session; null if nobody is logged in */
+  /** @param userId null without a session */
   async find(clientId: string, userId: number | null): Promise<AuthorizationContext> {
-    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and some of it (NUL) PostgreSQL refuses.
+    // RFC 6749 A.1: visible ASCII. Anything else cannot be registered, and PostgreSQL rejects NUL.
     const known = isClientId(clientId) ? clientId : null;
-    const row = await this.row<Row>(QUERY, [known, userId]);
+    const row = await this.row<Row>(SINGLE_QUERY, [known, userId]);
     const { client, user, more } = row;
-    const { decisions, grantsOfDay } = more ? await this.row<Consent>(MANY, [known, userId]) : row;
+    const { decisions, grantsOfDay } = more
+      ? await this.row<Consent>(MANY_GRANTS_QUERY, [known, userId])
+      : row;
     const earlier = client ? (decisions ?? []) : [];
     return {
       client: client && toClient(client),
@@ -130,7 +127,7 @@ export class AuthorizationContextStore {
 
   private async row<T>(query: string, values: unknown[]): Promise<T> {
     const [row] = await this.dataSource.query<T[]>(query, values);
-    if (!row) throw new Error('a SELECT of one row answered with none');
+    if (!row) throw new Error('the query returned no row');
     return row;
   }
 }

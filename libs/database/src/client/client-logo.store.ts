@@ -4,16 +4,12 @@ import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity } from './client.entity.js';
 import { type ClientLogo, isLogoDigest } from './client.js';
 
-/** The logos of clients, by the digest of the image: two clients with the same image share its address. */
+/** Logos are identified by the digest of the image: clients with the same image share its URL. */
 @Injectable()
 export class ClientLogoStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Finds any number of logos in one query.
-   *
-   * @param digests hexadecimal SHA-256 of the images; malformed ones are not found
-   */
+  /** @param digests hexadecimal SHA-256 of the images; malformed ones are ignored */
   async find(digests: readonly string[]): Promise<Map<string, ClientLogo>> {
     const possible = digests.filter(isLogoDigest);
     if (possible.length === 0) return new Map();
@@ -44,7 +40,7 @@ export class ClientLogoStore {
   }
 }
 
-/** Sets or replaces the logo of a client, whose row the caller's transaction has locked. @returns the digest */
+/** Sets or replaces a logo. The caller has locked the client's row. @returns the digest */
 export async function writeClientLogo(
   manager: EntityManager,
   clientId: string,

@@ -5,7 +5,7 @@ import { writeClientLogo } from './client-logo.store.js';
 import type { ClientType } from '#oauth/client.js';
 import type { ClientLinks, ClientLogo } from './client.js';
 
-/** The properties of a client that the operator can change. */
+/** Client properties that the operator can change. */
 export interface ClientRegistration extends ClientLinks {
   readonly name: string;
   readonly redirectUris: readonly string[];
@@ -16,28 +16,25 @@ export interface ClientRegistration extends ClientLinks {
   readonly firstParty: boolean;
 }
 
-/** A registration and a new logo; null removes the logo, and without one the old logo stays. */
+/** Null removes the logo; undefined keeps it. */
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
-/** Result of `delete`. */
 export interface Deletion {
-  /** False if the client was deleted before. */
+  /** False if the client was already deleted. */
   readonly first: boolean;
   readonly revokedGrants: number;
 }
 
-/** Grants per statement: keeps it well below its timeout, and its locks short. */
+/** Grants per statement: keeps it below its timeout, and locks short. */
 const BATCH = 5_000;
 
-/** Changes registered clients, and deletes them. */
 @Injectable()
 export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Changes a client's registration while its row is locked, so that concurrent changes run one after the other and none
-   * is lost. If `change` throws, nothing is written.
-   *
+   * Changes a registration with the row locked, so that concurrent changes are serialized and none is lost. If `change` throws,
+   * nothing is written.
    * @returns the new registration; null if the client is unknown or deleted
    */
   async update(
@@ -70,10 +67,9 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Disables or enables a client; its secrets and grants stay. Waits for a grant that is being recorded, and later ones are
-   * refused while it is disabled.
-   *
-   * @returns whether anything changed; null if the client is unknown or deleted
+   * Disables or enables a client, and keeps its secrets and grants. Waits for a grant that is being recorded; later ones are
+   * rejected while the client is disabled.
+   * @returns false if nothing changed; null if the client is unknown or deleted
    */
   async setDisabled(clientId: string, disabled: boolean): Promise<boolean | null> {
     const { affected } = await this.dataSource.manager.update(
@@ -88,10 +84,9 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Deletes a client: no store finds it any more, its secrets and grants are revoked, and its logo is deleted.
-   * `GrantRecordStore.create` refuses later grants. Safe to repeat: a second call completes an interrupted one.
-   *
-   * @returns null if there never was such a client
+   * Marks a client as deleted, so that no store returns it, revokes its secrets and grants, and deletes its logo.
+   * `GrantRecordStore.create` rejects later grants. Idempotent: a second call completes an interrupted one.
+   * @returns null if the client never existed
    */
   async delete(clientId: string): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
@@ -118,7 +113,7 @@ export class ClientRegistrationStore {
     }
   }
 
-  /** Locks rows in id order, as all code does. */
+  /** Locks rows in id order, the common lock order. */
   private async revokeSomeGrants(clientId: string): Promise<number> {
     const [, revoked] = await this.dataSource.query<[unknown, number]>(
       `WITH live AS (

@@ -7,19 +7,17 @@ import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 export interface ClientSecretRecord {
   readonly id: string;
   readonly createdAt: Date;
-  /** UTC day, YYYY-MM-DD; null if it was never used. */
+  /** UTC date, YYYY-MM-DD; null if unused. */
   readonly lastUsedOn: string | null;
 }
 
-/** Why nothing was changed. */
 type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
   /** RFC 6749 2.1: a public client has no secrets. */
   | { readonly outcome: 'public_client' }
-  /** Two secrets are live, which is the maximum. */
   | { readonly outcome: 'two_live'; readonly live: readonly ClientSecretRecord[] }
   | { readonly outcome: 'unknown_secret'; readonly live: readonly ClientSecretRecord[] }
-  /** It is the last one: without it the client could not authenticate. */
+  /** Without its last secret the client could not authenticate. */
   | { readonly outcome: 'last_live' };
 
 export type SecretOutcome =
@@ -28,19 +26,19 @@ export type SecretOutcome =
 const MAX_LIVE = 2;
 
 /**
- * The secrets of clients. Two may be live at once, so that an application can move from one to the next without a gap.
- * Each change locks the client's row first, so that concurrent changes run one after the other.
+ * A client can have two secrets, so that an application can rotate them without a gap. Each change locks the client's row
+ * first, which serializes concurrent changes.
  */
 @Injectable()
 export class ClientSecretStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The live secrets, oldest first. */
+  /** Oldest first. */
   list(clientId: string): Promise<SecretOutcome> {
     return this.change(clientId, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
 
-  /** The live secrets of every client, by its client_id. */
+  /** Keyed by client_id. */
   async listAll(): Promise<ReadonlyMap<string, readonly ClientSecretRecord[]>> {
     const live = await this.dataSource.manager.find(ClientSecretEntity, {
       where: { revokedAt: IsNull() },
@@ -52,7 +50,7 @@ export class ClientSecretStore {
     return byClient;
   }
 
-  /** Adds a second secret. @param hash its SHA-256, 32 bytes */
+  /** @param hash SHA-256 of the secret, 32 bytes */
   add(clientId: string, hash: Buffer): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
@@ -67,7 +65,7 @@ export class ClientSecretStore {
     });
   }
 
-  /** Revokes a secret; the last live one only with `force`. */
+  /** Revokes the last secret only with `force`. */
   revoke(clientId: string, secretId: string, force = false): Promise<SecretOutcome> {
     return this.change(clientId, async (manager, live) => {
       const others = live.filter(({ id }) => id !== secretId);
@@ -79,8 +77,7 @@ export class ClientSecretStore {
   }
 
   /**
-   * Records the day of last use of many secrets in one statement. An earlier day changes nothing.
-   *
+   * Records the last use of many secrets in one statement. An earlier day changes nothing.
    * @param uses `day` is a UTC date, YYYY-MM-DD
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {

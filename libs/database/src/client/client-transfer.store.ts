@@ -5,7 +5,7 @@ import { writeClientLogo } from './client-logo.store.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import type { ClientLinks, ClientLogo } from './client.js';
 
-/** A live client secret as another installation can take it over. */
+/** A live client secret, for import into another installation. */
 export interface TransferredSecret {
   readonly id: string;
   /** SHA-256, 32 bytes. */
@@ -13,7 +13,7 @@ export interface TransferredSecret {
   readonly createdAt: Date;
 }
 
-/** Everything that a client is, as another installation can take it over. */
+/** A complete client, for import into another installation. */
 export interface TransferredClient extends ClientLinks {
   readonly clientId: string;
   readonly name: string;
@@ -26,45 +26,43 @@ export interface TransferredClient extends ClientLinks {
   readonly firstParty: boolean;
   readonly disabled: boolean;
   readonly createdAt: Date;
-  /** The live ones. */
   readonly secrets: readonly TransferredSecret[];
   readonly logo: ClientLogo | null;
 }
 
-/** What the database has of the clients and secrets that a change names. */
+/** Stored state of the clients and secrets named by a change. */
 export interface KnownClients {
   readonly clients: ReadonlyMap<string, TransferredClient>;
-  /** Identifiers of deleted clients, which are never assigned again. */
+  /** Identifiers of deleted clients, which are never reused. */
   readonly deleted: ReadonlySet<string>;
-  /** The owner of each secret, live or revoked, by the id of the secret. */
+  /** Owner of each secret, live or revoked, by the id of the secret. */
   readonly secrets: ReadonlyMap<
     string,
     { readonly clientId: string; readonly hash: Buffer; readonly isRevoked: boolean }
   >;
-  /** The clients that the change does not name. */
+  /** Clients that the change does not name. */
   readonly others: readonly { readonly clientId: string; readonly name: string }[];
 }
 
-// Any constant that nothing else locks on this database.
+// Arbitrary, but unique in this database.
 const CHANGE_LOCK = 5_264_190_034;
 
-/** Reads and writes whole clients, as they move between installations. */
+/** Exports and imports complete clients. */
 @Injectable()
 export class ClientTransferStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Every client, or those of `ids` that exist; sorted by identifier. */
+  /** Reads every client, or the existing ones of `ids`; sorted by identifier. */
   async read(ids?: readonly string[]): Promise<TransferredClient[]> {
     return this.dataSource.transaction('REPEATABLE READ', (manager) => readClients(manager, ids));
   }
 
   /**
-   * Changes many clients in one transaction: all of it happens, or nothing. One change at a time; other changes of these
-   * clients wait. If `decide` throws, nothing is written.
-   *
-   * @param named identifiers of the clients and secrets that `decide` must know
-   * @param decide returns the clients to create or change, as they shall be
-   * @returns false, without having decided, if another change is under way
+   * Changes many clients atomically. Excludes another transfer, and blocks other changes of these clients. If `decide` throws,
+   * nothing is written.
+   * @param named identifiers of the clients and secrets that `decide` needs
+   * @param decide returns the clients to create or change, in their new state
+   * @returns false, without calling `decide`, if another transfer is in progress
    */
   async change(
     named: { readonly clientIds: readonly string[]; readonly secretIds: readonly string[] },
@@ -76,7 +74,7 @@ export class ClientTransferStore {
         [CHANGE_LOCK],
       );
       if (!locked) return false;
-      // In id order, as all code that locks several.
+      // Common lock order.
       await manager.query(
         'SELECT FROM clients WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE',
         [named.clientIds],
@@ -132,7 +130,7 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
     ofClient.push({ id, hash, createdAt });
   }
   const logoOf = new Map(logos.map(({ clientId, mediaType, image }) => [clientId, { mediaType, image }]));
-  // Not by the database, whose collation may differ from another installation's.
+  // Sorted here because the collation may differ between installations.
   const sorted = clients.toSorted((one, two) => (one.clientId < two.clientId ? -1 : 1));
   return sorted.map(({ deletedAt: _deleted, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
     ...client,

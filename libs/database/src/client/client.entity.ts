@@ -28,14 +28,14 @@ export class ClientLogoEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' })
   clientId: string;
 
-  /** Hexadecimal SHA-256 of the image, which is part of its address. */
+  /** Hexadecimal SHA-256 of the image, part of its URL. */
   @Column({ type: 'text' })
   digest: string;
 
   @Column({ name: 'media_type', type: 'text' })
   mediaType: LogoMediaType;
 
-  /** Not selected by default: most readers need the digest only. */
+  /** Not selected by default, because most queries need only the digest. */
   @Column({ type: 'bytea', select: false })
   image: Buffer;
 }
@@ -87,9 +87,9 @@ export class ClientEntity {
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt: Date | null;
 
-  /** Filled by the store's join, which leaves revoked secrets out. */
+  /** Set by the store's join, which excludes revoked secrets. */
   secrets?: ClientSecretEntity[];
 
-  /** Filled by the store's join. */
+  /** Set by the store's join. */
   logo?: ClientLogoEntity | null;
 }

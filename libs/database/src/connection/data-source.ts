@@ -23,19 +23,17 @@ import { FailFastClient } from './fail-fast-client.js';
 import { failoverClient, PrimaryResolver } from './failover-client.js';
 
 export interface DatabaseLimits {
-  /** Maximum number of connections of one process. */
+  /** Connections per process. */
   poolSize: number;
-  /** Milliseconds to wait for a connection, new or from the pool. */
+  /** Milliseconds to wait for a new or pooled connection. */
   connectTimeoutMs: number;
   /** Milliseconds after which PostgreSQL cancels a statement; 0 for never. */
   statementTimeoutMs: number;
 }
 
 /**
- * The limits of a service: a request fails before its caller gives up, and no process takes all connections.
- *
- * @param timeoutMs how long a dependency may take to answer, in milliseconds; statements get more, because they may wait for
- *   each other's locks
+ * Limits of a service: a request fails before its caller gives up. Statements get more time because they may wait for locks.
+ * @param timeoutMs response time limit of a dependency
  */
 export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
   poolSize: 10,
@@ -48,18 +46,16 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 const logger = new Logger('Database');
 
 /**
- * TypeORM prints a failed migration on stdout even with `logging: false`. Stdout belongs to our logs and results, and the
- * failure is thrown as well.
+ * TypeORM prints a failed migration on stdout even with `logging: false`. Stdout is for our logs and results, and the error is
+ * thrown anyway.
  */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
 /**
- * A TypeORM data source that is not connected yet. The schema is changed by migrations only.
- *
- * @param databaseUrl of one server, or of several (`…@a:5432,b:5432/…`), of which the primary is used
- * @param schema of the tables
+ * Returns a TypeORM data source that is not connected yet.
+ * @param databaseUrl one server, or several (`…@a:5432,b:5432/…`), of which the primary is used
  */
 export function databaseDataSource(
   databaseUrl: string,
@@ -67,7 +63,7 @@ export function databaseDataSource(
   schema: string = DEFAULT_SCHEMA,
 ): DataSource {
   const servers = serverUrls(databaseUrl);
-  // Half of the time, so that the other half is left for the connection itself.
+  // The other half is left for the connection itself.
   const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {
     type: 'postgres',
@@ -101,13 +97,13 @@ export function databaseDataSource(
     applicationName: 'scheduling-oauth',
     poolSize: limits.poolSize,
     connectTimeoutMS: limits.connectTimeoutMs,
-    // An idle connection may be cut at any time; the pool opens another one for the next query.
+    // The pool replaces a lost idle connection on the next query.
     poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
     extra: {
       Client: primary ? failoverClient(primary) : FailFastClient,
       keepAlive: true,
       statement_timeout: limits.statementTimeoutMs,
-      // The server cannot cancel what a dead network hides from it, so the client gives up as well.
+      // The server cannot cancel a statement over a dead network, so the client times out as well.
       query_timeout: limits.statementTimeoutMs === 0 ? 0 : limits.statementTimeoutMs + 1_000,
       idle_in_transaction_session_timeout: 30_000,
       options: `-c search_path=${schema}`,
@@ -117,10 +113,9 @@ export function databaseDataSource(
 }
 
 /**
- * Connects, retrying with a doubling delay (100 ms up to 5 s) while the failure is transient: services start in
- * any order. A wrong password or a missing database fails at once.
- *
- * @param retryForMs how long to keep trying, in milliseconds; 0 tries once
+ * Connects, retrying transient failures with exponential backoff (100 ms to 5 s), because services start in any order. A wrong
+ * password or a missing database fails immediately.
+ * @param retryForMs time limit for retries; 0 tries once
  * @throws DependencyUnavailableError
  */
 export async function connect<T extends { initialize(): Promise<unknown> }>(
@@ -142,7 +137,7 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
   }
 }
 
-/** Refuses to run on another schema: a pooler may drop the `search_path` that the connection requests. */
+/** Fails on any other schema: a pooler may drop the requested `search_path`. */
 class SchemaDataSource extends DataSource {
   constructor(
     options: DataSourceOptions,

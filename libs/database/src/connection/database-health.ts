@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pendingOf } from './migrate.js';
 
-/** The readiness checks of the database. */
 @Injectable()
 export class DatabaseHealth {
   private readonly logger = new Logger('Database');
@@ -11,15 +10,14 @@ export class DatabaseHealth {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** One round trip. Rejects with the driver's error if the database does not answer in time. */
+  /** Rejects with the driver's error if the database does not respond in time. */
   async ping(): Promise<void> {
     await this.dataSource.query('SELECT 1');
   }
 
   /**
-   * Rejects while the database lacks a migration of this version. Queries the database until none is missing, and not again
-   * after that, because migrations are not reverted while a process needs them. Newer migrations are accepted: the previous
-   * version keeps serving during a rollout, and after a rollback.
+   * Rejects while a migration of this version is pending. Caches success, because migrations are not reverted while a process
+   * needs them. Accepts newer migrations, so that the previous version keeps serving during a rollout or after a rollback.
    */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;

@@ -2,21 +2,20 @@ import { DataSource } from 'typeorm';
 import { databasePlace } from './errors.js';
 import { pendingOf } from './migrate.js';
 
-/** Settings of PostgreSQL that decide what a crash loses, as `SHOW` prints them. */
+/** Settings that decide what a crash loses, as `SHOW` prints them. */
 interface DurabilitySettings {
   readonly synchronous_commit: string;
   readonly fsync: string;
   readonly full_page_writes: string;
 }
 
-/** `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`; null means every one. */
+/** `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`; null for every role or database. */
 interface CommitOverride {
   readonly role: string | null;
   readonly database: string | null;
   readonly value: string;
 }
 
-/** What an operator must know of the database. */
 export interface DatabaseFacts {
   /** Host, port and name. */
   readonly place: string;
@@ -24,23 +23,23 @@ export interface DatabaseFacts {
   readonly role: string;
   readonly superuser: boolean;
   readonly encrypted: boolean;
-  /** Whether the connection stays on this machine. */
+  /** The connection does not leave this machine. */
   readonly local: boolean;
   readonly settings: DurabilitySettings;
   readonly overrides: readonly CommitOverride[];
-  /** Whether synchronous standbys are configured. */
+  /** Synchronous standbys are configured. */
   readonly hasStandbys: boolean;
   readonly connections: number;
   readonly maxConnections: number;
   readonly pendingMigrations: readonly string[];
-  /** The server's clock, and when it was read: between the two, in milliseconds since the epoch. */
+  /** The server's clock, read between `askedAt` and `answeredAt` of our clock; milliseconds since the epoch. */
   readonly clock: { readonly time: number; readonly askedAt: number; readonly answeredAt: number };
 }
 
 type Row = Omit<DatabaseFacts, 'place' | 'overrides' | 'pendingMigrations' | 'clock' | 'settings'> &
   DurabilitySettings;
 
-/** Reads the state of the database server; changes nothing, and needs no special rights. */
+/** Reads the state of the database server. Needs no special privileges. */
 export class DatabaseInspection {
   constructor(
     private readonly dataSource: DataSource,
@@ -62,7 +61,7 @@ export class DatabaseInspection {
               current_setting('max_connections')::integer AS "maxConnections"
        FROM pg_roles r LEFT JOIN pg_stat_ssl s ON s.pid = pg_backend_pid() WHERE r.rolname = current_user`,
     );
-    if (!row || !now) throw new Error('PostgreSQL knows no role of this connection');
+    if (!row || !now) throw new Error('PostgreSQL does not list the role of this connection');
     const { synchronous_commit, fsync, full_page_writes, ...rest } = row;
     return {
       ...rest,

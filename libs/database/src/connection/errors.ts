@@ -1,32 +1,32 @@
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-// SQLSTATE codes, and the operating system's codes of a lost connection.
+// SQLSTATE codes.
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 const READ_ONLY_TRANSACTION = '25006';
 const UNKNOWN_DATABASE = '3D000';
 const UNDEFINED_TABLE = '42P01';
 export const CANNOT_CONNECT_NOW = '57P03';
-// 57P0x starting up or shutting down, 53300 too many connections, 08xxx connection exception.
+// 57P0x starting up or shutting down, 53300 too many connections, 08xxx connection exception; codes of the operating system.
 const TRANSIENT =
   /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
 
-/** An error of the driver or of TypeORM, which keeps the driver's as `driverError`. */
+/** An error of the driver, or of TypeORM, which wraps the driver's in `driverError`. */
 interface DatabaseError {
   readonly code?: string;
   readonly message?: string;
   readonly driverError?: { readonly code?: string; readonly constraint?: string };
 }
 
-/** Whether a failed connection may succeed later without any change. */
+/** True if connecting may succeed later without any change. */
 export function isTransient(error: unknown): boolean {
   const { code, message = '' } = error as DatabaseError;
-  // pg reports its own connection timeout and a closed socket without a code.
+  // pg reports a connection timeout or a closed socket without a code.
   return code === undefined ? /timeout|terminated/i.test(message) : TRANSIENT.test(code);
 }
 
-/** Whether a statement failed because the server is a standby, or closed for writes. */
+/** True if the server is a standby or read-only. */
 export function isReadOnlyServer(error: unknown): boolean {
   return (error as DatabaseError).code === READ_ONLY_TRANSACTION;
 }
@@ -35,36 +35,36 @@ export function isUndefinedTable(error: unknown): boolean {
   return (error as DatabaseError).code === UNDEFINED_TABLE;
 }
 
-/** The unique constraint or index that refused a statement; undefined for any other error. */
+/** Returns the violated unique constraint or index; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { driverError } = error as DatabaseError;
   return driverError?.code === UNIQUE_VIOLATION ? driverError.constraint : undefined;
 }
 
-/** The check that refused a statement; undefined for any other error. */
+/** Returns the violated check constraint; undefined for any other error. */
 export function violatedCheck(error: unknown): string | undefined {
   const { driverError } = error as DatabaseError;
   return driverError?.code === CHECK_VIOLATION ? driverError.constraint : undefined;
 }
 
-/** SQLSTATE class of values that a type does not have. */
+/** SQLSTATE class 22: invalid values. */
 const DATA_EXCEPTION = /^22/;
 
-const REFUSALS: Readonly<Record<string, string>> = {
+const DUPLICATE_FIELDS: Readonly<Record<string, string>> = {
   users_email_unique: 'another user has the same email',
   users_username_unique: 'another user has the same username',
   users_identity_unique: 'another user has the same issuer and external_id',
 };
 
-/** Why PostgreSQL refused the values of a row; null if the statement failed for another reason. */
+/** Returns why PostgreSQL rejected the values of a row; null if the statement failed for another reason. */
 export function refusedRow(error: unknown): string | null {
   const { code = '', constraint = '' } = (error as DatabaseError).driverError ?? {};
-  if (code === UNIQUE_VIOLATION) return REFUSALS[constraint] ?? `it violates ${constraint}`;
+  if (code === UNIQUE_VIOLATION) return DUPLICATE_FIELDS[constraint] ?? `it violates ${constraint}`;
   if (code === CHECK_VIOLATION) return `it violates ${constraint}`;
   return DATA_EXCEPTION.test(code) ? 'the database does not accept one of its values' : null;
 }
 
-/** The error of a failed connection: says which server, why and what to do; never the password. */
+/** Names the server, the reason and the remedy, never the password. */
 export function databaseUnavailable(databaseUrl: string, cause: unknown): DependencyUnavailableError {
   const remedy =
     (cause as DatabaseError).code === UNKNOWN_DATABASE
@@ -74,7 +74,7 @@ export function databaseUnavailable(databaseUrl: string, cause: unknown): Depend
   return new DependencyUnavailableError('postgres', new Error(problem, { cause }));
 }
 
-/** Where a database is, without user and password: `a.example.com:5432/oauth`. */
+/** Address without user and password: `a.example.com:5432/oauth`. */
 export function databasePlace(databaseUrl: string): string {
   const servers = serverUrls(databaseUrl).map((url) => new URL(url));
   if (servers.length === 0) return 'DATABASE_URL is not a URL';
@@ -82,7 +82,7 @@ export function databasePlace(databaseUrl: string): string {
   return `${addresses.join(',')}${servers[0]?.pathname}`;
 }
 
-/** Node joins the failures of several addresses in an AggregateError, whose message is empty. */
+/** The message of Node's AggregateError (several addresses) is empty. */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as DatabaseError;
   return message || code || 'no connection';

@@ -3,7 +3,6 @@ import { Client, type ClientConfig } from 'pg';
 import { isReadOnlyServer } from './errors.js';
 import { type StatementDescription, Statements } from './statements.js';
 
-/** Publishes every statement for metrics and traces. */
 const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oauth:statement');
 
 const statements = new Statements();
@@ -12,8 +11,8 @@ const statements = new Statements();
 const FAILED_TRANSACTION = '25P02';
 
 /**
- * The first error has ended the transaction, in which nothing can be repeated. It has changed nothing, and its caller may begin it
- * again, as after a lost connection (SQLSTATE 08006).
+ * The first error aborted the transaction, which cannot be resumed. Nothing was changed: the caller may restart it, as after a
+ * lost connection (SQLSTATE 08006).
  */
 function connectionLost(cause: unknown): Error {
   return Object.assign(new Error('the connection lost its prepared statements', { cause }), {
@@ -24,11 +23,10 @@ function connectionLost(cause: unknown): Error {
 type Query = (...parameters: unknown[]) => unknown;
 
 /**
- * A connection to PostgreSQL that prepares its statements, and that closes as soon as it is useless. The driver would return it
- * to the pool:
- * - a query got no answer within `query_timeout`: every later query would wait behind it, on the connection to a machine that
- *   died and closes nothing, for a quarter of an hour;
- * - a write was refused because the server is a standby by now: a new connection finds the new primary.
+ * PostgreSQL connection that prepares its statements, and that closes as soon as it is useless. The driver would return it to
+ * the pool:
+ * - after `query_timeout`: on a connection to a dead machine, every later query would wait for a quarter of an hour
+ * - after a write is rejected because the server became a standby: a new connection finds the new primary
  */
 export class FailFastClient extends Client {
   constructor(config?: string | ClientConfig) {
@@ -36,7 +34,7 @@ export class FailFastClient extends Client {
     const query = this.query.bind(this) as Query;
     this.query = ((...parameters: unknown[]) => {
       const [text, values, ...rest] = parameters;
-      // With a callback it is the driver's own.
+      // The driver's internal queries have a callback.
       if (typeof text !== 'string' || typeof values === 'function' || rest.length > 0)
         return query(...parameters);
       const hasValues = Array.isArray(values) && values.length > 0;
@@ -45,7 +43,7 @@ export class FailFastClient extends Client {
         name !== undefined && hasValues
           ? () => this.runPrepared(query, { name, text, values })
           : () => query(...parameters) as Promise<unknown>;
-      // An object of its own: the channel adds the outcome to it, and the same statement may run on another connection.
+      // A copy, because the channel adds the outcome to it, and the same statement may run concurrently on another connection.
       const result = STATEMENTS.tracePromise(run, { ...description });
       result.catch((error: unknown) => this.closeIfUseless(error));
       return result;
@@ -70,7 +68,7 @@ export class FailFastClient extends Client {
 
   private closeIfUseless(error: unknown): void {
     if (!(error instanceof Error)) return;
-    // The driver's timeout has no code.
+    // The driver's timeout error has no code.
     if (error.message === 'Query read timeout' || isReadOnlyServer(error))
       this.connection.stream.destroy(error);
   }

@@ -8,54 +8,54 @@ interface ServerAddress {
   readonly port: number;
 }
 
-/** No server accepts writes: a fail-over is under way. */
+/** No server accepts writes: a failover is in progress. */
 class NoPrimaryError extends Error {
   readonly code = CANNOT_CONNECT_NOW;
 
   constructor(causes: readonly unknown[]) {
-    super(`no server takes writes: ${[...new Set(causes.map(reasonOf))].join('; ')}`);
+    super(`no server accepts writes: ${[...new Set(causes.map(reasonOf))].join('; ')}`);
     this.name = 'NoPrimaryError';
   }
 }
 
 /**
- * Finds which of several servers is the primary (libpq's `target_session_attrs=read-write`, which the driver does not
- * support). Asks all at once, so that a silent machine delays nothing, and remembers the answer until it proves wrong.
+ * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes all
+ * concurrently, so that a silent machine does not delay the result, and caches it until a connection fails.
  */
 export class PrimaryResolver {
   private found: Promise<ServerAddress> | undefined;
 
   /**
-   * @param urls one for each server
-   * @param timeoutMs how long a server may take to answer, in milliseconds
+   * @param urls one per server
+   * @param timeoutMs response time limit of a server
    */
   constructor(
     private readonly urls: readonly string[],
     private readonly timeoutMs: number,
   ) {}
 
-  /** @throws an error that is not transient, such as a wrong password, else NoPrimaryError */
+  /** @throws a permanent error, such as a wrong password, else NoPrimaryError */
   async find(): Promise<ServerAddress> {
-    this.found ??= this.findAnew();
-    const asked = this.found;
+    this.found ??= this.probeAll();
+    const pending = this.found;
     try {
-      return await asked;
+      return await pending;
     } catch (error) {
-      this.discard(asked);
+      this.invalidate(pending);
       throw error;
     }
   }
 
-  /** Call this when the address that was found could not be used. */
+  /** Call this after a failure to connect to the cached address. */
   forget(): void {
-    this.discard(this.found);
+    this.invalidate(this.found);
   }
 
-  private discard(answer: Promise<ServerAddress> | undefined): void {
+  private invalidate(answer: Promise<ServerAddress> | undefined): void {
     if (this.found === answer) this.found = undefined;
   }
 
-  private async findAnew(): Promise<ServerAddress> {
+  private async probeAll(): Promise<ServerAddress> {
     try {
       return await Promise.any(this.urls.map((url) => this.probe(url)));
     } catch (error) {
@@ -84,7 +84,7 @@ export class PrimaryResolver {
 
 type Done = (error: Error | null) => void;
 
-/** The client class of a pool over several servers: every new connection goes to the current primary. */
+/** Returns the client class of a pool over several servers: every new connection goes to the current primary. */
 export function failoverClient(
   primary: PrimaryResolver,
 ): new (config?: string | ClientConfig) => FailFastClient {
@@ -98,17 +98,17 @@ export function failoverClient(
 
     private async connectToPrimary(): Promise<this> {
       const { host, port } = await primary.find();
-      // The pool has given up on this connection.
+      // The pool has already given up on this connection.
       if (this.connection.stream.destroyed) throw new Error('timeout: no server was found in time');
       Object.assign(this, { host, port });
       try {
         await super.connect();
-        // The remembered server may have become a standby.
-        if (await isReadOnly(this)) throw new Error('terminated: the server takes no writes any more');
+        // The cached server may have become a standby.
+        if (await isReadOnly(this)) throw new Error('terminated: the server no longer accepts writes');
         return this;
       } catch (error) {
         primary.forget();
-        // The end of the connection repeats the error that is thrown here.
+        // Destroying the connection emits the error that is thrown here.
         this.on('error', () => undefined);
         this.connection.stream.destroy();
         throw error;
@@ -117,7 +117,7 @@ export function failoverClient(
   };
 }
 
-/** Whether a connection leads to a standby, or to a server that is closed for writes. */
+/** True for a standby and for a read-only server. */
 async function isReadOnly(client: Pick<Client, 'query'>): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   return rows[0]?.transaction_read_only !== 'off';

@@ -4,25 +4,24 @@ import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { isUndefinedTable } from './errors.js';
 
-// Any constant that nothing else locks on this database.
+// Arbitrary, but unique in this database.
 const MIGRATION_LOCK = 5_264_190_033;
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 export interface MigrateOptions {
-  /** Milliseconds to wait for the database to come up; default 10 000. */
+  /** Time limit for connecting; 10,000 ms by default. */
   retryForMs?: number;
-  /** Schema of the tables, created if missing; `oauth` if absent. */
+  /** Created if missing; `oauth` by default. */
   schema?: string;
 }
 
 /**
- * Applies every pending migration. Safe to run concurrently: one transaction holds an advisory lock and applies them all,
- * so other runs wait and find nothing left, and a failed migration leaves no trace.
- *
- * @param databaseUrl PostgreSQL connection URL of a role that may create tables
- * @returns the names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError when the database cannot be reached; Error if another application's tables are there, or this
- *   service's own are in another schema
+ * Applies every pending migration. Concurrent runs are safe: one transaction holds an advisory lock and applies them all, so
+ * other runs wait and find nothing left, and a failed migration leaves no trace.
+ * @param databaseUrl of a role that may create tables
+ * @returns names of the migrations applied by this call, oldest first
+ * @throws DependencyUnavailableError; Error if the schema has tables of another application, or another schema has the tables
+ *   of this service
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -30,9 +29,9 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     try {
       await runner.startTransaction();
       await runner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-      await makeSchema(runner, schema);
-      await refuseForeignTables(runner, dataSource);
-      if (schema === DEFAULT_SCHEMA) await refuseSecondInstallation(runner, dataSource);
+      await createSchema(runner, schema);
+      await assertNoForeignTables(runner, dataSource);
+      if (schema === DEFAULT_SCHEMA) await assertNoSecondInstallation(runner, dataSource);
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       const applied = await executor.executePendingMigrations();
@@ -48,10 +47,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
 }
 
 /**
- * The migrations of this version that the database lacks, oldest first. Changes nothing and needs read access only: a
- * process checks with it whether it may start.
- *
- * @throws DependencyUnavailableError when the database cannot be reached
+ * Returns the pending migrations of this version, oldest first. Needs read access only.
+ * @throws DependencyUnavailableError
  */
 export async function pendingMigrations(
   databaseUrl: string,
@@ -60,7 +57,6 @@ export async function pendingMigrations(
   return withDatabase(databaseUrl, options, pendingOf);
 }
 
-/** Opens a connection for one piece of work, and closes it afterwards. */
 async function withDatabase<Result>(
   databaseUrl: string,
   { retryForMs = 10_000, schema = DEFAULT_SCHEMA }: MigrateOptions,
@@ -75,29 +71,29 @@ async function withDatabase<Result>(
   }
 }
 
-/** As pendingMigrations, on an open connection. Ignores migrations of later versions. */
+/** Like pendingMigrations, on an open connection. Ignores migrations of later versions. */
 export async function pendingOf(dataSource: DataSource): Promise<string[]> {
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
     return pending.map(({ name }) => name);
   } catch (error) {
-    // A new database: the table of applied migrations does not exist yet.
+    // A new database has no table of applied migrations yet.
     if (!isUndefinedTable(error)) throw error;
     return dataSource.migrations.map((migration) => migration.constructor.name);
   }
 }
 
-async function makeSchema({ manager }: QueryRunner, schema: string): Promise<void> {
-  // Not IF NOT EXISTS: that requires the CREATE right even if the schema exists.
+async function createSchema({ manager }: QueryRunner, schema: string): Promise<void> {
+  // IF NOT EXISTS would require the CREATE privilege even if the schema exists.
   const found = await manager.query<unknown[]>('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (found.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
 /**
- * Earlier builds put the tables into the first schema of the role's `search_path`, mostly `public`. Without this check an upgrade
- * would start again with empty tables.
+ * Earlier builds created the tables in the first schema of the role's `search_path`, usually `public`. Without this check an
+ * upgrade would start with empty tables.
  */
-async function refuseSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
+async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relname = 'migrations' AND c.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')
@@ -118,7 +114,7 @@ async function refuseSecondInstallation({ manager }: QueryRunner, dataSource: Da
 }
 
 /** A table with one of our names that our migrations did not create belongs to another application. */
-async function refuseForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
+async function assertNoForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const found = await manager.query<{ schema: string; name: string }[]>(
     `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = current_schema() AND c.relname = ANY($1) ORDER BY 2`,

@@ -2,60 +2,62 @@ import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 
 export interface Statement {
-  /** What telemetry learns of it: its operation and table, never its text or its values. */
+  /** For telemetry, which never sees the text or values. */
   readonly description: StatementDescription;
-  /** The name under which PostgreSQL keeps its plan; undefined for a statement that is not prepared. */
+  /** Name of the prepared statement; undefined if not prepared. */
   readonly name?: string;
 }
 
 export interface StatementDescription {
-  /** Its first word, in capitals. */
+  /** First word, upper-case. */
   readonly operation: string;
-  /** The first table it names; absent if it names none. */
+  /** First table in the statement; absent without one. */
   readonly table?: string;
 }
 
-/** More than we have. A statement whose text is made anew for every number of values must not fill a server with plans. */
+/** More than this service has. Bounds the plans that the server keeps if a text varies with the number of values. */
 const MAX_STATEMENTS = 200;
 
-/** SQLSTATE: the prepared statement does not exist, or exists already. A connection pooler gave us another server connection. */
+/**
+ * SQLSTATE: the prepared statement does not exist, or already exists, because a connection pooler switched the server
+ * connection.
+ */
 const NOT_PREPARED = new Set(['26000', '42P05']);
-/** The result has other columns since a migration. The code alone is not enough: our triggers use it too. */
+/** A migration changed the result's columns. The code alone is not enough: our triggers use it too. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**
- * The statements of this process. PostgreSQL parses and plans a named one once per connection instead of every time, which is
- * two thirds of its work for a page. PgBouncer before 1.21 cannot do that in transaction mode: the first failure ends it for
- * this process.
+ * Named statements are parsed and planned once per connection, which saves two thirds of PostgreSQL's work for a page.
+ * PgBouncer before 1.21 does not support them in transaction mode: the first failure disables them for this process.
  */
 export class Statements {
   private readonly logger = new Logger('Database');
   private readonly known = new Map<string, Required<Statement>>();
-  private prepares = true;
+  private isEnabled = true;
 
-  /** @param hasValues whether the text has placeholders; without them it belongs to a transaction, or to a migration */
+  /** @param hasValues false for statements without placeholders, such as transaction control and migrations */
   find(text: string, hasValues: boolean): Statement {
     const known = hasValues ? (this.known.get(text) ?? this.remember(text)) : undefined;
-    if (known && this.prepares) return known;
+    if (known && this.isEnabled) return known;
     return { description: known?.description ?? describe(text) };
   }
 
-  /** Whether to run a statement that failed with this error again, unprepared: it was not executed. */
+  /** True if a statement failed before execution and can be retried unprepared. */
   isRepeatable(error: unknown): boolean {
     const { code = '', message = '' } = error as { code?: string; message?: string };
     const isOutdated = code === OUTDATED_PLAN.code && OUTDATED_PLAN.message.test(message);
     if (!NOT_PREPARED.has(code) && !isOutdated) return false;
-    if (this.prepares)
+    if (this.isEnabled)
       this.logger.warn(
-        `statements are not prepared any more: ${message}. A connection pooler in transaction mode must support prepared statements`,
+        `prepared statements are now disabled: ${message}. A connection pooler in transaction mode must support prepared statements`,
       );
-    this.prepares = false;
+    this.isEnabled = false;
     return true;
   }
 
   private remember(text: string): Required<Statement> | undefined {
     if (this.known.size >= MAX_STATEMENTS) return undefined;
-    // By its text: behind a pooler two processes may meet on one connection of the server.
+    // Derived from the text, because two processes may share a server connection behind a pooler.
     const name = `oauth_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
     const statement = { description: describe(text), name };
     this.known.set(text, statement);

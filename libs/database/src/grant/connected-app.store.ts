@@ -4,57 +4,53 @@ import { type ClientType, isClientId } from '#oauth/client.js';
 import { scopeTokens } from '#oauth/scope.js';
 import { decisions, liveOfDecision } from './decision.statements.js';
 
-/** An application that a user has connected: all live grants of one client together. */
+/** Summary of a user's live grants to one client. */
 export interface ConnectedApp {
   readonly clientId: string;
   readonly name: string;
-  /** Digest of its image; null if it has none. */
+  /** Digest of the logo; null without one. */
   readonly logo: string | null;
   readonly firstParty: boolean;
   readonly clientType: ClientType;
-  /** Whether the operator has disabled it: none of its tokens works at present. */
+  /** Disabled by the operator: its tokens are rejected for now. */
   readonly isDisabled: boolean;
-  /** The union of the grants' scopes, in no order. */
+  /** Union of the grants' scopes, unordered. */
   readonly scopes: readonly string[];
-  /** When the oldest grant was created. */
+  /** Creation time of the oldest grant. */
   readonly since: Date;
-  /**
-   * UTC day of the last use, YYYY-MM-DD; null if none was used. For a user with many grants, the last use of the newest 100
-   * with each scope.
-   */
+  /** UTC date, YYYY-MM-DD; null if unused. For a user with many grants, considers the newest 100 of each decision. */
   readonly lastUsedOn: string | null;
 }
 
-/** Bounds a list: more applications than any user connects. */
-const AT_MOST = 200;
-/** Grants that are read one by one; more than most users have. */
-const FEW = 250;
-/** Bounds the search for the last use of a user with more, for each scope that the user allowed. */
-const NEWEST = 100;
+/** More than any user connects. */
+const MAX_APPS = 200;
+/** Above this number of grants, the second query runs. */
+const SINGLE_QUERY_LIMIT = 250;
+/** Grants per decision that are searched for the last use. */
+const LAST_USE_LIMIT = 100;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string };
-/** `more`: whether there are more grants than were read. */
-type FewRow = { readonly more: boolean } & (Row | { readonly clientId: null });
+/** `more`: the limit was exceeded. */
+type LimitedRow = { readonly more: boolean } & (Row | { readonly clientId: null });
 
 const FIELDS = `c.client_id AS "clientId", c.name, l.digest AS logo, c.first_party AS "firstParty", c.type AS "clientType",
   c.disabled_at IS NOT NULL AS "isDisabled"`;
 const BY_CLIENT = `
   GROUP BY c.client_id, l.client_id
   ORDER BY lower(c.name), c.client_id
-  LIMIT ${AT_MOST}`;
+  LIMIT ${MAX_APPS}`;
 
 /**
- * One row with `more` and no client if none is connected. The order is that of an index: without one, PostgreSQL might look for
- * the first grants of a user who has many in the whole table.
- *
+ * Returns one row with `more` and no client if nothing is connected. Ordered as an index: otherwise PostgreSQL might scan the
+ * whole table for the first grants of a user who has many.
  * @param whose SQL condition
  */
 const connectedApps = (whose: string): string => `
   WITH own AS MATERIALIZED (
     SELECT client_id, scope, created_at, last_used_on, revoked_at, expires_at FROM grants
-    WHERE ${whose} ORDER BY client_id, asked_scope LIMIT ${FEW + 1}
+    WHERE ${whose} ORDER BY client_id, asked_scope LIMIT ${SINGLE_QUERY_LIMIT + 1}
   )
-  SELECT bound.more, app.* FROM (SELECT count(*) > ${FEW} AS more FROM own) bound LEFT JOIN (
+  SELECT bound.more, app.* FROM (SELECT count(*) > ${SINGLE_QUERY_LIMIT} AS more FROM own) bound LEFT JOIN (
     SELECT ${FIELDS}, string_agg(DISTINCT g.scope, ' ') AS scope, min(g.created_at) AS since,
            max(g.last_used_on)::text AS "lastUsedOn"
     FROM own g
@@ -64,10 +60,10 @@ const connectedApps = (whose: string): string => `
     ${BY_CLIENT}
   ) app ON true
   ORDER BY lower(app.name), app."clientId"`;
-const ALL = connectedApps('user_id = $1');
-const ONE = connectedApps('user_id = $1 AND client_id = $2');
+const LIST = connectedApps('user_id = $1');
+const FIND = connectedApps('user_id = $1 AND client_id = $2');
 
-/** The same of a user with more grants. @param clientId SQL expression; null for every client */
+/** @param clientId SQL expression; null for every client */
 const connectedAppsOfMany = (clientId: string | null): string => `
   WITH RECURSIVE ${decisions('$1', clientId)}
   SELECT ${FIELDS}, string_agg(DISTINCT decision.scope, ' ') AS scope, min(oldest.created_at) AS since,
@@ -81,33 +77,32 @@ const connectedAppsOfMany = (clientId: string | null): string => `
     CROSS JOIN LATERAL (
       SELECT max(used.last_used_on) AS last_used_on FROM (
         SELECT g.last_used_on FROM grants g WHERE ${liveOfDecision('$1')}
-        ORDER BY g.created_at DESC LIMIT ${NEWEST}
+        ORDER BY g.created_at DESC LIMIT ${LAST_USE_LIMIT}
       ) used
     ) newest
   ${BY_CLIENT}`;
-const ALL_OF_MANY = connectedAppsOfMany(null);
-const ONE_OF_MANY = connectedAppsOfMany('$2');
+const LIST_OF_MANY = connectedAppsOfMany(null);
+const FIND_OF_MANY = connectedAppsOfMany('$2');
 
-/** The applications that a user has connected. */
 @Injectable()
 export class ConnectedAppStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Lists them by name, at most 200, in one query, or two for a user with many grants. */
+  /** Lists at most 200 applications by name, in one query, or two for a user with many grants. */
   list(userId: number): Promise<ConnectedApp[]> {
-    return this.connected([userId], ALL, ALL_OF_MANY);
+    return this.connected([userId], LIST, LIST_OF_MANY);
   }
 
-  /** Finds one, in as many queries; null if the user has no live grant to this client. */
+  /** @returns null if the user has no live grant to this client */
   async find(userId: number, clientId: string): Promise<ConnectedApp | null> {
-    // As in ClientStore.find: PostgreSQL refuses a NUL.
+    // PostgreSQL rejects NUL.
     if (!isClientId(clientId)) return null;
-    const [found = null] = await this.connected([userId, clientId], ONE, ONE_OF_MANY);
+    const [found = null] = await this.connected([userId, clientId], FIND, FIND_OF_MANY);
     return found;
   }
 
   private async connected(whose: readonly unknown[], few: string, many: string): Promise<ConnectedApp[]> {
-    const found = await this.dataSource.query<FewRow[]>(few, [...whose]);
+    const found = await this.dataSource.query<LimitedRow[]>(few, [...whose]);
     const rows = found[0]?.more
       ? await this.dataSource.query<Row[]>(many, [...whose])
       : found.flatMap(({ more: _more, ...row }) => (row.clientId === null ? [] : [row]));

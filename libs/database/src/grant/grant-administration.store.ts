@@ -2,33 +2,31 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { BATCH } from './grant-record.statements.js';
 
-/** A grant as the operator sees it. */
 export interface AdministeredGrant {
   readonly id: string;
   readonly userId: number;
-  /** Null if the user is deleted. */
+  /** Null if the user was deleted. */
   readonly username: string | null;
   readonly clientId: string;
   readonly clientName: string;
-  /** Space-separated scope tokens. */
   readonly scope: string;
   readonly createdAt: Date;
-  /** UTC date, YYYY-MM-DD; null if the grant has not been used yet. */
+  /** UTC date, YYYY-MM-DD; null if unused. */
   readonly lastUsedOn: string | null;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
 }
 
-/** Whose grants: of a user, to a client, or both. */
+/** Selects grants of a user, to a client, or both. */
 export interface GrantOwner {
   readonly userId?: number | undefined;
   readonly clientId?: string | undefined;
 }
 
 export interface GrantPage {
-  /** Also returns revoked and expired grants. */
+  /** Includes revoked and expired grants. */
   readonly ended: boolean;
-  /** Returns only grants that are older than this one. */
+  /** Id of a grant; only older grants are returned. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -42,7 +40,7 @@ const GRANTS = `
 const OWNED = '($1::integer IS NULL OR g.user_id = $1) AND ($2::text IS NULL OR g.client_id = $2)';
 const LIVE = 'g.revoked_at IS NULL AND g.expires_at > now()';
 
-/** What the operator sees of grants, and the revocation of many at once. */
+/** Lists and revokes grants for the operator. */
 @Injectable()
 export class GrantAdministrationStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -57,13 +55,13 @@ export class GrantAdministrationStore {
     );
   }
 
-  /** Finds a grant, including revoked and expired ones; null if the id is unknown. */
+  /** Finds a grant, including revoked and expired ones. */
   async find(id: string): Promise<AdministeredGrant | null> {
     const [found] = await this.dataSource.query<AdministeredGrant[]>(`${GRANTS} WHERE g.id = $1`, [id]);
     return found ?? null;
   }
 
-  /** Which of some grants, also revoked and expired ones, are to this client. */
+  /** Filters ids of grants (including revoked and expired ones) by client. */
   async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const found = await this.dataSource.query<{ id: string }[]>(
       'SELECT id FROM grants WHERE client_id = $1 AND id = ANY($2)',
@@ -72,7 +70,7 @@ export class GrantAdministrationStore {
     return new Set(found.map(({ id }) => id));
   }
 
-  /** Counts the live grants of each client, the client with most of them first. */
+  /** Counts the live grants per client, in descending order. */
   countLive(owner: GrantOwner): Promise<{ readonly clientId: string; readonly count: number }[]> {
     return this.dataSource.query<{ clientId: string; count: number }[]>(
       `SELECT g.client_id AS "clientId", count(*)::integer AS count FROM grants g WHERE ${OWNED} AND ${LIVE}
@@ -82,10 +80,9 @@ export class GrantAdministrationStore {
   }
 
   /**
-   * Revokes every grant of an owner, also one that is being recorded concurrently, and expired ones, because a recent use may
-   * not be recorded yet. Each batch is a transaction: an interrupted call is continued by the next one.
-   *
-   * @param onBatch is given how many grants a batch revoked
+   * Revokes every selected grant, including one that is being recorded concurrently, and expired ones, because a recent use may
+   * not be recorded yet. Each batch is a transaction: calling this again continues an interrupted call.
+   * @param onBatch receives the number of grants revoked by each batch
    */
   async revoke(owner: GrantOwner, onBatch: (revoked: number) => void): Promise<void> {
     let revoked: number;
@@ -96,7 +93,7 @@ export class GrantAdministrationStore {
   }
 }
 
-/** Locks client, user and grants in this order, as all code does: the locks wait for grants that are being recorded. */
+/** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
 async function revokeBatch(manager: EntityManager, owner: GrantOwner): Promise<number> {
   const { userId, clientId } = owner;
   if (clientId !== undefined)

@@ -14,18 +14,18 @@ export class GrantRecordEntity {
   @Column({ type: 'text' })
   scope: string;
 
-  /** What the client requested when the user allowed `scope`: the user declined the rest. */
+  /** Scope requested by the client; the user declined whatever is missing from `scope`. */
   @Column({ name: 'asked_scope', type: 'text', select: false })
   askedScope: string;
 
-  /** The APIs that its tokens are for, space-separated and sorted; empty for every API. */
+  /** APIs that the tokens are valid for, space-separated and sorted; empty for every API. */
   @Column({ type: 'text', default: '', select: false })
   resources: string;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt: Date;
 
-  /** How long the grant lives without being used. Each use moves `expires_at` by it. */
+  /** Lifetime without use. Each use extends `expires_at` by it. */
   @Column({ type: 'interval', select: false })
   lifetime: unknown;
 
@@ -38,7 +38,7 @@ export class GrantRecordEntity {
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt: Date | null;
 
-  /** When Redis and every cache had the revocation; null until then. */
+  /** When Redis and every cache received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })
   revocationAppliedAt: Date | null;
 }

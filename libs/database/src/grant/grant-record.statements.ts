@@ -5,26 +5,23 @@ export interface NewGrantRecord {
   id: string;
   userId: number;
   clientId: string;
-  /** What the user allowed. */
+  /** Granted scope. */
   scope: string;
-  /** What the client requested; the user declined whatever is missing from `scope`. */
+  /** Requested scope. */
   askedScope: string;
-  /** The APIs that its tokens are for (RFC 8707), space-separated and sorted; null for every API. */
+  /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   resources: string | null;
-  /** When an unused grant expires. Each use extends the expiry by the same lifetime. */
+  /** Expiry if unused. Each use extends it by the same lifetime. */
   expiresAt: Date;
-  /**
-   * Whether it continues an earlier consent without asking the user again. Then it is recorded only if every scope is still
-   * in a live grant to the client for every one of its APIs.
-   */
+  /** Recorded without asking the user again: requires that live grants to the client still cover every scope for every API. */
   continuesConsent?: boolean;
 }
 
 /**
- * The check for `continuesConsent`: for each scope the newest live grant that holds it for these APIs, locked after client and
- * user and in id order, as all code does.
+ * Checks `continuesConsent`: selects for each scope the newest live grant that covers it for these APIs, and locks it in the
+ * common lock order.
  */
-const CARRIED = `
+const CONTINUED_CONSENT = `
   CROSS JOIN LATERAL (
     SELECT string_agg(scope, ' ') AS scope FROM (
       SELECT g.scope FROM grants g
@@ -42,15 +39,13 @@ const CARRIED = `
       )
       ORDER BY g.id FOR SHARE
     ) held
-  ) carried
-  WHERE string_to_array($4, ' ') <@ string_to_array(carried.scope, ' ')`;
+  ) continued
+  WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
 
-/** A client that may get grants: SQL condition on clients. */
+/** SQL condition on clients: may get grants. */
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
 
-/**
- * Locks client, then user, in the order that all code uses. Returns no row if either is missing or disabled.
- */
+/** Locks client and user in the common lock order. Returns no row if either is missing or disabled. */
 export const CLIENT_AND_USER = `
   SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND ${USABLE_CLIENT} FOR SHARE) client
   CROSS JOIN LATERAL (
@@ -58,20 +53,16 @@ export const CLIENT_AND_USER = `
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
 
-/** Those of the user's grants that expired first. Several per insert, so that their number shrinks. */
+/** The user's grants that expired first. Deletes more than one per insert, so that the backlog shrinks. */
 const LONGEST_EXPIRED = `
   SELECT id FROM grants
   WHERE user_id = $2 AND expires_at < now() AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
   ORDER BY expires_at LIMIT 1000`;
 
-/**
- * The oldest revoked grants of any user, so that a deleted user's grants are cleaned up as well. Several per insert, so that
- * their number shrinks.
- */
+/** Oldest revoked grants of any user, which includes grants of deleted users. More than one per insert, as above. */
 const LONGEST_REVOKED = `
   SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
-/** The statement of `GrantRecordStore.create`. */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
   { id, userId, clientId, scope, askedScope, resources, expiresAt, continuesConsent = false }: NewGrantRecord,
@@ -92,14 +83,14 @@ export async function recordGrant(
        SELECT u.id AS user_id FROM users u
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR SHARE
      ) account
-     ${continuesConsent ? CARRIED : ''}
+     ${continuesConsent ? CONTINUED_CONSENT : ''}
      RETURNING id`,
     [id, userId, clientId, scope, askedScope, expiresAt, resources ?? ''],
   );
   return created.length === 1;
 }
 
-/** What the user ever allowed to the client that includes one of these scopes: values of `scope`, each once. */
+/** Returns the distinct `scope` values, of all grants ever recorded, that include one of these scopes. */
 export async function allowedScopesWith(
   manager: EntityManager,
   userId: number,
@@ -114,16 +105,15 @@ export async function allowedScopesWith(
   return found.map(({ scope }) => scope);
 }
 
-/** Grants that one statement changes: many more would take longer than a statement may. */
+/** Grants per statement: keeps it below the statement timeout. */
 export const BATCH = 5000;
 
 /**
- * Revokes a user's grants. Expired ones too, because a recent use may not be recorded yet. Locks rows in id order, as all code
- * does. Of two concurrent calls both return the same ids, so that neither reports success while the other one fails. The caller
- * locks the user in an earlier statement, so that this one sees what it waited for.
- *
+ * Revokes a user's grants, including expired ones, because a recent use may not be recorded yet. Locks rows in id order, the
+ * common lock order. Two concurrent calls return the same ids, so that neither reports success while the other one fails. The
+ * caller locks the user in an earlier statement, so that this one sees the grants it waited for.
  * @param whose SQL condition on the user's grants
- * @returns ids of the grants revoked now, in the last ten minutes, or earlier and not applied yet
+ * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
  */
 export async function revokeGrants(
   manager: EntityManager,

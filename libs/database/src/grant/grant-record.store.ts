@@ -12,35 +12,33 @@ import {
 
 export type { NewGrantRecord };
 
-/** What a user allowed to a client; PostgreSQL decides whether it is revoked. */
+/** PostgreSQL is the authority on whether a grant is revoked. */
 export interface GrantRecord {
-  /** base64url of the SHA-256 of the grant's handle: no token can be made from it. */
+  /** base64url of the SHA-256 of the grant's handle; a token cannot be derived from it. */
   readonly id: string;
   readonly userId: number;
   readonly clientId: string;
-  /** Space-separated (RFC 6749 3.3); empty when no scope was asked for. */
+  /** Space-separated (RFC 6749 3.3); empty if no scope was requested. */
   readonly scope: string;
-  /** The APIs that its tokens are for (RFC 8707), space-separated and sorted; null for every API. */
+  /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** The product's own id of the user; null for a user without one, and for a deleted user. */
+  /** The product's id of the user; null without one and for a deleted user. */
   readonly externalId: string | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 }
 
-/** A revocation in PostgreSQL. */
 export interface RecordedRevocation {
   readonly id: string;
-  /** Whether Redis and every cache have it, or had it once. */
+  /** Redis and every cache have received it at least once. */
   readonly isApplied: boolean;
 }
 
-/** Revoked grants per query. */
 const PAGE = 500;
-/** Whatever the server's default: the statements after a lock see what its previous holder committed. */
-const LEVEL = 'READ COMMITTED';
+/** Independent of the server's default: statements after a lock must see what its previous holder committed. */
+const ISOLATION_LEVEL = 'READ COMMITTED';
 
-/** Grant records. Uses the database's clock, so that replicas need no synchronized clocks. */
+/** Uses the database's clock, so that replicas need not synchronize theirs. */
 @Injectable()
 export class GrantRecordStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -50,35 +48,33 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records a grant. The same statement deletes the user's expired grants, at most 1000, and a few old ones of other users, so
-   * storage is bounded without a clean-up job. It keeps grants whose revocation was applied in the last day, or is not yet.
+   * Records a grant. The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which
+   * bounds storage without a clean-up job. A grant whose revocation is not applied, or was applied in the last day, is kept.
    *
-   * All code locks client, user, grant in this order. The share locks make a concurrent delete or revocation wait: it then
-   * sees the new grant and revokes it. Expired grants that are locked are left to the next call.
-   *
-   * @returns false, recording nothing, if the client or the user was deleted or disabled, or (with `continuesConsent`) a
-   *   continued scope was revoked or declined in the meantime
+   * Common lock order: client, user, grants by id. The share locks make a concurrent deletion or revocation wait: it then sees
+   * the new grant and revokes it. Expired grants that are locked are left to the next call.
+   * @returns false, recording nothing, if the client or the user was deleted or disabled, or if (with `continuesConsent`) a
+   *   scope was concurrently revoked or declined
    */
   create(record: NewGrantRecord): Promise<boolean> {
     return recordGrant(this.dataSource, record);
   }
 
   /**
-   * As `create`, and in the same transaction revokes older grants to the client that hold a declined scope. Otherwise their
-   * tokens would stay valid, and they would count as consent once the newer grant is revoked.
-   *
+   * Like `create`, and in the same transaction revokes older grants to the client that include a declined scope. Otherwise
+   * their tokens would stay valid, and they would count as consent once the newer grant is revoked.
    * @param declined scopes that the record does not include
-   * @returns ids to revoke in Redis, as `revokeOf`; null if nothing was recorded or revoked
+   * @returns ids to revoke in Redis, as in `revokeOf`; null if nothing was recorded or revoked
    */
   createDeclining(record: NewGrantRecord, declined: readonly string[]): Promise<string[] | null> {
     const { userId, clientId } = record;
-    return this.dataSource.transaction(LEVEL, async (manager) => {
+    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       const known = await manager.query<unknown[]>(CLIENT_AND_USER, [clientId, userId]);
       if (known.length === 0) return null;
       const scopes = await allowedScopesWith(manager, userId, clientId, declined);
       const whose = 'user_id = $1 AND client_id = $2 AND scope = ANY($3)';
       const ended = scopes.length > 0 ? await revokeGrants(manager, whose, [userId, clientId, scopes]) : [];
-      // Last: it locks expired grants in no order, and waits for none.
+      // Last, because it locks expired grants in no particular order (and waits for none).
       await recordGrant(manager, record);
       return ended;
     });
@@ -89,7 +85,7 @@ export class GrantRecordStore {
     await this.grants.delete({ id });
   }
 
-  /** Finds a record, including revoked and expired ones; null if the id is unknown. */
+  /** Finds a record, including revoked and expired ones. */
   async find(id: string): Promise<GrantRecord | null> {
     const [found = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
@@ -101,28 +97,27 @@ export class GrantRecordStore {
     return found;
   }
 
-  /** Revokes a grant. @returns false if it was already revoked or is unknown */
+  /** @returns false if it is unknown or already revoked */
   async revoke(id: string): Promise<boolean> {
     const { affected } = await this.grants.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
     return affected === 1;
   }
 
   /**
-   * Revokes every grant of a user to a client, including one being recorded concurrently.
-   *
-   * @returns their ids, those not applied to Redis yet, and those revoked in the last ten minutes: calling this again after a
-   *   failure repairs it
+   * Revokes every grant of a user to a client, including one that is being recorded concurrently.
+   * @returns ids of the grants, of revocations not applied to Redis yet, and of those of the last ten minutes, so that a retry
+   *   repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
   }
 
-  /** As `revokeOf`, for every client. */
+  /** Like `revokeOf`, for every client. */
   revokeAllOf(userId: number): Promise<string[]> {
     return this.revokeWhere('user_id = $1', [userId]);
   }
 
-  /** The database's clock, in milliseconds. Compare it with times of the database only. */
+  /** Milliseconds of the database's clock. Compare it only with times from the database. */
   async databaseTime(): Promise<number> {
     const [row] = await this.dataSource.query<{ ms: number }[]>(
       'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms',
@@ -131,9 +126,9 @@ export class GrantRecordStore {
   }
 
   /**
-   * Revocations that are not applied yet, then those applied from `since` until before `until` (milliseconds of the database's
-   * clock); newest first and in pages, so that the newest do not wait for a long list. Each is met once, though the caller
-   * marks them meanwhile. A revocation that is committed during the call is left to the next one.
+   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the database's
+   * clock). Newest first in pages, so that new revocations do not wait for a long list. Each is yielded once, even if the
+   * caller marks it. A revocation committed during the call is left to the next one.
    */
   async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
     const outstanding = 'revoked_at IS NOT NULL AND revocation_applied_at IS NULL';
@@ -145,9 +140,8 @@ export class GrantRecordStore {
       yield ids.map((id) => ({ id, isApplied: true }));
   }
 
-  /** Marks recorded revocations as applied: Redis and every cache have them. */
   async markApplied(ids: readonly string[]): Promise<void> {
-    // Locks rows in id order, as all code does.
+    // Common lock order.
     for (let start = 0; start < ids.length; start += BATCH)
       await this.dataSource.query(
         `WITH applied AS (
@@ -159,12 +153,12 @@ export class GrantRecordStore {
   }
 
   /**
-   * Ids of the revoked grants of a client or user that may still have live tokens; the client or user may be deleted.
-   * Includes expired grants revoked in the last day, because a recent use may not have been recorded.
+   * Returns ids of revoked grants that may still have live tokens, also for a deleted client or user. Includes expired grants
+   * revoked in the last day, because a recent use may not be recorded.
    */
   async revokedOf(whose: { clientId: string } | { userId: number }): Promise<string[]> {
     const [column, value] = 'clientId' in whose ? ['client_id', whose.clientId] : ['user_id', whose.userId];
-    // Not by the repository: to make 100,000 entities stops the event loop for a quarter of a second.
+    // Raw SQL: creating 100,000 entities would block the event loop for a quarter of a second.
     const found = await this.dataSource.query<{ id: string }[]>(
       `SELECT id FROM grants
        WHERE ${column} = $1 AND revoked_at IS NOT NULL
@@ -175,15 +169,14 @@ export class GrantRecordStore {
   }
 
   /**
-   * Records the day of last use of many grants in one statement. An earlier day changes nothing, so batches may arrive in
-   * any order and more than once. Skips unknown and revoked grants.
-   *
+   * Records the last use of many grants in one statement. Batches may arrive in any order and repeatedly: an earlier day
+   * changes nothing. Skips unknown and revoked grants.
    * @param uses `day` is a UTC date, YYYY-MM-DD
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // Locks rows in id order, so that overlapping batches cannot deadlock. Adds one day, because the use may have been at
-    // the end of its day.
+    // Locks rows in id order, so that overlapping batches cannot deadlock. Adds one day because the use may have been at the
+    // end of its day.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id
@@ -200,7 +193,7 @@ export class GrantRecordStore {
     );
   }
 
-  /** Ids of the grants that a condition names, in descending order of a time; $1 and $2 are the end of the page before. */
+  /** Yields ids of grants in descending order of `time`; in `condition`, $1 and $2 are the end of the previous page. */
   private async *pages(
     time: 'revoked_at' | 'revocation_applied_at',
     condition: string,
@@ -222,7 +215,7 @@ export class GrantRecordStore {
   }
 
   private revokeWhere(whose: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
-    return this.dataSource.transaction(LEVEL, async (manager) => {
+    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       await manager.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [values[0]]);
       return revokeGrants(manager, whose, values);
     });

@@ -2,10 +2,10 @@ import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
 /** An API that may introspect tokens over HTTP (RFC 7662 2.1). */
 export interface ResourceServer {
-  /** `rs_` and 24 lower-case base32 characters: the user name of its HTTP Basic credentials. */
+  /** User name for HTTP Basic: `rs_` and 24 lower-case base32 characters. */
   readonly id: string;
   readonly name: string;
-  /** A list as for clients, but always one secret: to replace it, the operator creates a second account. */
+  /** Exactly one. To replace it, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;
 }

@@ -3,7 +3,7 @@ import { DataSource, IsNull, type Repository } from 'typeorm';
 import { generateResourceServerId } from '#oauth/client.js';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
 
-/** The APIs that may introspect tokens over HTTP. Revoked accounts are never returned. */
+/** Revoked accounts are never returned. */
 @Injectable()
 export class ResourceServerStore {
   private readonly servers: Repository<ResourceServerEntity>;
@@ -12,15 +12,14 @@ export class ResourceServerStore {
     this.servers = dataSource.getRepository(ResourceServerEntity);
   }
 
-  /** Finds an account in one query; null if it is unknown or revoked. */
   async find(id: string): Promise<ResourceServer | null> {
-    // Nothing else is an account's id, and PostgreSQL refuses NUL.
+    // Other texts cannot be ids, and PostgreSQL rejects NUL.
     if (!/^rs_[a-z2-7]{24}$/.test(id)) return null;
     const found = await this.servers.findOneBy({ id, revokedAt: IsNull() });
     return found && toResourceServer(found);
   }
 
-  /** Lists the accounts that are not revoked, oldest first. */
+  /** Oldest first. */
   async list(): Promise<ResourceServer[]> {
     const found = await this.servers.find({
       where: { revokedAt: IsNull() },
@@ -36,7 +35,7 @@ export class ResourceServerStore {
     return toResourceServer(created);
   }
 
-  /** Revokes an account. @returns false if it was revoked before or is unknown */
+  /** @returns false if it is unknown or already revoked */
   async revoke(id: string): Promise<boolean> {
     if ((await this.find(id)) === null) return false;
     const { affected } = await this.servers.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });

@@ -4,7 +4,7 @@ import { TokenKeyEntity } from './token-key.entity.js';
 
 export type RecordedKey = Readonly<TokenKeyEntity>;
 
-/** Which token keys have signed. Uses the database's clock. */
+/** Records which token keys have signed. Uses the database's clock. */
 @Injectable()
 export class TokenKeyStore {
   private readonly keys: Repository<TokenKeyEntity>;
@@ -14,12 +14,10 @@ export class TokenKeyStore {
   }
 
   /**
-   * Records the key ring of a process, and that it signs with the first key.
-   *
-   * A key that comes to a known ring has signed nothing. Of the ring that is recorded first, every key may have.
-   *
-   * @param ids of the keys, the signing one first
-   * @param lifetimeS seconds for which a token may live that the process signs before it records its ring again
+   * Records the key ring of a process, which signs with the first key. A key added to a known ring has signed nothing yet; in
+   * the first recorded ring, any key may have signed.
+   * @param ids signing key first
+   * @param lifetimeS longest lifetime in seconds of a token signed before the process records its ring again
    * @returns the key that signed last before, in any process; null if none is recorded
    */
   async recordRing(ids: readonly string[], lifetimeS: number): Promise<string | null> {
@@ -41,12 +39,12 @@ export class TokenKeyStore {
     return previous;
   }
 
-  /** Every key that was ever configured, the newest first. */
+  /** Lists every key that was ever configured, newest first. */
   list(): Promise<RecordedKey[]> {
     return this.keys.find({ order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
 
-  /** The clock with which `neededUntil` is compared. That of an operator's machine may be wrong, and remove a key too early. */
+  /** Clock to compare `neededUntil` with: a wrong clock on the operator's machine could remove a key too early. */
   async now(): Promise<Date> {
     const [row] = await this.dataSource.query<{ now: Date }[]>('SELECT now()');
     return row?.now ?? new Date();

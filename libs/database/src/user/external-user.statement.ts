@@ -1,8 +1,8 @@
-/** A column of `users` that the product may set, with its type and, if it cannot be null, the value of a new user. */
+/** A profile column of `users`. */
 interface ProfileColumn {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'smallint';
-  /** SQL; absent if the column may be null. */
+  /** SQL for the default of a new user; absent if the column is nullable. */
   readonly initially?: string;
 }
 
@@ -20,48 +20,49 @@ const COLUMNS: readonly ProfileColumn[] = [
   { name: 'locale', type: 'text' },
 ];
 
-const given = ({ name, type }: ProfileColumn): string => `(i.line ->> '${name}')::${type}`;
+const inputValue = ({ name, type }: ProfileColumn): string => `(i.line ->> '${name}')::${type}`;
 
-/** SQL: the value of a known user's column. */
-function updated(column: ProfileColumn): string {
+function updatedValue(column: ProfileColumn): string {
   const { name, initially } = column;
-  if (initially === undefined) return `CASE WHEN i.line ? '${name}' THEN ${given(column)} ELSE u.${name} END`;
-  // A username that is the e-mail remains the e-mail.
-  const follows = name === 'username' ? `CASE WHEN u.username = u.email THEN i.line ->> 'email' END, ` : '';
-  return `coalesce(${given(column)}, ${follows}u.${name})`;
+  if (initially === undefined)
+    return `CASE WHEN i.line ? '${name}' THEN ${inputValue(column)} ELSE u.${name} END`;
+  // A username that equals the email follows the email.
+  const emailAsUsername =
+    name === 'username' ? `CASE WHEN u.username = u.email THEN i.line ->> 'email' END, ` : '';
+  return `coalesce(${inputValue(column)}, ${emailAsUsername}u.${name})`;
 }
 
 /**
- * SQL: whether the product enables a known user again. By a newer change only: one that is repeated must not undo a change of the
- * same time. The operator's disable stays.
+ * SQL: the product enables the user again. Requires a newer change, so that a repeated one does not undo a change of the same
+ * time.
  */
-const ENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
+const REENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
 
-/** SQL: whether the email is verified. If the issuer does not say, a verified email stays verified until it changes. */
+/** SQL: without a claim from the issuer, a verified email stays verified until it changes. */
 const EMAIL_VERIFIED = `coalesce(
   (i.line ->> 'email_verified')::boolean,
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
 /**
- * SQL: whether two emails are the same but for the case of ASCII letters: other letters that PostgreSQL equates, such as K and the
- * Kelvin sign, may be mailboxes of two people.
+ * SQL: compares emails ignoring the case of ASCII letters only. PostgreSQL also equates letters such as K and the Kelvin sign,
+ * which may belong to two mailboxes.
  */
 function sameEmail(one: string, other: string): string {
   return `lower(${one} COLLATE "C") = lower(${other} COLLATE "C")`;
 }
 
-/** SQL: what an update sets, as pairs of column and value. */
-const CHANGES: readonly (readonly [column: string, value: string])[] = [
-  ...COLUMNS.map((column) => [column.name, updated(column)] as const),
+/** Columns set by an update, with their SQL values. */
+const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
+  ...COLUMNS.map((column) => [column.name, updatedValue(column)] as const),
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
   ['external_id', 'coalesce(i.external_id, u.external_id)'],
   ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
   ['email_verified', EMAIL_VERIFIED],
-  ['product_disabled_at', `CASE WHEN ${ENABLES} THEN NULL ELSE u.product_disabled_at END`],
-  // As UserAccountStore.enable: sessions from before stay invalid, however the user was disabled.
-  ['session_generation', `u.session_generation + CASE WHEN ${ENABLES} THEN 1 ELSE 0 END`],
-  // A hash that is stored may be newer than the product's: made at a login, or set by the operator.
+  ['product_disabled_at', `CASE WHEN ${REENABLES} THEN NULL ELSE u.product_disabled_at END`],
+  // Like UserAccountStore.enable: existing sessions stay invalid.
+  ['session_generation', `u.session_generation + CASE WHEN ${REENABLES} THEN 1 ELSE 0 END`],
+  // The stored hash may be newer: set at a login or by the operator.
   [
     'password_hash',
     `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'
@@ -69,30 +70,29 @@ const CHANGES: readonly (readonly [column: string, value: string])[] = [
   ],
 ];
 
-/** SQL: whether a known user changes. */
+/** SQL: the update applies to the user and changes something. */
 const CHANGED = `
   CASE WHEN known.is_new THEN u.issuer IS NULL ELSE coalesce(u.external_id = i.external_id, i.external_id IS NULL) END
   AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
-  AND (${CHANGES.map(([column]) => `u.${column}`).join(', ')})
-    IS DISTINCT FROM (${CHANGES.map(([, value]) => value).join(', ')})`;
+  AND (${ASSIGNMENTS.map(([column]) => `u.${column}`).join(', ')})
+    IS DISTINCT FROM (${ASSIGNMENTS.map(([, value]) => value).join(', ')})`;
 
 /**
- * Creates or updates users by their identities, or by e-mail if they have none: one statement, atomic for each user.
- * $1 is a JSON array of objects with the columns above, and
+ * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of objects
+ * with the columns above and
  *
- * - `issuer` and `external_id`: both or none, each pair once
- * - `updated_at`: an older one than the stored changes nothing
- * - `asserted_at`: when a login was asserted, in place of `updated_at`; only a later deletion of the identity outdates it
- * - `email_verified`: whether the issuer has verified the email; absent if it does not say
- * - `link`: whether an unknown identity is given to the user without one who has the same e-mail, verified: somebody else may have
- *   opened the account with an unverified one, and would keep its password and grants
- * - `password_hash`, and `replace_password`: whether it replaces one that is stored
- * - `disabled`: whether a new user is disabled, by the product if they have an identity; says nothing of a known one
- * - `enable`: whether the product no longer disables a known user, if `updated_at` is newer than the stored one
+ * - `issuer`, `external_id`: both or neither; no duplicates
+ * - `updated_at`: an older change than the stored one is ignored
+ * - `asserted_at`: time of a login, instead of `updated_at`; ignored only if the identity was deleted later
+ * - `email_verified`: absent if the issuer does not say
+ * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email may
+ *   have been registered by an attacker, who would keep the password and the grants.
+ * - `password_hash`; `replace_password` overwrites a stored hash
+ * - `disabled`: creates the user disabled, by the product if they have an identity; ignored for an existing user
+ * - `enable`: ends the product's disable of an existing user, if `updated_at` is newer than the stored one
  *
- * Answers for each element with its index `at`, the user's `id`, the outcome, whether the user was disabled before, and whether
- * they have another password, which was not replaced. No id: the identity was deleted after this change (`deleted`), or another
- * statement has created, changed or deleted the user meanwhile, and this one has to be repeated.
+ * Returns a row for each element (index `at`). Its id is null if the identity was deleted after this change (outcome
+ * `deleted`), or if a concurrent statement created, changed or deleted the user and this one must be retried.
  */
 export const BRING_UP_TO_DATE = `
   WITH input AS MATERIALIZED (
@@ -118,7 +118,7 @@ export const BRING_UP_TO_DATE = `
     UNION ALL SELECT at, id, true FROM linked
     UNION ALL SELECT at, id, false FROM named
   ), changed AS (
-    UPDATE users u SET ${CHANGES.map(([column, value]) => `${column} = ${value}`).join(', ')}
+    UPDATE users u SET ${ASSIGNMENTS.map(([column, value]) => `${column} = ${value}`).join(', ')}
     FROM known JOIN input i USING (at)
     WHERE u.id = known.id AND ${CHANGED}
     RETURNING i.at, u.disabled_at
@@ -130,8 +130,8 @@ export const BRING_UP_TO_DATE = `
            CASE WHEN i.line -> 'disabled' = 'true' AND i.issuer IS NOT NULL THEN now() END, ${COLUMNS.map(
              (column) =>
                column.initially === undefined
-                 ? given(column)
-                 : `coalesce(${given(column)}, ${column.initially})`,
+                 ? inputValue(column)
+                 : `coalesce(${inputValue(column)}, ${column.initially})`,
            ).join(', ')}
     FROM input i JOIN unidentified USING (at)
     WHERE NOT unidentified.was_deleted AND NOT EXISTS (SELECT FROM known WHERE known.at = i.at)

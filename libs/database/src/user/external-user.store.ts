@@ -10,37 +10,39 @@ import { toUser } from './user.store.js';
 export interface KnownUser {
   readonly identity: Identity;
   readonly profile: UserProfile;
-  /** `email_verified` of the issuer (OpenID Connect Core 5.1); absent if it does not say. */
+  /** OpenID Connect Core 5.1 `email_verified`; absent if the issuer does not say. */
   readonly emailVerified?: boolean | undefined;
   /**
-   * Whether an unknown identity is given to the user without one who has the same e-mail, if that is verified. Only if the issuer
-   * has verified it too: otherwise anybody could claim another user's account.
+   * Links an unknown identity to the user without identity who has the same verified email. Set it only if the issuer has
+   * verified the email too: otherwise anyone could claim the account.
    */
   readonly linkByEmail: boolean;
   /**
-   * When the issuer last changed the profile; if it is older than the stored one, nothing changes. Null if unknown. Text
-   * (RFC 3339) may have microseconds.
+   * Time of the issuer's last profile change; null if unknown. Older changes are ignored. Text (RFC 3339) may have
+   * microseconds.
    */
   readonly updatedAt?: Date | string | null;
-  /** When a login was asserted, in place of `updatedAt`. Only a later deletion of the identity outdates it. */
+  /** Time of a login, instead of `updatedAt`. The login fails only if the identity was deleted later. */
   readonly assertedAt?: Date;
 }
 
-/** A user whom the product brings. */
+/** A user sent by the product. */
 export interface BroughtUser extends Omit<KnownUser, 'identity'> {
-  /** Null: the user is known by e-mail. */
+  /** Null identifies the user by email. */
   readonly identity: Identity | null;
-  /** One that `passwordHashProblem` accepts. */
+  /** Validated by `passwordHashProblem`. */
   readonly passwordHash?: string | undefined;
-  /** Whether the hash replaces one that is stored. */
   readonly replacePassword: boolean;
-  /** Disables a new user: for the product if they have an identity, else for the operator. Says nothing of a known one. */
+  /**
+   * Creates the user disabled, by the product if they have an identity, otherwise by the operator. Ignored for an existing
+   * user.
+   */
   readonly disabled: boolean;
-  /** Undoes that the product disabled a known user, if this is the newest change. */
+  /** Ends the product's disable of an existing user, if this is the newest change. */
   readonly enable: boolean;
 }
 
-/** `kept`: nothing was new. `stale`: a newer change was applied before. `deleted`: the identity was deleted after this change. */
+/** `kept`: no change. `stale`: a newer change is stored. `deleted`: the identity was deleted after this change. */
 type Outcome = 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
 
 export interface BringResult {
@@ -48,19 +50,17 @@ export interface BringResult {
   readonly id: number | null;
   readonly outcome: Outcome;
   readonly wasDisabled: boolean;
-  /** Whether the user is disabled now. */
   readonly disabled: boolean;
-  /** Whether the user has another password than the one given. */
+  /** The stored password differs from the given one and was not replaced. */
   readonly keptPassword: boolean;
 }
 
-/** Of any number of concurrent changes, each repetition sees at least one. */
+/** Each retry sees at least one concurrent change that the previous attempt did not. */
 const ATTEMPTS = 5;
 
-/** Undoes the transaction of a trial. */
-class Undo extends Error {}
+/** Rolls back a dry run. */
+class DryRunRollback extends Error {}
 
-/** The users whom an identity provider or the product knows. */
 @Injectable()
 export class ExternalUserStore {
   private readonly users: Repository<UserEntity>;
@@ -70,11 +70,10 @@ export class ExternalUserStore {
   }
 
   /**
-   * Creates the user of an identity, or updates them. Leaves out what the tables do not accept, such as a username that no user
-   * with a password may have, and never changes whether the user is disabled: callers check that.
-   *
-   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user also has a password, and the new e-mail or username
-   * is another one's
+   * Creates or updates the user of an identity. Drops fields that the table would reject, such as a username that a user with a
+   * password cannot have. Never enables or disables the user.
+   * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new email or username is
+   *   taken
    */
   async bringUpToDate({ profile, ...known }: KnownUser): Promise<User> {
     let accepted = acceptableProfile(profile);
@@ -96,14 +95,10 @@ export class ExternalUserStore {
         accepted = rest;
       }
     }
-    throw new Error(CONTENDED);
+    throw new Error(TOO_MANY_RETRIES);
   }
 
-  /**
-   * Creates or updates one user.
-   *
-   * @throws DuplicateUserError
-   */
+  /** @throws DuplicateUserError */
   async bring(user: BroughtUser): Promise<BringResult> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
@@ -113,50 +108,48 @@ export class ExternalUserStore {
         const constraint = violatedConstraint(error);
         if (constraint === 'users_email_unique') throw new DuplicateUserError(['email']);
         if (constraint === 'users_username_unique') throw new DuplicateUserError(['username']);
-        // Another statement has given the identity to another user after this one began.
+        // A concurrent statement gave the identity to another user: retry.
         if (constraint !== 'users_identity_unique') throw error;
       }
     }
-    throw new Error(CONTENDED);
+    throw new Error(TOO_MANY_RETRIES);
   }
 
   /**
-   * Creates or updates many users by one statement.
-   *
-   * @param trial whether to change nothing
-   * @returns the results in order; null where the user was changed concurrently and the call has to be repeated
-   * @throws QueryFailedError if the tables refuse one of them; then nothing was changed
+   * @param trial rolls back all changes
+   * @returns results in order; null where a concurrent change requires a retry
+   * @throws QueryFailedError if a constraint rejects a user; then nothing is changed
    */
   async bringAll(users: readonly BroughtUser[], trial = false): Promise<(BringResult | null)[]> {
-    const lines = JSON.stringify(users.map(lineOf));
+    const input = JSON.stringify(users.map(toInputRow));
     let rows: BringResult[] = [];
     if (trial)
       await this.dataSource
         .transaction(async (manager) => {
-          rows = await manager.query<BringResult[]>(BRING_UP_TO_DATE, [lines]);
-          throw new Undo();
+          rows = await manager.query<BringResult[]>(BRING_UP_TO_DATE, [input]);
+          throw new DryRunRollback();
         })
         .catch((error: unknown) => {
-          if (!(error instanceof Undo)) throw error;
+          if (!(error instanceof DryRunRollback)) throw error;
         });
-    else rows = await this.dataSource.query<BringResult[]>(BRING_UP_TO_DATE, [lines]);
+    else rows = await this.dataSource.query<BringResult[]>(BRING_UP_TO_DATE, [input]);
     return rows.map((row) => (row.id === null && row.outcome !== 'deleted' ? null : row));
   }
 
-  /** Why the tables refused a user; null if the statement failed for another reason, and may succeed later. */
+  /** Returns why a constraint rejected a user; null if the statement failed for another reason and may be retried. */
   refusal(error: unknown): string | null {
     return refusedRow(error);
   }
 }
 
-const CONTENDED = 'the user was changed concurrently again and again';
+const TOO_MANY_RETRIES = 'too many concurrent changes of the same user';
 
-function lineOf(user: BroughtUser): Record<string, unknown> {
+function toInputRow(user: BroughtUser): Record<string, unknown> {
   const { identity, profile, linkByEmail, updatedAt, passwordHash, replacePassword, disabled, enable } = user;
   const { emailVerified, assertedAt } = user;
   const { avatarUrl, timeFormat, weekStart, timeZone, defaultScheduleId, organizationId, locale, ...same } =
     profile;
-  // JSON leaves out what is undefined.
+  // JSON omits undefined fields.
   return {
     ...same,
     issuer: identity?.issuer,

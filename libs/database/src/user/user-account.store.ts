@@ -3,84 +3,73 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { type Identity, type User, USER_FIELDS } from './user.js';
 import { revokeGrants } from '../grant/grant-record.statements.js';
 
-/** A user as the operator sees them. */
 export interface UserAccount {
   readonly id: number;
   readonly username: string;
   readonly email: string;
   readonly name: string;
   readonly createdAt: Date;
-  /** Null if not disabled. */
   readonly disabledAt: Date | null;
-  /** Empty if not disabled. Each side undoes only its own disable. */
+  /** The operator and the product disable independently, and each undoes only its own disable. */
   readonly disabledBy: readonly Disabler[];
 }
 
 type Disabler = 'operator' | 'product';
 
-/** What the operator sees besides the profile. */
 export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'disabledAt' | 'disabledBy'> {
-  /** Whether the user can log in with a password here. */
   readonly hasPassword: boolean;
-  /** Number of grants that are neither revoked nor expired. */
   readonly liveGrants: number;
 }
 
-/** Result of `disable`. */
 export interface Disabling {
   /** False if the operator had already disabled the user. */
   readonly first: boolean;
   readonly revokedGrants: number;
 }
 
-/** Result of `disableIdentity`. */
 export interface IdentityDisabling {
   readonly id: number;
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
   readonly revokedGrants: number;
 }
 
-/** Result of `enable`. */
 export interface Enabling {
   readonly wasDisabled: boolean;
   /** Empty if the user is enabled now. */
   readonly disabledBy: readonly Disabler[];
 }
 
-/** Result of `deleteIdentity`. */
 export type IdentityDeletion =
   | { readonly outcome: 'deleted' | 'stale'; readonly id: number; readonly revokedGrants: number }
   | { readonly outcome: 'deleted_before' }
   | { readonly outcome: 'unknown' };
 
-/** SQL: who has disabled a user. */
 const DISABLED_BY = `
   array_remove(ARRAY[
     CASE WHEN operator_disabled_at IS NOT NULL THEN 'operator' END, CASE WHEN product_disabled_at IS NOT NULL THEN 'product' END
   ], NULL) AS "disabledBy"`;
 
-/** Whatever the server's default: statements after the lock see what its previous holder committed. */
-const LEVEL = 'READ COMMITTED';
+/** Independent of the server's default: statements after a lock must see what its previous holder committed. */
+const ISOLATION_LEVEL = 'READ COMMITTED';
 
 export interface UserFilter {
-  /** Substring of the email, username or name, case-insensitive; empty matches everyone. */
+  /** Case-insensitive substring of the email, username or name. */
   readonly search?: string | undefined;
-  /** Returns only users with a greater id. */
+  /** Exclusive lower bound of the id. */
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
 /**
- * The operator's changes to users. Methods that revoke grants lock the user first: they see and revoke a grant that is being
- * recorded concurrently, and a later one is refused.
+ * Methods that revoke grants lock the user first: a grant that is being recorded concurrently is revoked, and a later one is
+ * rejected.
  */
 @Injectable()
 export class UserAccountStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Lists users in id order. */
   list({ search = '', after, limit }: UserFilter): Promise<UserAccount[]> {
-    // strpos, not LIKE: % and _ match themselves. PostgreSQL cannot store NUL, so no name contains it.
+    // strpos instead of LIKE, so that % and _ are literal. PostgreSQL cannot store NUL.
     if (search.includes('\0')) return Promise.resolve([]);
     return this.dataSource.query<UserAccount[]>(
       `SELECT id, username, email, name, created_at AS "createdAt", disabled_at AS "disabledAt", ${DISABLED_BY} FROM users
@@ -91,8 +80,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Finds the users whom an operator may mean: by email or username in any letter case, by external id, or by id as `id:1`.
-   * Users without a password may share an email.
+   * Finds users by email or username in any letter case, by external id, or by id as `id:1`. Users without a password may share
+   * an email.
    */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
@@ -116,10 +105,9 @@ export class UserAccountStore {
   }
 
   /**
-   * Disables a user: ends every session, revokes every grant, and blocks new ones, in one transaction. Safe to repeat. The user
-   * stays disabled until the operator enables them, whatever the product says.
-   *
-   * @returns null if there is no such user
+   * Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. The user stays disabled until
+   * the operator enables them, whatever the product sends.
+   * @returns null if the user does not exist
    */
   disable(id: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
@@ -131,10 +119,9 @@ export class UserAccountStore {
   }
 
   /**
-   * As `disable`, for a change of the product: does nothing if a newer one was applied before.
-   *
+   * Like `disable`, for a change by the product. Ignores a change older than the stored one.
    * @param updatedAt RFC 3339
-   * @returns null if there is no such user
+   * @returns null if the user does not exist
    */
   disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
     return this.transaction(async (manager) => {
@@ -150,11 +137,9 @@ export class UserAccountStore {
   }
 
   /**
-   * Undoes `disable`. Revoked grants stay revoked and old sessions stay invalid, however the
-   * user was disabled.
-   *
+   * Undoes `disable`. Revoked grants stay revoked, and old sessions stay invalid.
    * @param overrideProduct also undoes `disableIdentity`
-   * @returns null if there is no such user
+   * @returns null if the user does not exist
    */
   enable(id: number, overrideProduct = false): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
@@ -175,14 +160,13 @@ export class UserAccountStore {
 
   /**
    * Revokes every grant of a user, then deletes the row with all personal data. Grant records stay until they expire, because
-   * a Redis that fails over must learn of the revocations. A hash of the identity stays, so that no earlier change creates
-   * the user again.
-   *
-   * @returns the number of grants revoked; null if there is no such user
+   * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot recreate the
+   * user.
+   * @returns null if the user does not exist
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
-      // Before the lock of the row, as deleteIdentity.
+      // Before the row lock, as in deleteIdentity.
       await manager.query(`SELECT ${EXCLUDE_CREATIONS} FROM users WHERE id = $1`, [id]);
       const user = await lock(manager, 'id = $1', [id]);
       if (!user) return null;
@@ -194,9 +178,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Deletes a user for the product, unless a newer change of the product was applied before. Records the deletion of an unknown user
-   * as well.
-   *
+   * Like `delete`, for a change by the product. Ignores a change older than the stored one. Records the deletion even if the
+   * user does not exist.
    * @param updatedAt RFC 3339
    */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
@@ -215,8 +198,7 @@ export class UserAccountStore {
 
   /**
    * @param passwordHash from `hashPassword`
-   * @param endSessions whether to end every existing session
-   * @returns false if there is no such user
+   * @returns false if the user does not exist
    */
   async setPassword(id: number, passwordHash: string, endSessions: boolean): Promise<boolean> {
     const [, changed] = await this.dataSource.query<[unknown, number]>(
@@ -227,11 +209,11 @@ export class UserAccountStore {
   }
 
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.dataSource.transaction(LEVEL, act);
+    return this.dataSource.transaction(ISOLATION_LEVEL, act);
   }
 }
 
-/** SQL: waits for statements that create a user of this identity, and keeps others waiting until the transaction ends. */
+/** SQL: excludes statements that create a user with this identity, until the transaction ends. */
 const EXCLUDE_CREATIONS = `pg_advisory_xact_lock(hashtextextended(issuer || E'\\n' || external_id, 0))`;
 
 interface LockedUser {
@@ -255,7 +237,7 @@ async function lock<More = unknown>(
   return user ?? null;
 }
 
-/** `isStale`: a newer change was applied before. */
+/** `isStale`: a newer change is stored. */
 function lockIdentity(
   manager: EntityManager,
   { issuer, externalId }: Identity,
@@ -288,10 +270,9 @@ async function deleteLocked(manager: EntityManager, id: number): Promise<number>
 }
 
 /**
- * Records the hash of a deleted identity, and removes old ones.
- *
- * @param at RFC 3339; null: now
- * @returns whether a deletion was recorded before
+ * Records the hash of a deleted identity, and removes expired hashes.
+ * @param at RFC 3339; null for now
+ * @returns true if a deletion was already recorded
  */
 async function rememberDeletion(
   manager: EntityManager,

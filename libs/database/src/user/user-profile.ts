@@ -1,14 +1,14 @@
 import { LOCALES } from '#oauth/locale.js';
 
 /**
- * What the product, or an identity provider, says of a user. An absent field keeps its value; for a new user it has a default. Null
+ * Profile sent by the product or an identity provider. An absent field keeps its value (or gets a default in a new user); null
  * removes the value.
  */
 export interface UserProfile {
   readonly email: string;
-  /** The e-mail if absent. */
+  /** Defaults to the email. */
   readonly username?: string | undefined;
-  /** The username if absent. */
+  /** Defaults to the username. */
   readonly name?: string | undefined;
   readonly avatarUrl?: string | null | undefined;
   readonly bio?: string | null | undefined;
@@ -23,7 +23,6 @@ export interface UserProfile {
   readonly locale?: string | null | undefined;
 }
 
-/** The e-mail, which every user needs, is missing or not an address. */
 export class InvalidEmailError extends Error {
   constructor() {
     super('a user needs an email address of at most 254 characters');
@@ -40,10 +39,10 @@ const isOptionalId = (value: unknown): boolean => value === null || isInteger(va
 /** A PostgreSQL `integer`. */
 const isInteger = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
 
-/** Applications show it: an address with a script would run in one that makes a link of it. */
+/** Prevents `javascript:` URLs, which an application might render as a link. */
 const isWebAddress = (value: string): boolean => /^https?:/i.test(value) && URL.canParse(value);
 
-/** What the tables accept; {@link UserProfile} says what each field means. */
+/** Values that the database accepts. */
 const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = {
   email: (value) => isText(value, 254) && /^[^@\s]+@[^@\s]+$/.test(value),
   username: (value) => isText(value, 254) && value.trim() !== '',
@@ -59,7 +58,7 @@ const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = 
   locale: (value) => value === null || isText(value, 35),
 };
 
-/** Names of the fields that the tables do not accept. */
+/** Returns the fields that the database would reject. */
 export function invalidFields(
   profile: Readonly<Partial<Record<keyof UserProfile, unknown>>>,
 ): (keyof UserProfile)[] {
@@ -71,9 +70,7 @@ export function invalidFields(
 }
 
 /**
- * The profile without the fields that the tables do not accept, and with a long name shortened: nobody's login fails because an
- * identity provider knows a longer biography.
- *
+ * Drops the fields that the database would reject and shortens a long name, so that no login fails because of a profile field.
  * @throws InvalidEmailError
  */
 export function acceptableProfile(profile: UserProfile): UserProfile {
@@ -88,7 +85,7 @@ export function acceptableProfile(profile: UserProfile): UserProfile {
   ) as unknown as UserProfile;
 }
 
-/** The language of the pages that a tag like `de-AT` asks for; null if there are no pages in it. */
+/** Returns the page language for a tag like `de-AT`; null if it is not supported. */
 export function localeOf(tag: string): string | null {
   const language = tag.toLowerCase().split(/[-_]/, 1)[0];
   return LOCALES.find((locale) => locale === language) ?? null;
@@ -97,9 +94,9 @@ export function localeOf(tag: string): string | null {
 const CANONICAL_ZONES: ReadonlySet<string> = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
 
 export function isTimeZone(name: string): boolean {
-  // A formatter, which also knows aliases, takes a hundred times as long.
+  // Constructing a formatter, which also accepts aliases, takes a hundred times as long.
   if (CANONICAL_ZONES.has(name)) return true;
-  // Some versions of Node also accept offsets like +01:00, which have no daylight saving time.
+  // Some versions of Node also accept offsets like +01:00, which lack daylight saving time.
   if (!/^[A-Z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));

@@ -2,7 +2,7 @@ import type { BroughtUser } from './external-user.store.js';
 import { passwordHashProblem } from './password-hash.js';
 import { invalidFields, type UserProfile } from './user-profile.js';
 
-/** The fields of a profile as the product writes them. */
+/** Profile fields in the product's files and messages. */
 const PROFILE = {
   email: 'email',
   username: 'username',
@@ -17,7 +17,7 @@ const PROFILE = {
   locale: 'locale',
 } as const satisfies Record<string, keyof UserProfile>;
 
-/** What a value must be, for error messages. */
+/** Used in error messages. */
 const RULES: Readonly<Record<keyof UserProfile, string>> = {
   email: 'an email address of at most 254 characters',
   username: '1 to 254 characters, none of them a control character',
@@ -32,7 +32,6 @@ const RULES: Readonly<Record<keyof UserProfile, string>> = {
   locale: 'a language tag, like de, or null',
 };
 
-/** Fields of a user in a file or message of the product. */
 export const USER_FIELDS_OF_RECORDS: readonly string[] = [
   ...Object.keys(PROFILE),
   'email_verified',
@@ -43,20 +42,18 @@ export const USER_FIELDS_OF_RECORDS: readonly string[] = [
   'disabled',
 ];
 
-/** RFC 3339, with a time zone: without one it would mean another time on each server. */
+/** RFC 3339 with a required time zone. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-/** Milliseconds that clocks may differ. A time in the future would keep later changes from being applied. */
+/** Milliseconds. A time in the future would block later changes. */
 const CLOCK_TOLERANCE = 300_000;
 const LOGIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** An object of a file or message, of unknown types. */
+/** Unvalidated object from the product's file or message. */
 export type UserRecord = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a user as the product writes them.
- *
- * @param defaultIssuer of users with an `external_id` and no `issuer`
- * @returns the user, or every problem
+ * @param defaultIssuer for users with an `external_id` and no `issuer`
+ * @returns the user or all validation errors
  */
 export function readUserRecord(
   record: UserRecord,
@@ -101,8 +98,8 @@ export function readUserRecord(
 function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer: string | null): string[] {
   const isText = (value: unknown): boolean =>
     typeof value === 'string' && value !== '' && value.length <= 255 && !/\p{Cc}/u.test(value);
-  if (id === undefined) return issuer === undefined ? [] : ['external_id is missing beside issuer'];
-  if (issuer === undefined && defaultIssuer === null) return ['issuer is missing beside external_id'];
+  if (id === undefined) return issuer === undefined ? [] : ['external_id is required with issuer'];
+  if (issuer === undefined && defaultIssuer === null) return ['issuer is required with external_id'];
   return [
     ...(isText(id) ? [] : ['external_id must be text of 1 to 255 characters']),
     ...(issuer === undefined || isText(issuer) ? [] : ['issuer must be text of 1 to 255 characters']),

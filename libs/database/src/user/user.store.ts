@@ -8,36 +8,37 @@ export interface NewUser {
   email: string;
   username: string;
   name: string;
-  /** IANA name; UTC if absent. */
+  /** IANA name; UTC by default. */
   timeZone?: string;
-  /** One of `LOCALES`; null or absent if none was chosen. */
+  /** One of `LOCALES`; null or absent if not chosen. */
   locale?: string | null;
-  /** argon2id, by `hashPassword`. */
+  /** From `hashPassword`. */
   passwordHash: string;
 }
 
-/** Password hashes that a login page verifies a password against. */
+/** Password hashes that a login verifies. */
 export interface Credentials {
   /** Null if there is no such user. */
   readonly user: User | null;
   /** Null if there is no such user. */
   readonly passwordHash: string | null;
-  /** Hashes of other users, one of each other kind. Verified as well, so that the work reveals neither the user nor the hash. */
+  /**
+   * One hash of each other kind, from other users. Verified as well, so that the duration reveals neither the user nor the kind
+   * of hash.
+   */
   readonly others: readonly string[];
 }
 
-/** Kinds of hashes that one login verifies at most. A product has one or two: its own algorithm and cost, and ours. */
+/** Limits the hashes verified by one login. A product has one or two kinds: its own algorithm and cost, and ours. */
 export const MAX_PASSWORD_KINDS = 8;
 
-/** SQL: algorithm and cost of a password hash, of bcrypt the cost alone. The expression of the index `users_password_kind`. */
+/** SQL: algorithm and cost of a hash (for bcrypt only the cost). Same expression as the index `users_password_kind`. */
 const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
 
-/** SQL: the first hash of the next kind. */
 const nextKind = (condition: string): string => `
   SELECT ${PASSWORD_KIND} AS kind, password_hash FROM users
   WHERE password_hash IS NOT NULL AND ${PASSWORD_KIND} ${condition} ORDER BY ${PASSWORD_KIND} LIMIT 1`;
 
-/** $1 is the login. */
 const credentialsBy = (column: 'email' | 'username'): string => `
   WITH RECURSIVE kinds AS (
     (${nextKind("> ''")})
@@ -53,7 +54,7 @@ const credentialsBy = (column: 'email' | 'username'): string => `
   ) found ON true`;
 const CREDENTIALS = { email: credentialsBy('email'), username: credentialsBy('username') } as const;
 
-/** A user as `/v2/me` shows them. */
+/** Response of `/v2/me`. */
 export interface PublicProfile extends Omit<
   User,
   | 'username'
@@ -65,18 +66,18 @@ export interface PublicProfile extends Omit<
   | 'sessionGeneration'
   | 'disabled'
 > {
-  /** Null if another user owns it, or if it may be an email that is not this user's verified one. */
+  /** Null if another user owns it, or if it looks like an email other than the user's verified one. */
   readonly username: string | null;
-  /** Null if it is not verified. */
+  /** Null if not verified. */
   readonly email: string | null;
 }
 
-/** SQL: users who log in here by email or username, which are unique among them. */
+/** SQL: users who log in with email or username, which are unique among them. */
 const hasLogin = (user: string): string => `(${user}.password_hash IS NOT NULL OR ${user}.issuer IS NULL)`;
 
 /**
- * Applications may match users by email or username, though only `id` identifies a user (OpenID Connect Core 5.7): neither may be
- * an unproven claim. A username belongs to the user who logs in with it, else to the oldest user who has it.
+ * Returns no unproven email or username, because applications may match users by them although only `id` identifies a user
+ * (OpenID Connect Core 5.7). A username belongs to the user who logs in with it, otherwise to the oldest user who has it.
  */
 const PROFILE = `
   SELECT id, CASE WHEN (username !~ '.@.' OR email_verified AND lower(username COLLATE "C") = lower(email COLLATE "C")) AND NOT EXISTS (
@@ -89,7 +90,6 @@ const PROFILE = `
     organization_id AS "organizationId"
   FROM users u WHERE id = $1`;
 
-/** The users of the scheduling product. */
 @Injectable()
 export class UserStore {
   private readonly users: Repository<UserEntity>;
@@ -99,8 +99,7 @@ export class UserStore {
   }
 
   /**
-   * Finds a user with a password by email or username, case-insensitively, in one query. A username that has an '@' is the
-   * user's own email.
+   * Finds a user with a password by email or username, case-insensitively. A username with an '@' equals the user's own email.
    */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
     if (!isLogin(emailOrUsername)) return null;
@@ -114,7 +113,7 @@ export class UserStore {
     return found?.passwordHash ? { user: toUser(found), passwordHash: found.passwordHash } : null;
   }
 
-  /** Finds a user as `findByLogin` does, and hashes of other users, in one query. */
+  /** Like `findByLogin`, with hashes of other users, in one query. */
   async credentialsOf(emailOrUsername: string): Promise<Credentials> {
     const login = isLogin(emailOrUsername) ? emailOrUsername : '';
     const statement = CREDENTIALS[login.includes('@') ? 'email' : 'username'];
@@ -122,11 +121,7 @@ export class UserStore {
     return found ?? { user: null, passwordHash: null, others: [] };
   }
 
-  /**
-   * Replaces the hash of a password that has just been verified.
-   *
-   * @returns false if the password has been changed in the meantime
-   */
+  /** @returns false if the password was changed concurrently */
   async replacePasswordHash(id: number, verified: string, replacement: string): Promise<boolean> {
     const { affected } = await this.users.update(
       { id, passwordHash: verified },
@@ -140,16 +135,15 @@ export class UserStore {
     return found && toUser(found);
   }
 
-  /** Lists its fields, so that a new column of the table stays private. Null if the user does not exist. */
+  /** Selects columns explicitly, so that a new column stays private. */
   async profile(id: number): Promise<PublicProfile | null> {
     const [found] = await this.users.query<PublicProfile[]>(PROFILE, [id]);
     return found ?? null;
   }
 
   /**
-   * Creates a user for whose email the caller vouches.
-   *
-   * @throws DuplicateUserError naming the fields that another user has
+   * Creates a user with a verified email.
+   * @throws DuplicateUserError
    */
   async create(user: NewUser): Promise<User> {
     const created = this.users.create({ ...user, emailVerified: true });
@@ -164,17 +158,15 @@ export class UserStore {
   }
 
   /**
-   * Sets the language of the pages.
-   *
-   * @param locale one of `LOCALES`, or null for the browser's
-   * @returns false if there is no such user
+   * @param locale one of `LOCALES`, or null for the browser's language
+   * @returns false if the user does not exist
    */
   async setLocale(id: number, locale: string | null): Promise<boolean> {
     const { affected } = await this.users.update({ id }, { locale });
     return affected === 1;
   }
 
-  /** Ends every session of the user. @returns the new session generation */
+  /** @returns the new session generation */
   async endSessions(id: number): Promise<number> {
     const [rows] = await this.users.query<[{ generation: number }[], number]>(
       `UPDATE users SET session_generation = session_generation + 1 WHERE id = $1
@@ -186,7 +178,7 @@ export class UserStore {
     return row.generation;
   }
 
-  /** Ends every session of the user of an identity. @returns the user's id; null if there is no such user */
+  /** @returns the user's id; null if the user does not exist */
   async endSessionsOf({ issuer, externalId }: Identity): Promise<number | null> {
     const [rows] = await this.users.query<[{ id: number }[], number]>(
       `UPDATE users SET session_generation = session_generation + 1 WHERE issuer = $1 AND external_id = $2
@@ -196,7 +188,7 @@ export class UserStore {
     return rows[0]?.id ?? null;
   }
 
-  /** PostgreSQL reports the first violated index only; the operator should see every problem at once. */
+  /** PostgreSQL reports only the first violated index; the operator should see all conflicts. */
   private async takenFields({ email, username }: NewUser, constraint: string): Promise<UniqueUserField[]> {
     const [byEmail, byUsername] = await Promise.all([this.findByLogin(email), this.findByLogin(username)]);
     const taken: UniqueUserField[] = [];
@@ -206,7 +198,7 @@ export class UserStore {
   }
 }
 
-/** Not longer than any address (RFC 5321 4.5.3.1.3), and without a NUL, which PostgreSQL cannot store. */
+/** At most the length of an email address (RFC 5321 4.5.3.1.3), without NUL, which PostgreSQL cannot store. */
 const isLogin = (text: string): boolean => text.length <= 254 && !text.includes('\0');
 
 export function toUser(entity: UserEntity): User {
@@ -216,7 +208,7 @@ export function toUser(entity: UserEntity): User {
     email: entity.email,
     emailVerified: entity.emailVerified,
     name: entity.name,
-    // After an insert TypeORM leaves absent columns undefined.
+    // TypeORM leaves absent columns undefined after an insert.
     avatarUrl: entity.avatarUrl ?? null,
     bio: entity.bio ?? null,
     timeFormat: entity.timeFormat,

@@ -1,4 +1,3 @@
-/** A user of the scheduling product. */
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -15,43 +14,40 @@ export interface User {
   /** IANA name. */
   readonly timeZone: string;
   readonly organizationId: number | null;
-  /** The issuer of the user's identity, and the issuer's id for the user (OIDC Core 2 `iss` and `sub`); null without an identity. */
+  /** OpenID Connect Core 2 `iss` and `sub`; null without an identity. */
   readonly issuer: string | null;
   readonly externalId: string | null;
-  /** The language of the pages, one of `LOCALES`; null if none was chosen. */
+  /** One of `LOCALES`; null if not chosen. */
   readonly locale: string | null;
-  /** Sessions of an earlier generation are invalid. */
+  /** Sessions of another generation are invalid. */
   readonly sessionGeneration: number;
-  /** A disabled user cannot log in, has no session, and no grant is recorded for them. */
+  /** A disabled user cannot log in, has no sessions, and gets no new grants. */
   readonly disabled: boolean;
 }
 
 export type UniqueUserField = 'email' | 'username';
 
-/** SQL: the columns of `users` as a User. */
+/** SQL: selects a `User` from `users`. */
 export const USER_FIELDS = `
   id, username, email, email_verified AS "emailVerified", name, avatar_url AS "avatarUrl", bio, time_format AS "timeFormat",
   default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
   organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
   session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
 
-/** How an issuer identifies a user. */
 export interface Identity {
-  /** OIDC issuer, or the origin of the product; at most 255 characters. */
+  /** OpenID Connect issuer, or the product's origin; at most 255 characters. */
   readonly issuer: string;
-  /** The issuer's id for the user, which never changes (SCIM RFC 7643 3.1 `externalId`, OIDC `sub`); at most 255 characters. */
+  /** Immutable (SCIM RFC 7643 3.1 `externalId`, OpenID Connect `sub`); at most 255 characters. */
   readonly externalId: string;
 }
 
-/** The user was deleted after the change that would create them. */
 export class DeletedUserError extends Error {
   constructor() {
-    super('the user was deleted after this');
+    super('the user has since been deleted');
     this.name = 'DeletedUserError';
   }
 }
 
-/** Another user has the same email or username, compared case-insensitively. */
 export class DuplicateUserError extends Error {
   constructor(readonly fields: readonly UniqueUserField[]) {
     super(`another user has the same ${fields.join(' and the same ')}; choose another one`);
