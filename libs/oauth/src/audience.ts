@@ -1,19 +1,17 @@
-/** The longest list of APIs that an access token can be for, in characters (docs/adr/0016). */
+/** Longest audience of an access token, in characters (docs/adr/0016). */
 export const MAX_AUDIENCE = 255;
 
 /**
- * Whether an API accepts a token with this audience. RFC 9700 2.3: "every resource server is obliged to verify, for every
- * request, whether the access token sent with that request was meant to be used for that particular resource server."
- *
- * @param audience identifiers of APIs; empty for a token that is for every API
- * @param api URL of the API; undefined if it does not know its own
+ * RFC 9700 2.3: "every resource server is obliged to verify, for every request, whether the access token sent with that request
+ * was meant to be used for that particular resource server."
+ * @param audience identifiers of APIs; empty for a token that is valid for every API
+ * @param api URL of the API; undefined if it does not know its own URL
  */
 export function isInAudience(audience: readonly string[], api: string | undefined): boolean {
   if (audience.length === 0) return true;
   return api !== undefined && audience.some((one) => isAddressOf(one, api));
 }
 
-/** Whether a URL is an address of an API. */
 export function isAddressOf(api: string, url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { href } = new URL(url);

@@ -6,7 +6,7 @@ import { isRegistered } from './redirect-uri.js';
 import { checkResource } from './resource.js';
 import { type ScopeCatalogue, scopeTokens } from './scope.js';
 
-/** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order in which the metadata lists them. */
+/** Values of `prompt` (OpenID Connect Core 3.1.2.1), in the order of the metadata. */
 export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
 type Prompt = (typeof PROMPTS)[number];
@@ -18,70 +18,75 @@ export interface AuthorizationParameter {
   readonly values?: readonly string[];
 }
 
-/** Every parameter of an authorization request, for the description of the API. */
+/** Parameters of an authorization request, for the OpenAPI document. */
 export const AUTHORIZATION_PARAMETERS = {
-  client_id: { required: true, description: 'The client.' },
+  client_id: { required: true, description: 'Identifier of the client.' },
   redirect_uri: {
     description:
-      'A registered one, character by character. Loopback URIs of public clients may have any port (RFC 8252 7.3). Required without `request_uri`.',
+      'Must equal a registered redirect URI. Loopback URIs of public clients may have any port (RFC 8252 7.3). Required without `request_uri`.',
   },
   state: {
     description:
-      'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`, except of clients for which the operator has made it optional.',
+      'Random value, returned unchanged (RFC 6749 10.12). Required without `request_uri`, unless the operator has made it optional for the client.',
   },
-  response_type: { values: ['code'], description: '`code` when absent.' },
-  response_mode: { values: ['query'], description: '`query` when absent.' },
-  scope: { description: 'Scopes separated by spaces; the default ones when absent.' },
+  response_type: { values: ['code'], description: 'Default: `code`.' },
+  response_mode: { values: ['query'], description: 'Default: `query`.' },
+  scope: { description: 'Scopes, space-separated. Default: the default scopes.' },
   code_challenge: {
     description:
-      'S256 challenge (RFC 7636). Required of public clients, and of those whose `state` is optional.',
+      'S256 challenge (RFC 7636). Required for public clients, and for clients whose `state` is optional.',
   },
   code_challenge_method: { values: ['S256'], description: 'Required with `code_challenge`.' },
   prompt: {
-    description: `What to ask the user, separated by spaces: ${PROMPTS.join(', ')} (OpenID Connect Core 3.1.2.1).`,
+    description: `Pages to show, space-separated: ${PROMPTS.join(', ')} (OpenID Connect Core 3.1.2.1).`,
   },
-  login_hint: { description: 'Fills in the login form.' },
+  login_hint: { description: 'Prefills the login form.' },
   max_age: {
-    description: 'Seconds since the user last logged in; if it is longer ago, the user logs in again.',
+    description: 'Maximum seconds since the last login; after that, the user must log in again.',
   },
-  ui_locales: { description: 'Languages of the pages, separated by spaces, preferred first.' },
+  ui_locales: { description: 'Languages of the pages, space-separated, in order of preference.' },
   resource: {
     repeatable: true,
-    description: 'URL of an API that the tokens are for (RFC 8707); every API when absent. May be repeated.',
+    description:
+      'URL of an API that the tokens are valid for (RFC 8707). Default: every API. May be repeated.',
   },
-  dpop_jkt: { description: 'Thumbprint of the key that the exchange must prove (RFC 9449 10).' },
-  request_uri: { description: 'A pushed request (RFC 9126); with it only `client_id` counts.' },
+  dpop_jkt: {
+    description: 'Thumbprint of the key that must sign the DPoP proof of the code exchange (RFC 9449 10).',
+  },
+  request_uri: {
+    description:
+      'Reference to a pushed request (RFC 9126). All other parameters except `client_id` are ignored.',
+  },
 } as const satisfies Readonly<Record<string, AuthorizationParameter>>;
 
-/** Where the response goes, and what must come back with it. */
 export interface ReturnAddress {
-  /** A registered redirect URI of the client, as the request wrote it. */
+  /** A registered redirect URI of the client, exactly as in the request. */
   readonly redirectUri: string;
-  /** Null when the request had none, or none that could be returned. */
+  /** Null if the request has none, or an invalid one. */
   readonly state: string | null;
 }
 
-/** An authorization request (RFC 6749 4.1.1, RFC 7636 4.3) that passed every check. */
+/** A valid authorization request (RFC 6749 4.1.1, RFC 7636 4.3). */
 export interface AuthorizationRequest extends ReturnAddress {
   /** Space-separated, never empty. */
   readonly scope: string;
-  /** The APIs that the tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
+  /** APIs that the tokens are valid for (RFC 8707), from `checkResource`; null for every API. */
   readonly resources: string | null;
   /** S256 challenge; null when a confidential client sent none. */
   readonly challenge: string | null;
-  /** Thumbprint of the key that the code must be redeemed with (`dpop_jkt`, RFC 9449 10); null when none is named. */
+  /** Thumbprint of the key required to redeem the code (`dpop_jkt`, RFC 9449 10). */
   readonly jkt: string | null;
-  /** What to ask the user although it may be known, or that nothing may be asked (OpenID Connect Core 3.1.2.1). */
+  /** OpenID Connect Core 3.1.2.1. */
   readonly prompt: ReadonlySet<Prompt>;
-  /** The user that the client expects; only ever shown in the login form. */
+  /** Only prefills the login form. */
   readonly loginHint: string | null;
-  /** Seconds since the user last authenticated (`max_age`, OpenID Connect Core 3.1.2.1); null for any time. */
+  /** Seconds since the user last authenticated (`max_age`, OpenID Connect Core 3.1.2.1). */
   readonly maxAge: number | null;
-  /** Languages that the client asks for, space-separated. */
+  /** Space-separated. */
   readonly uiLocales: string | null;
 }
 
-/** An error that goes to the client by redirect, because the redirect URI is known to be the client's. */
+/** An error that may be sent to the client by redirect, because its redirect URI is valid. */
 export class RedirectableError extends OAuthError {
   constructor(
     { code, status, description, detail, cause }: OAuthError,
@@ -94,16 +99,15 @@ export class RedirectableError extends OAuthError {
 }
 
 /**
- * Validates an authorization request. The authorize endpoint and the PAR endpoint share these checks (RFC 9126 2.1,
- * step 3). Their order matters:
+ * Validates an authorization request, for the authorize endpoint and the PAR endpoint (RFC 9126 2.1, step 3). The order
+ * matters:
  *
- * 1. the redirect URI, because no error may be redirected before it is known to be the client's;
- * 2. whether the request had to be pushed, because a client that corrects any other value would still end here;
+ * 1. the redirect URI, because no error may be redirected to an unregistered URI;
+ * 2. the requirement to push, because correcting any other value would not help a client that must push;
  * 3. the state, so that every later error carries it;
- * 4. the values, the ones that decide what the others mean first.
+ * 4. the other values, those that affect the meaning of others first.
  *
- * @param options scopes: those that exist; pushRequired: refuse the request, because it should have been pushed; apis:
- * origins that the `resource` parameter may name
+ * @param options pushRequired: reject the request, because it was not pushed; apis: origins that `resource` may name
  * @throws OAuthError; a RedirectableError from the second check on
  */
 export function checkAuthorizationRequest(
@@ -140,7 +144,7 @@ export function checkAuthorizationRequest(
   }
 }
 
-/** RFC 6749 3.1.2.3, RFC 9700 2.1: one of the registered redirect URIs. */
+/** RFC 6749 3.1.2.3, RFC 9700 2.1: must be registered. */
 function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
   const detail: ErrorDetail = {
     check: 'redirect_uri',
@@ -152,13 +156,13 @@ function checkRedirectUri(parameters: Parameters, client: OAuthClient): string {
     throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
   if (!isRegistered(redirectUri, client))
     throw OAuthError.invalidRequest(
-      'the redirect_uri must be one that is registered for this application, character by character',
+      'the redirect_uri must exactly match one that is registered for this application',
       { detail: { ...detail, redirect_uri: redirectUri } },
     );
   return redirectUri;
 }
 
-/** RFC 9126 5 and 6: a client or server that requires pushed requests gets any other refused. */
+/** RFC 9126 5 and 6: the client or the server may require pushed requests. */
 function mustBePushed(): OAuthError {
   return OAuthError.invalidRequest(
     'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
@@ -167,9 +171,8 @@ function mustBePushed(): OAuthError {
 }
 
 /**
- * `state` is required here (docs/specification.md) unless the operator has made it optional for the client. RFC 6749 A.5 makes it
- * of printable ASCII. Known deviation: any text without control characters is returned as it came, because some clients put more
- * into it.
+ * Required (docs/specification.md) unless the operator has made `state` optional for the client. Known deviation: RFC 6749 A.5
+ * allows printable ASCII only, but any text without control characters is returned unchanged, because some clients send more.
  */
 function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
@@ -181,7 +184,7 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   );
 }
 
-/** RFC 6749 4.1.2.1: an error carries the state of the request, if it is a valid one. */
+/** RFC 6749 4.1.2.1: an error carries the state of the request, if valid. */
 function stateToReturn(parameters: Parameters): string | null {
   try {
     return readParameter(parameters, 'state') ?? null;
@@ -190,7 +193,10 @@ function stateToReturn(parameters: Parameters): string | null {
   }
 }
 
-/** RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: absent means code, because the specification has no response_type. */
+/**
+ * RFC 6749 4.1.1: "Value MUST be set to code". Known deviation: defaults to code, because the specification has no
+ * response_type.
+ */
 function checkResponseType(parameters: Parameters): void {
   const responseType = readParameter(parameters, 'response_type');
   if (responseType === undefined || responseType === 'code') return;
@@ -200,8 +206,8 @@ function checkResponseType(parameters: Parameters): void {
 }
 
 /**
- * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default for the response type code. Ignoring
- * another mode would send the response where the client does not look for it.
+ * OAuth 2.0 Multiple Response Type Encoding Practices 2.1: query is the default. Ignoring another mode would send the response
+ * where the client does not expect it.
  */
 function checkResponseMode(parameters: Parameters): void {
   const responseMode = readParameter(parameters, 'response_mode');
@@ -212,10 +218,8 @@ function checkResponseMode(parameters: Parameters): void {
 }
 
 /**
- * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself. A client for
- * which `state` is optional must use it too: PKCE is then its only protection against CSRF (2.1).
- *
- * @returns the S256 challenge; null when a confidential client sent none
+ * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself. Required also
+ * if `state` is optional: PKCE is then the client's only protection against CSRF (2.1).
  */
 function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');
@@ -225,7 +229,7 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
       detail: { check: 'pkce', ...(method !== undefined && { code_challenge_method: method }) },
     });
   if (challenge === undefined) {
-    if (method !== undefined) throw refused('code_challenge_method came without code_challenge');
+    if (method !== undefined) throw refused('code_challenge_method requires code_challenge');
     // RFC 7636 4.4.1: "error_description … SHOULD explain the nature of error, e.g., code challenge required."
     if (type === 'public')
       throw refused('code challenge required: send code_challenge and code_challenge_method=S256');
@@ -238,7 +242,7 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
   // RFC 7636 4.3: code_challenge_method "defaults to plain if not present in the request".
   if (method === undefined)
     throw refused('code_challenge_method is missing, which means plain: send code_challenge_method=S256');
-  // RFC 7636 4.4.1: the server that does not support a transformation answers invalid_request.
+  // RFC 7636 4.4.1: an unsupported transformation is an invalid_request.
   if (method !== 'S256')
     throw refused('transform algorithm not supported: the only code_challenge_method is S256');
   if (!isChallenge(challenge))
@@ -246,15 +250,13 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
   return challenge;
 }
 
-/** SHA-256 in base64url (RFC 7638 3): 43 characters, of which the last carries four bits. */
+/** SHA-256 in base64url (RFC 7638 3); the last character carries four bits. */
 const THUMBPRINT = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * RFC 9449 10: "When a token request is received, the authorization server computes the JWK Thumbprint of the proof
- * of possession public key in the DPoP proof and verifies that it matches the dpop_jkt parameter value in the
- * authorization request." A value that can never match is refused here, before the user is asked.
- *
- * @returns the thumbprint; null when the request names none
+ * RFC 9449 10: "When a token request is received, the authorization server computes the JWK Thumbprint of the proof of
+ * possession public key in the DPoP proof and verifies that it matches the dpop_jkt parameter value in the authorization
+ * request." Rejects a value that can never match before the user is asked for consent.
  */
 function checkDpopKey(parameters: Parameters): string | null {
   const jkt = readParameter(parameters, 'dpop_jkt');
@@ -267,11 +269,10 @@ function checkDpopKey(parameters: Parameters): string | null {
 }
 
 /**
- * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request
- * using a pre-defined default value or fail". The default is what the catalogue says, or everything that the client is
- * registered for where nothing of that is among it. A scope that is no longer declared cannot be requested.
- *
- * @returns space-separated scope tokens, each once, in the order of the request
+ * RFC 6749 3.3: "If the client omits the scope parameter […] the authorization server MUST either process the request using a
+ * pre-defined default value or fail". Defaults to the catalogue's defaults that the client is registered for, else to all of
+ * its registered scopes. A scope that is no longer declared cannot be requested.
+ * @returns scope tokens, space-separated and unique, in the order of the request
  */
 function checkScope(
   parameters: Parameters,
@@ -282,7 +283,7 @@ function checkScope(
   const detail: ErrorDetail = { check: 'scope', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
-    throw OAuthError.invalidScope('no scope that this application is registered for exists any more', {
+    throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
       detail,
     });
   if (requested.length === 0) {
@@ -292,7 +293,7 @@ function checkScope(
   if (!requested.every((token) => catalogue.has(token)))
     throw OAuthError.invalidScope(`the scopes are: ${catalogue.names.join(' ')}`, { detail });
   if (!requested.every((token) => available.includes(token)))
-    throw OAuthError.invalidScope(`this application may ask for: ${available.join(' ')}`, { detail });
+    throw OAuthError.invalidScope(`this application may request: ${available.join(' ')}`, { detail });
   return requested.join(' ');
 }
 
@@ -307,7 +308,7 @@ function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
     throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
   if (prompts.has('none') && prompts.size > 1)
-    throw OAuthError.invalidRequest('prompt=none allows no other prompt beside it', { detail });
+    throw OAuthError.invalidRequest('prompt=none cannot be combined with other values', { detail });
   return prompts;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The path of every endpoint and page. Routes, metadata, CORS, redirects and what the operator's commands print are
- * derived from here. Paths of the internal port (health, metrics) belong to the platform library.
+ * Source of every path in routes, metadata, CORS, redirects and the operator's commands, except the internal port (health,
+ * metrics).
  */
 export const ENDPOINTS = {
   // {auth_url}: the authorize app
@@ -34,5 +34,5 @@ export const ENDPOINTS = {
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
 } as const;
 
-/** The scope that `ENDPOINTS.me` requires. */
+/** Required by `ENDPOINTS.me`. */
 export const ME_SCOPE = 'profile:read';

@@ -1,4 +1,4 @@
-/** The languages of the pages, as BCP 47 tags; the first is the one for everybody else. */
+/** Languages of the pages (BCP 47); the first is the fallback. */
 export const LOCALES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 
 export type Locale = (typeof LOCALES)[number];

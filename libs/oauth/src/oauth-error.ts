@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import type { OAuthErrorCode } from './error-code.js';
 import type { Check } from './error-guide/error-guide.js';
 
-/** The failed check, by its name in the error guide, and the values that it compared. For the operator; never a credential. */
+/** Failed check (its name in the error guide) and the compared values, for the operator. Never contains credentials. */
 export interface ErrorDetail {
   readonly check?: Check;
   readonly [value: string]: unknown;
@@ -12,13 +12,13 @@ export interface OAuthErrorOptions {
   /** For the operator's log only. */
   readonly detail?: ErrorDetail;
   readonly cause?: unknown;
-  /** Answer headers, for example WWW-Authenticate. */
+  /** Response headers, for example WWW-Authenticate. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * The one error of the protocol. The description goes to the client and says what to do; the detail stays in the
- * log under the same reference.
+ * The only error of the OAuth endpoints. The description tells the client what to do; the detail stays in the log under the
+ * same reference.
  */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
@@ -36,27 +36,23 @@ export class OAuthError extends Error {
     this.headers = headers;
   }
 
-  /** A parameter is missing, repeated or malformed (RFC 6749 5.2). */
   static invalidRequest(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_request', 400, description, options);
   }
 
-  /** Client authentication failed (RFC 6749 5.2); 401, with WWW-Authenticate where the client used that header. */
+  /** 401, with WWW-Authenticate if the client used that header (RFC 6749 5.2). */
   static invalidClient(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_client', 401, description, options);
   }
 
-  /** The code or refresh token is invalid, expired, revoked, or of another client (RFC 6749 5.2). */
   static invalidGrant(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_grant', 400, description, options);
   }
 
-  /** The scope is unknown, malformed or more than was granted (RFC 6749 5.2). */
   static invalidScope(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_scope', 400, description, options);
   }
 
-  /** The resource is unknown, malformed or more than was granted (RFC 8707 2). */
   static invalidTarget(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_target', 400, description, options);
   }
@@ -65,7 +61,7 @@ export class OAuthError extends Error {
     return new OAuthError('unsupported_grant_type', 400, description, options);
   }
 
-  /** A dependency did not answer; the request may be repeated. */
+  /** The client may retry the request. */
   static unavailable(options?: OAuthErrorOptions): OAuthError {
     const description = 'the service is temporarily unavailable: repeat the request in a moment';
     return new OAuthError('temporarily_unavailable', 503, description, {
@@ -84,9 +80,8 @@ export class OAuthError extends Error {
   }
 
   /**
-   * Turns anything that was thrown into the one error of the protocol. The framework's errors get a standard code and a
-   * description of ours, because theirs may quote the request; a dependency that did not answer becomes 503, everything
-   * else 500.
+   * Converts any error. Replaces the framework's descriptions, because they may quote the request. An unavailable dependency
+   * becomes 503, anything unknown 500.
    */
   static from(thrown: unknown): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
@@ -119,7 +114,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** What the platform refuses by itself, such as a body with a content coding. Its description is safe for the client. */
+/** A request rejected by the platform, such as a body with a content coding. Its description is safe for the client. */
 interface RefusedRequest extends Error {
   readonly status: number;
   readonly description: string;
@@ -143,7 +138,7 @@ function refused(error: RefusedRequest): OAuthError {
   );
 }
 
-/** The HTTP status of an error of Nest or Fastify (bad content length, body too large, …). */
+/** Status of an error of Nest or Fastify (bad content length, body too large, …). */
 function httpStatusOf(thrown: unknown): number | undefined {
   if (thrown instanceof HttpException) return thrown.getStatus();
   return thrown instanceof Error && 'statusCode' in thrown && typeof thrown.statusCode === 'number'
@@ -151,15 +146,15 @@ function httpStatusOf(thrown: unknown): number | undefined {
     : undefined;
 }
 
-// SQLSTATE: 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout,
-// 25006 read-only server; and the operating system's codes of a lost connection.
+// SQLSTATE: 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006
+// read-only server; codes of the operating system.
 const UNAVAILABLE_CODES =
   /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
 // The PostgreSQL driver throws these without a code.
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/i;
 
-/** The dependency that did not answer: the error names it, or is one of the PostgreSQL driver's connection errors. */
+/** Returns the unavailable dependency: named by the error, or PostgreSQL for its driver's connection errors. */
 function unavailableDependency(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   if ('dependency' in thrown && typeof thrown.dependency === 'string') return thrown.dependency;

@@ -8,12 +8,12 @@ import {
 import { OAuthError } from './oauth-error.js';
 
 /**
- * Request parameters by name. A repeated parameter is an array of its values. Any other value that is not a string is
- * invalid (`scope[a]=b`, `{"code":{}}`).
+ * Request parameters by name. A repeated parameter is an array. Any other non-string value is invalid (`scope[a]=b`,
+ * `{"code":{}}`).
  */
 export type Parameters = Record<string, unknown>;
 
-/** The longest value of each parameter, in characters. Codes and tokens have 88, tokens that are bound to a key 112. */
+/** Maximum length of each parameter in characters. Codes and tokens have 88, tokens bound to a key 112. */
 export const LIMITS = {
   client_id: 255,
   client_secret: 255,
@@ -39,35 +39,35 @@ export const LIMITS = {
   code_verifier: 128,
 } as const;
 
-/** A parameter that is declared before, and its value in the requests that have the parameter at hand. */
+/** A previously declared parameter and its required value. */
 type Condition = readonly [parameter: string, value: string];
 
 interface ParameterRules {
-  /** Longest value, in characters. */
+  /** Maximum length in characters. */
   readonly max: number;
-  /** True when absent. */
+  /** True by default. */
   readonly required?: boolean;
-  /** Requests that have the parameter; in others it is unknown, and ignored. */
+  /** The parameter is ignored in all other requests. */
   readonly when?: Condition;
-  /** For the description of the API. */
+  /** For the OpenAPI document. */
   readonly description: string;
-  /** The only values that the endpoint accepts. */
+  /** Allowed values. */
   readonly values?: readonly string[];
 }
 
-/** A parameter as the description of the API shows it. */
+/** A parameter, for the OpenAPI document. */
 export interface DeclaredParameter extends Partial<Omit<ParameterRules, 'description'>> {
   readonly name: string;
   readonly description: string;
   readonly repeatable?: boolean;
 }
 
-/** RFC 6749 appendix A: every parameter is made of printable ASCII (VSCHAR, or a URI). */
+/** RFC 6749 appendix A: parameters are printable ASCII (VSCHAR, or a URI). */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /**
- * Declares a parameter of a DTO: a single string of printable ASCII, bounded. The message names the parameter and says
- * what is wrong, and never repeats what was sent.
+ * Declares a parameter of a DTO: a single bounded string of printable ASCII. Error messages name the parameter and never quote
+ * the value.
  */
 export function Parameter(rules: ParameterRules): PropertyDecorator {
   const { max, required = true, when } = rules;
@@ -91,7 +91,7 @@ export function Parameter(rules: ParameterRules): PropertyDecorator {
   );
 }
 
-/** Declares a parameter that may be repeated, and whose values the endpoint checks. */
+/** Declares a parameter that may be repeated. The endpoint checks its values. */
 export function RepeatableParameter({ description }: { readonly description: string }): PropertyDecorator {
   return ValidateBy(
     { name: 'repeatable parameter', constraints: [], validator: { validate: () => true } },
@@ -99,7 +99,7 @@ export function RepeatableParameter({ description }: { readonly description: str
   );
 }
 
-/** The parameters that a DTO declares, those of its base class first. */
+/** Returns the declared parameters of a DTO, base class first. */
 export function parametersOf(dto: Type): DeclaredParameter[] {
   return getMetadataStorage()
     .getTargetValidationMetadatas(dto, '', true, false)
@@ -107,8 +107,7 @@ export function parametersOf(dto: Type): DeclaredParameter[] {
 }
 
 /**
- * `@Body(ParametersPipe) dto: TokenDto`: the parameters that the DTO declares. Others are ignored (RFC 6749 3.2).
- *
+ * `@Body(ParametersPipe) dto: TokenDto` reads the declared parameters and ignores others (RFC 6749 3.2).
  * @throws OAuthError invalid_request that names every problem
  */
 @Injectable()
@@ -131,20 +130,20 @@ export class ParametersPipe implements PipeTransform<Parameters | undefined, obj
   }
 }
 
-/** A constraint that looks at nothing but the value. */
-interface OneValueConstraint extends Pick<ValidatorConstraintInterface, 'defaultMessage'> {
+/** A constraint that depends only on the value. */
+interface ValueConstraint extends Pick<ValidatorConstraintInterface, 'defaultMessage'> {
   validate(value: unknown): boolean;
 }
 
 interface PropertyRule {
   readonly property: string;
   readonly condition: Condition | undefined;
-  readonly constraint: OneValueConstraint;
+  readonly constraint: ValueConstraint;
 }
 
 const compiled = new WeakMap<object, readonly PropertyRule[]>();
 
-/** What class-validator knows of a DTO, looked up once: `validateSync` does it for every object, which costs 6 µs. */
+/** Caches class-validator's metadata: `validateSync` looks it up for every object, which takes 6 µs. */
 function rulesOf(dto: Type): readonly PropertyRule[] {
   let rules = compiled.get(dto);
   if (!rules) {
@@ -155,7 +154,7 @@ function rulesOf(dto: Type): readonly PropertyRule[] {
         storage.getTargetValidatorConstraints(constraintCls).map(({ instance }) => ({
           property,
           condition: condition as Condition | undefined,
-          constraint: instance as OneValueConstraint,
+          constraint: instance as ValueConstraint,
         })),
       );
     compiled.set(dto, rules);
@@ -163,10 +162,10 @@ function rulesOf(dto: Type): readonly PropertyRule[] {
   return rules;
 }
 
-/** Far more than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
+/** More than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
 const MAX_QUERY_PARAMETERS = 200;
 
-/** The value of a query parameter that is not valid percent-encoded UTF-8. */
+/** Marks a value that is not valid percent-encoded UTF-8. */
 const UNDECODABLE: unique symbol = Symbol('undecodable');
 
 const UNREADABLE = { detail: { check: 'body' } } as const;
@@ -175,13 +174,12 @@ const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
 /**
- * Parses an `application/x-www-form-urlencoded` body. A parameter without a value counts as absent (RFC 6749 3.2).
- * Repeated parameters are kept: the reader of a parameter decides whether it may be repeated (RFC 8707 2).
- *
+ * Parses an `application/x-www-form-urlencoded` body. A parameter without a value counts as absent (RFC 6749 3.2). Keeps
+ * repeated parameters, because `resource` may be repeated (RFC 8707 2).
  * @throws OAuthError invalid_request for text that cannot be decoded
  */
 export function parseForm(text: string): Parameters {
-  // Some clients append a line break to the body. Line breaks in values are always percent-encoded.
+  // Some clients append a line break; line breaks in values are percent-encoded.
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
     const decoded = decode(encoded);
     if (decoded !== UNDECODABLE) return decoded;
@@ -190,11 +188,10 @@ export function parseForm(text: string): Parameters {
 }
 
 /**
- * Parses the query of an authorization request, by the rules of `parseForm`. A single value that cannot be decoded does
- * not fail the request here, because some errors go back to the client by redirect and some must not.
- *
+ * Parses the query of an authorization request, like `parseForm`. A value that cannot be decoded does not fail the whole
+ * request, because some errors must be sent to the client by redirect.
  * @param query raw query string, without the '?'
- * @throws OAuthError invalid_request when there are too many parameters
+ * @throws OAuthError invalid_request for too many parameters
  */
 export function parseQuery(query: string): Parameters {
   const pairs = query.split('&', MAX_QUERY_PARAMETERS + 1);
@@ -206,8 +203,8 @@ export function parseQuery(query: string): Parameters {
 }
 
 /**
- * Parses a JSON body: one object without duplicate names. A repeated parameter is a list of strings. Null and the empty
- * string count as absent.
+ * Parses a JSON object without duplicate names. A repeated parameter is an array of strings. Null and the empty string count as
+ * absent.
  */
 export function parseJson(text: string): Parameters {
   let body: unknown;
@@ -218,23 +215,21 @@ export function parseJson(text: string): Parameters {
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw OAuthError.invalidRequest('the body must be a JSON object', UNREADABLE);
-  // JSON.parse keeps the last of two equal names; the text then has more strings than its value.
+  // JSON.parse keeps only the last of two equal names; the text then has more strings than the value.
   if ((text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(body))
     throw OAuthError.invalidRequest('a parameter is repeated', UNREADABLE);
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
     if (value !== null && value !== '')
-      // Any other nested value is invalid, whatever it contains.
+      // Any other nested value is invalid.
       parameters[name] = typeof value === 'object' && !isList(value) ? {} : value;
   return parameters;
 }
 
 /**
- * Reads one parameter; undefined when it is absent. RFC 6749 3.1: "Parameters sent without a value MUST be treated as if
- * they were omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and
- * response parameters MUST NOT be included more than once." Only parameters that are read are checked. Text outside
- * ASCII is allowed, because clients put it into `state`.
- *
+ * Reads one parameter; undefined if absent. RFC 6749 3.1: "Parameters sent without a value MUST be treated as if they were
+ * omitted from the request. The authorization server MUST ignore unrecognized request parameters. Request and response
+ * parameters MUST NOT be included more than once." Allows text outside ASCII, because clients send it in `state`.
  * @throws OAuthError invalid_request that names the parameter and never quotes its value
  */
 export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {
@@ -246,7 +241,7 @@ export function readParameter(parameters: Parameters, name: keyof typeof LIMITS)
   if (typeof value !== 'string') throw invalid(name, 'must be a single string, not an array or an object');
   if (value.length > LIMITS[name])
     throw invalid(name, `is longer than ${LIMITS[name]} characters`, value.length);
-  // JSON can contain a lone surrogate (\ud800), which cannot be encoded in a redirect URI.
+  // A lone surrogate in JSON (\ud800) cannot be encoded in a redirect URI.
   if (SURROGATE.test(value)) throw invalid(name, 'is not valid Unicode');
   if (CONTROL.test(value)) throw invalid(name, 'contains a control character');
   return value === '' ? undefined : value;
@@ -258,7 +253,7 @@ function invalid(name: string, problem: string, length?: number): OAuthError {
   });
 }
 
-/** @param decodeText returns a string, or UNDECODABLE for a value to keep as such */
+/** @param decodeText may return UNDECODABLE, which is kept as the value */
 function decodePairs(
   pairs: readonly string[],
   decodeText: (encoded: string) => string | typeof UNDECODABLE,
@@ -269,7 +264,7 @@ function decodePairs(
     const equals = pair.indexOf('=');
     const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decodeText(pair.slice(equals + 1));
-    // A name that cannot be decoded is unknown, and unknown parameters are ignored (RFC 6749 3.1).
+    // A name that cannot be decoded is an unknown parameter, which is ignored (RFC 6749 3.1).
     if (name === UNDECODABLE) continue;
     const bracket = name.indexOf('[');
     if (bracket < 0) add(parameters, name, value);
@@ -286,7 +281,7 @@ function add(parameters: Parameters, name: string, value: unknown): void {
   else parameters[name] = [before, value];
 }
 
-/** Without a prototype, so that no name finds a member of Object. */
+/** Without a prototype, so that no name matches a member of Object. */
 function noParameters(): Parameters {
   return Object.create(null) as Parameters;
 }
@@ -303,7 +298,7 @@ function decode(text: string): string | typeof UNDECODABLE {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Counts names and values. Iterative, because 64 KiB of brackets would overflow the stack. */
+/** Iterative, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {
   let count = 0;
   const left: unknown[] = [body];

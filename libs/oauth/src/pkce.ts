@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** The S256 challenge of a code verifier; null for text that is not a verifier (RFC 7636 4.1, 4.2). */
+/** Returns the S256 challenge of a code verifier (RFC 7636 4.2); null if the verifier is malformed (4.1). */
 export function challengeOf(verifier: string): string | null {
   return VERIFIER.test(verifier) ? hash('sha256', verifier, 'base64url') : null;
 }
 
-/** Whether a text can be an S256 challenge: base64url of 32 bytes (RFC 7636 4.2). */
+/** base64url of 32 bytes (RFC 7636 4.2). */
 export function isChallenge(text: string): boolean {
   return CHALLENGE.test(text);
 }

@@ -2,36 +2,30 @@ import { hash, randomBytes } from 'node:crypto';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { Parameters } from './parameters.js';
 
-/** RFC 9126 2.2. It is followed by 256 random bits, against guessing (7.1). */
+/** RFC 9126 2.2; followed by 256 random bits (7.1). */
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 
-/**
- * A new request URI, known only to the client that gets it and to the browser that it sends.
- *
- * @param random source of random bytes
- */
 export function generateRequestUri(random: (size: number) => Buffer = randomBytes): string {
   return PREFIX + random(32).toString('base64url');
 }
 
 /**
- * The id under which stores and logs know a pushed request: base64url of the SHA-256 of its reference, so that the
- * contents of Redis, a backup or a log open no request.
- *
- * @returns null when it is not a request URI of this service
+ * Returns the id of a pushed request in stores and logs: the SHA-256 of its reference, so that a leaked store, backup or log
+ * does not reveal a usable request URI.
+ * @returns null if it is not a request URI of this service
  */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;
 }
 
-/** The name under which each field of a request is stored: that of its parameter. */
-const PARAMETERS: Readonly<Record<keyof AuthorizationRequest, string>> = {
+/** Stored name of each field: its parameter name. */
+const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
   redirectUri: 'redirect_uri',
   state: 'state',
   scope: 'scope',
-  // Not `resource`: the authorize app of 0.1.0, which would refuse it there, ignores this one.
+  // Not `resource`, which the authorize app of 0.1.0 would reject; it ignores this name.
   resources: 'resources',
   challenge: 'code_challenge',
   jkt: 'dpop_jkt',
@@ -41,13 +35,10 @@ const PARAMETERS: Readonly<Record<keyof AuthorizationRequest, string>> = {
   uiLocales: 'ui_locales',
 };
 
-/**
- * Serializes a validated pushed request. Only validated fields are stored, never other parameters that the client sent:
- * about 200 bytes of UTF-8, at most 7 KB.
- */
+/** Serializes only the validated fields, never other parameters: about 200 bytes, at most 7 KB. */
 export function writePushedParameters(request: AuthorizationRequest): string {
   const kept: Record<string, string> = {};
-  for (const [field, name] of Object.entries(PARAMETERS)) {
+  for (const [field, name] of Object.entries(STORED_NAMES)) {
     const value = request[field as keyof AuthorizationRequest];
     const text = typeof value === 'object' && value !== null ? [...value].join(' ') : String(value ?? '');
     if (text !== '') kept[name] = text;
@@ -55,7 +46,7 @@ export function writePushedParameters(request: AuthorizationRequest): string {
   return JSON.stringify(kept);
 }
 
-/** Reads stored parameters. They are validated again, because the client's registration may have changed since the push. */
+/** The caller validates them again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
   const { resources, ...kept } = JSON.parse(text) as Record<string, string>;
   // S256 is the only supported method (RFC 7636 4.3).

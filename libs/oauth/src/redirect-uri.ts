@@ -8,11 +8,10 @@ const LOOPBACK =
 const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
 
 /**
- * Whether the redirect URI of a request is one that the client registered. RFC 9700 2.1: "authorization servers MUST
- * utilize exact string matching except for port numbers in localhost redirection URIs of native apps". Normalizing either
- * side would open a gap between what was registered and where the browser goes.
+ * RFC 9700 2.1: "authorization servers MUST utilize exact string matching except for port numbers in localhost redirection URIs
+ * of native apps". Normalizing either side could redirect the browser to an unregistered URI.
  *
- * The token request's redirect URI is compared with that of the authorization request, in REDEEM (libs/grants/src/grant.scripts.ts).
+ * REDEEM (libs/grants/src/grant.scripts.ts) compares the redirect URIs of the token and the authorization request.
  */
 export function isRegistered(
   redirectUri: string,
@@ -25,9 +24,9 @@ export function isRegistered(
 }
 
 /**
- * RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". 8.3 recommends
- * against localhost, because each machine resolves it itself. Native applications use it anyway, so it is allowed if the
- * operator registered it. An empty path equals "/" (RFC 3986 6.2.3).
+ * RFC 8252 7.3: "The authorization server MUST allow any port to be specified at the time of the request". 8.3 discourages
+ * localhost, whose resolution depends on the machine, but native applications use it, so the operator may register it. An empty
+ * path equals "/" (RFC 3986 6.2.3).
  */
 function differInPortOnly(registered: string, requested: string): boolean {
   const ours = LOOPBACK.exec(registered)?.groups;
@@ -39,24 +38,22 @@ function differInPortOnly(registered: string, requested: string): boolean {
 
 type Check = (uri: string, url: URL, type: ClientType) => string | null;
 
-/** In this order, because an earlier problem would make a later message misleading. */
+/** The order matters: an earlier problem would make a later message misleading. */
 const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
 
 /**
- * Checks a redirect URI before it is registered. Requests are compared with it character by character, so only a URI that
- * browsers follow unchanged is useful. Private-use schemes follow RFC 8252 7.1, https 7.2, loopback 7.3. Known deviation
- * from RFC 9700 4.1.3, which keeps http for native applications: a confidential client may register loopback addresses as
- * well, so that its developers can try it out.
- *
- * @returns null, or what is wrong and what to do
+ * Validates a redirect URI for registration. Requests must match it exactly, so only a URI that browsers send unchanged is
+ * useful. Private-use schemes follow RFC 8252 7.1, https 7.2, loopback 7.3. Known deviation from RFC 9700 4.1.3, which allows
+ * http only for native applications: a confidential client may register loopback URIs for development.
+ * @returns null, or the problem and its remedy
  */
 export function registrationProblem(uri: string, type: ClientType): string | null {
   if (uri.length > LIMITS.redirect_uri) return `is longer than ${LIMITS.redirect_uri} characters: shorten it`;
   if (!/^[!-~]+$/.test(uri))
     return 'has spaces, control or non-ASCII characters, or is empty: percent-encode them';
   if (/%(?![0-9a-f]{2})/i.test(uri))
-    return 'has a % with no two hexadecimal digits after it: write a plain % as %25';
-  // Before parsing, because a port or scheme that is a wildcard makes it no URI at all.
+    return 'has a % without two hexadecimal digits after it: encode a literal % as %25';
+  // Before parsing, because a wildcard as port or scheme makes the URI invalid.
   if (uri.includes('*')) return 'has a wildcard: register each address in full';
   if (!URL.canParse(uri))
     return 'is not an absolute URI: write it in full, like https://app.example.com/callback';
@@ -73,7 +70,7 @@ function noFragment(uri: string): string | null {
   return uri.includes('#') ? 'has a fragment: remove the # and what follows it' : null;
 }
 
-/** `https://trusted.example@evil.example/` reads like the wrong site. */
+/** `https://trusted.example@evil.example/` looks like the trusted site. */
 function noUserinfo(uri: string, url: URL): string | null {
   const authority = /^[^:]+:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
   return url.username || url.password || authority.includes('@')
@@ -92,16 +89,16 @@ function knownScheme(uri: string, { protocol, hostname }: URL, type: ClientType)
   if (type === 'confidential')
     return `has the scheme ${scheme}: use https (other schemes are for public clients)`;
   if (!REVERSE_DOMAIN.test(scheme)) {
-    return `has the scheme ${scheme}: use https, or a reversed domain name of yours like com.example.app`;
+    return `has the scheme ${scheme}: use https, or your reversed domain name like com.example.app`;
   }
   return /^[^:]+:\/./.test(uri) ? null : `has no path: write it like ${scheme}:/callback`;
 }
 
-/** A browser would resolve them and go to an address that was not registered. */
+/** A browser would resolve the segments and request an unregistered URI. */
 function noDotSegment(uri: string): string | null {
   const path = uri.split('?', 1)[0] ?? '';
   return /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i.test(path)
-    ? 'has . or .. as a path segment: write the path it leads to'
+    ? 'has . or .. as a path segment: write the resolved path'
     : null;
 }
 

@@ -3,13 +3,11 @@ import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 /**
- * The APIs that the `resource` parameter of an authorization or token request names. RFC 8707 2: each value "MUST be an
- * absolute URI […] MUST NOT include a fragment component", and the parameter may be repeated. A value names the API that it
- * is an address of.
- *
- * @param sent one value or a list of values, unvalidated
+ * Validates the `resource` parameter of an authorization or token request. RFC 8707 2: each value "MUST be an absolute URI […]
+ * MUST NOT include a fragment component", and the parameter may be repeated. A value identifies the API whose URL contains it.
+ * @param sent one unvalidated value or a list of them
  * @param apis origins of the APIs that accept access tokens
- * @returns origins from `apis`, space-separated, each once and sorted, so that equal sets are equal texts; null if none is named
+ * @returns origins from `apis`, space-separated, unique and sorted, so that equal sets are equal texts; null if none is named
  * @throws OAuthError invalid_target
  */
 export function checkResource(sent: unknown, apis: readonly string[]): string | null {
@@ -33,7 +31,7 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
   const audience = [...new Set(named as string[])].toSorted().join(' ');
   if (audience.length > MAX_AUDIENCE)
     throw OAuthError.invalidTarget(
-      "the parameter 'resource' names more APIs than one token can be for: leave it out, or ask for fewer",
+      "the parameter 'resource' names too many APIs for one token: leave it out, or name fewer",
       { detail },
     );
   return audience === '' ? null : audience;

@@ -2,10 +2,9 @@ import { parseDocument } from 'yaml';
 import { type Locale, LOCALES } from './locale.js';
 import { type Scope, SCOPE_TOKEN, ScopeCatalogue } from './scope.js';
 
-/** In the working directory, as the repository and the image have it. */
+/** Relative to the working directory, in the repository and in the image. */
 export const DEFAULT_SCOPES_FILE = 'scopes.yaml';
 
-/** The file does not declare scopes that a process can use. */
 export class ScopeFileError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -13,23 +12,21 @@ export class ScopeFileError extends Error {
   }
 }
 
-/** The APIs that a scope may belong to. */
 export interface KnownApis {
-  /** Origin of the API of a scope that names none. */
+  /** Default API origin of a scope. */
   readonly apiUrl: string;
-  /** Every origin that a scope may name; null if the process knows them not, and another one checks. */
+  /** Allowed origins; null if another process validates them. */
   readonly apis: readonly string[] | null;
 }
 
 const FIELDS = ['name', 'access', 'default', 'resource', 'description', 'text'];
-/** A client is registered for at most as many (`clients.scopes`). */
+/** Also the limit of `clients.scopes`. */
 const MAX_SCOPES = 100;
 const MAX_NAME = 100;
 const MAX_TEXT = 300;
 
 /**
- * Reads the file of the scopes, in YAML.
- *
+ * Parses the scope file (YAML).
  * @throws ScopeFileError that lists every problem
  */
 export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCatalogue {
@@ -39,9 +36,7 @@ export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCat
   const content: unknown = document.toJS();
   const entries = isMap(content) && Object.keys(content).length === 1 ? content['scopes'] : undefined;
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > MAX_SCOPES)
-    throw new ScopeFileError([
-      `it must hold a list of 1 to ${MAX_SCOPES} scopes under "scopes", and nothing else`,
-    ]);
+    throw new ScopeFileError([`it must contain only "scopes", a list of 1 to ${MAX_SCOPES} scopes`]);
   const read = entries.map((entry: unknown, index) => readScope(entry, index, apiUrl, apis));
   const scopes = read.flatMap(({ scope }) => scope ?? []);
   const catalogue = new ScopeCatalogue(scopes);
@@ -55,7 +50,7 @@ export function parseScopes(file: Buffer, { apiUrl, apis }: KnownApis): ScopeCat
   return catalogue;
 }
 
-/** The languages that lack a text, by scope: the consent page shows English there. */
+/** Lists missing translations by scope. The consent page falls back to English. */
 export function untranslated({ scopes }: ScopeCatalogue): string[] {
   return scopes.flatMap(({ name, texts }) => {
     const missing = LOCALES.filter((locale) => texts[locale] === undefined);
@@ -70,7 +65,7 @@ function readScope(
   apis: readonly string[] | null,
 ): { scope?: Scope; problems: string[] } {
   if (!isMap(entry)) return { problems: [`scope ${index + 1}: it must be a map with a name and a text`] };
-  // A scope that does not say so must not look harmless.
+  // Defaults to write, so that a scope with undeclared access does not look harmless.
   const {
     name,
     access = 'write',
@@ -108,14 +103,14 @@ function readScope(
   };
 }
 
-/** A scope-token (RFC 6749 3.3). No comma, because requests may separate scopes by commas. */
+/** A scope-token (RFC 6749 3.3) without commas, because requests may separate scopes by commas. */
 function isScopeName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= MAX_NAME && SCOPE_TOKEN.test(name) && !name.includes(',');
 }
 
 function resourceProblems(resource: unknown, apis: readonly string[] | null): string[] {
   if (typeof resource !== 'string' || !URL.canParse(resource) || new URL(resource).origin !== resource)
-    return ['"resource" must be an origin with no path and no slash at its end'];
+    return ['"resource" must be an origin without a path or trailing slash'];
   if (apis === null || apis.includes(resource)) return [];
   return [`its resource ${resource} is neither API_URL nor one of OTHER_API_URLS`];
 }

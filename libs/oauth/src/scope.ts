@@ -1,29 +1,26 @@
 import type { Locale } from './locale.js';
 import { OAuthError } from './oauth-error.js';
 
-/** Reads the user's data, or changes them. */
 export type ScopeAccess = 'read' | 'write';
 
-/** A scope of the product, as its file declares it. */
 export interface Scope {
   readonly name: string;
   /** English, for operators and developers. */
   readonly description: string;
-  /** What it lets an application do, for the user who is asked. */
+  /** Shown on the consent page. */
   readonly texts: Readonly<Partial<Record<Locale, string>> & { en: string }>;
-  /** Origin of the API that understands it; empty if no API is configured. */
+  /** API origin; empty if no API is configured. */
   readonly resource: string;
-  /** Whether a request that names no scope gets it. */
+  /** Granted to requests without `scope`. */
   readonly isDefault: boolean;
-  /** Marked on pages. */
+  /** Shown on pages. */
   readonly access: ScopeAccess;
 }
 
-/** The scopes that applications can request, in the order in which pages and commands list them. */
+/** Scopes that applications can request, in display order. */
 export class ScopeCatalogue {
-  /** Every name. */
   readonly names: readonly string[];
-  /** What a request without `scope` gets, and a client that registers for none. */
+  /** Scopes of a request without `scope`, and of a client registered without scopes. */
   readonly defaults: readonly string[];
   private readonly byName: ReadonlyMap<string, Scope>;
 
@@ -33,7 +30,7 @@ export class ScopeCatalogue {
     this.byName = new Map(scopes.map((scope) => [scope.name, scope]));
   }
 
-  /** The scope; null for one that is not declared, such as one of an old grant. */
+  /** Null if the scope is not declared, such as a scope of an old grant. */
   find(name: string): Scope | null {
     return this.byName.get(name) ?? null;
   }
@@ -42,12 +39,12 @@ export class ScopeCatalogue {
     return this.byName.has(name);
   }
 
-  /** The names of the scopes that an API understands. @param resource its origin */
+  /** @param resource origin of the API */
   ofResource(resource: string): string[] {
     return this.scopes.filter((scope) => scope.resource === resource).map(({ name }) => name);
   }
 
-  /** The same names in the order of the catalogue; those that are not declared come last. */
+  /** Sorts names in the order of the catalogue, undeclared ones last. */
   inOrder(names: readonly string[]): string[] {
     const declared = this.names.filter((name) => names.includes(name));
     return [...declared, ...names.filter((name) => !this.has(name))];
@@ -55,8 +52,8 @@ export class ScopeCatalogue {
 }
 
 /**
- * The scope tokens of a list, each once, in its order, whether they exist or not. RFC 6749 3.3 separates them by single
- * spaces. Known deviation: commas separate them as well, because several client libraries write them.
+ * Splits a list into unique scope tokens, keeping the order. RFC 6749 3.3 separates them by spaces. Known deviation: accepts
+ * commas as well, because several client libraries send them.
  */
 export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
@@ -66,12 +63,11 @@ export function scopeTokens(list: string): string[] {
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /**
- * The scope of a refresh request. RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by
- * the resource owner, and if omitted is treated as equal to the scope originally granted". The client's registration does
- * not count here: it limits what the client can request from users, and does not take back what they granted.
- *
+ * Validates the scope of a refresh request. RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted
+ * by the resource owner, and if omitted is treated as equal to the scope originally granted". Ignores the client's
+ * registration, which limits new authorization requests, not existing grants.
  * @returns space-separated scope tokens, or null for everything that was granted
- * @throws OAuthError invalid_scope for a malformed list; the grant engine decides whether it was granted
+ * @throws OAuthError invalid_scope for a malformed list; the grant engine checks whether it was granted
  */
 export function refreshScope(parameter: string | undefined): string | null {
   if (parameter === undefined) return null;

@@ -69,7 +69,7 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
 
   it.each(['prompt=none%20login', 'prompt=consent+none'])(
     'refuses none together with another value: %j',
-    (query) => expect(() => check(query)).toThrow('prompt=none allows no other prompt'),
+    (query) => expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(

@@ -15,7 +15,6 @@ const schemas = new Map(
   }),
 );
 
-/** The parameters of an authorization request in a query. */
 export const AUTHORIZATION_QUERY: Readonly<Record<string, ParameterDescription>> = Object.fromEntries(
   entries.map(([name, { description, required }]) => [
     name,
@@ -23,7 +22,7 @@ export const AUTHORIZATION_QUERY: Readonly<Record<string, ParameterDescription>>
   ]),
 );
 
-/** The parameters of an authorization request in the body of a push (RFC 9126 2.1). */
+/** Body of a pushed authorization request (RFC 9126 2.1). */
 export const PUSHED_PARAMETERS: Schema = {
   type: 'object',
   required: ['redirect_uri', 'state'],

@@ -1,21 +1,21 @@
 import { json, type OperationDescription } from './operation.js';
 
-/** The endpoints of the internal port, which a plain HTTP server of the platform answers, by path. */
+/** Endpoints of the internal port by path. The platform serves them with a plain HTTP server. */
 export const INTERNAL_PORT: Readonly<Record<string, OperationDescription>> = {
   '/healthz': {
     id: 'healthz',
     tag: 'Internal port',
-    summary: 'Whether the process runs',
-    responses: { 200: { description: 'It runs.', content: json(status('ok')) } },
+    summary: 'Liveness of the process',
+    responses: { 200: { description: 'The process is running.', content: json(status('ok')) } },
   },
   '/readyz': {
     id: 'readyz',
     tag: 'Internal port',
-    summary: 'Whether the process can serve requests',
+    summary: 'Readiness of the process',
     responses: {
-      200: { description: 'It can.', content: json(status('ready')) },
+      200: { description: 'The process can serve requests.', content: json(status('ready')) },
       503: {
-        description: 'It cannot.',
+        description: 'The process cannot serve requests.',
         content: json({
           type: 'object',
           required: ['status', 'missing'],
@@ -24,7 +24,7 @@ export const INTERNAL_PORT: Readonly<Record<string, OperationDescription>> = {
             missing: {
               type: 'array',
               items: { type: 'string' },
-              description: 'Dependencies that do not answer; or `start` or `stop`.',
+              description: 'Unavailable dependencies, or `start` or `stop`.',
             },
           },
         }),
@@ -37,11 +37,11 @@ export const INTERNAL_PORT: Readonly<Record<string, OperationDescription>> = {
     summary: 'Metrics for Prometheus',
     responses: {
       200: {
-        description: 'Text format of Prometheus.',
+        description: 'Prometheus text format.',
         content: { 'text/plain': { schema: { type: 'string' } } },
       },
       500: {
-        description: 'They could not be collected.',
+        description: 'The metrics could not be collected.',
         content: { 'text/plain': { schema: { type: 'string' } } },
       },
     },

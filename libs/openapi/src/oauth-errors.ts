@@ -3,30 +3,30 @@ import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { type HeaderDescription, json, type ResponseDescription } from './operation.js';
 import { ApiProperty } from './schema.js';
 
-/** An error as RFC 6749 5.2 has it. */
+/** RFC 6749 5.2. */
 export class OAuthErrorBody {
-  @ApiProperty({ description: 'Compare this, never the description.' })
+  @ApiProperty({ description: 'Error code. Compare this, not the description.' })
   readonly error: string;
 
-  @ApiProperty({ description: 'What is wrong, for the developer.' })
+  @ApiProperty({ description: 'Explanation for the developer.' })
   readonly error_description: string;
 
   @ApiProperty({
     format: 'uri',
     optional: true,
     description:
-      'Explains the failed check, for people. Absent if a proxy answered, or if the request was not HTTP.',
+      'Page that explains the error. Absent in a response from a proxy, or if the request was not valid HTTP.',
   })
   readonly error_uri?: string;
 
   @ApiProperty({
     description:
-      'Give it to the operator, who finds the failed check by it. Absent only if the request was not HTTP.',
+      'Reference for the operator, who can find the failed check. Absent only if the request was not valid HTTP.',
   })
   readonly error_reference: string;
 }
 
-/** What each error means at the endpoints of the token app. */
+/** Causes of errors at the endpoints of the token app. */
 const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, example: string]>>> = {
   invalid_request: [
     'a parameter is missing, repeated, malformed or too long',
@@ -34,12 +34,12 @@ const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, e
   ],
   invalid_client: ['unknown client, or wrong secret', 'unknown client, or a wrong client_secret'],
   invalid_grant: [
-    'the code or token is invalid, expired, revoked, used before, or of another client or key',
+    'the code or token is invalid, expired, revoked, already used, or was issued to another client or key',
     'the code has expired; ask the user to authorize again',
   ],
-  unsupported_response_type: ['another `response_type` than `code`', 'the only response_type is code'],
+  unsupported_response_type: ['a `response_type` other than `code`', 'the only response_type is code'],
   unsupported_grant_type: [
-    'another `grant_type`',
+    'an unsupported `grant_type`',
     "the parameter 'grant_type' must be authorization_code or refresh_token",
   ],
   invalid_scope: [
@@ -55,7 +55,7 @@ const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, e
     'the proof was used before: sign a new one',
   ],
   use_dpop_nonce: [
-    'the proof needs the nonce of the `DPoP-Nonce` header',
+    'the proof must contain the nonce from the `DPoP-Nonce` header',
     'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
   ],
   temporarily_unavailable: [
@@ -63,7 +63,7 @@ const CAUSES: Readonly<Partial<Record<OAuthErrorCode, readonly [cause: string, e
     'the service is temporarily unavailable: repeat the request in a moment',
   ],
   server_error: [
-    'an error of this service',
+    'an internal error',
     'the service failed on this request: report the error_reference to its operator',
   ],
 };
@@ -92,7 +92,7 @@ export const DPOP_NONCE: HeaderDescription = {
 const TOO_LARGE = 'the body is larger than 64 KiB';
 const WRONG_TYPE = 'send application/x-www-form-urlencoded or application/json';
 
-/** The errors of every endpoint of the token app with a body. */
+/** Errors of every endpoint of the token app that reads a body. */
 const OF_EVERY_POST: Readonly<Record<number, readonly OAuthErrorCode[]>> = {
   413: ['invalid_request'],
   415: ['invalid_request'],
@@ -105,15 +105,14 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'The client is not authenticated',
   413: `Too large: ${TOO_LARGE}`,
   415: `Unsupported media type: ${WRONG_TYPE}`,
-  429: 'Too many requests of this client or address',
-  500: 'The service failed',
-  503: 'A server does not answer, or the service is overloaded',
+  429: 'Too many requests from this client or address',
+  500: 'Internal error',
+  503: 'A dependency is unavailable, or the service is overloaded',
 };
 
 /**
- * The error answers of an endpoint with a body.
- *
- * @param errors the codes of each status, besides those of every such endpoint
+ * Returns the error responses of an endpoint that reads a body.
+ * @param errors additional error codes by status
  */
 export function oauthErrors(
   errors: Readonly<Record<number, readonly OAuthErrorCode[]>>,
@@ -123,7 +122,7 @@ export function oauthErrors(
   return Object.fromEntries(all.map(([status, codes]) => [status, response(Number(status), codes, headers)]));
 }
 
-/** What an endpoint without a body may answer instead: too many requests, overload. */
+/** Errors of an endpoint without a body: too many requests, overload. */
 export const OAUTH_BUSY: Readonly<Record<number, ResponseDescription>> = {
   429: response(429, ['temporarily_unavailable'], {}),
   503: response(503, ['temporarily_unavailable'], {}),
@@ -153,7 +152,7 @@ function response(
   ]);
   const withNonce = 'DPoP-Nonce' in more ? 'WithNonce' : '';
   return {
-    // The codes of 400 differ.
+    // The error codes of 400 differ between endpoints.
     ...(status !== 400 && { name: `OAuthError${status}${withNonce}` }),
     description: TITLES[status] ?? causes.join('; '),
     ...(Object.keys(headers).length > 0 && { headers }),

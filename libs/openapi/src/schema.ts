@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 
-/** A JSON Schema of draft 2020-12, as far as this service needs it. */
+/** Subset of JSON Schema draft 2020-12. */
 export interface Schema {
   readonly type?: SchemaType | readonly SchemaType[];
   readonly description?: string;
@@ -24,13 +24,13 @@ export interface Schema {
 
 type SchemaType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** A schema, or a class whose fields carry `@ApiProperty`. */
+/** A schema, or a class with `@ApiProperty` fields. */
 export type SchemaSource = Schema | Type;
 
-/** A field of an answer. Its type is that of the class, unless the schema names another. */
+/** A response field. The type defaults to the type in the class. */
 export interface PropertySchema extends Schema {
   readonly description: string;
-  /** Whether some answers lack the field. */
+  /** Absent in some responses. */
   readonly optional?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Property {
 
 const PROPERTIES = 'openapi:properties';
 
-/** Describes a field of an answer's class. The description of the API is generated from it. */
+/** Describes a field of a response class, for the OpenAPI document. */
 export function ApiProperty(schema: PropertySchema): PropertyDecorator {
   return (prototype, name) => {
     const before = (Reflect.getMetadata(PROPERTIES, prototype.constructor) ?? []) as readonly Property[];
@@ -50,7 +50,7 @@ export function ApiProperty(schema: PropertySchema): PropertyDecorator {
   };
 }
 
-/** The fields of a class in the order of their declaration; none if it has no `@ApiProperty`. */
+/** Returns the fields in the order of declaration. */
 export function propertiesOf(type: Type): readonly Property[] {
   return (Reflect.getMetadata(PROPERTIES, type) ?? []) as readonly Property[];
 }

@@ -4,16 +4,14 @@ import { fixedHeader, json, type OperationDescription } from './operation.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** The description of an API as an app serves it. */
 export interface ServedDocument {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Puts the addresses of this installation into a description.
- *
- * @param addresses each origin that the description was generated with, and what it is here
+ * Replaces the placeholder origins by those of this installation.
+ * @param addresses origins of this installation by placeholder
  */
 export function serveDocument(document: object, addresses: Readonly<Record<string, string>>): ServedDocument {
   const body = Object.entries(addresses).reduce(
@@ -30,7 +28,7 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
   };
 }
 
-/** Answers with the description, or with 304 if the caller has it (RFC 9110 13.1.2). */
+/** Sends the document, or 304 if the caller's copy is current (RFC 9110 13.1.2). */
 export function sendDocument(
   { headers }: FastifyRequest,
   reply: FastifyReply,
@@ -41,28 +39,27 @@ export function sendDocument(
   else void reply.send(body);
 }
 
-/** RFC 8631: the header by which a resource names its description for machines. */
+/** RFC 8631: Link header to the OpenAPI document. */
 export const serviceDescription = (path: string): string => `<${path}>; rel="service-desc"`;
 
 const CACHING = { 'Cache-Control': fixedHeader(CACHE_CONTROL) } as const;
 
-/** @param errors what the app may answer instead */
 export const openApiOperation = (
   id: string,
   errors: OperationDescription['responses'],
 ): OperationDescription => ({
   id,
   tag: 'Metadata',
-  summary: 'This description',
+  summary: 'This OpenAPI document',
   parameters: {
-    'If-None-Match': { in: 'header', description: 'The `ETag` of an earlier answer.' },
+    'If-None-Match': { in: 'header', description: '`ETag` of an earlier response.' },
   },
   responses: {
     200: {
-      description: 'OpenAPI 3.1, with the addresses of this installation.',
+      description: 'OpenAPI 3.1 document with the URLs of this installation.',
       headers: {
         ...CACHING,
-        ETag: { description: 'Changes with the description.', required: true },
+        ETag: { description: 'Changes with the document.', required: true },
       },
       content: json({
         type: 'object',
@@ -72,10 +69,10 @@ export const openApiOperation = (
       }),
     },
     304: {
-      description: 'The description has not changed.',
+      description: 'The document has not changed.',
       headers: {
         ...CACHING,
-        ETag: { description: 'That of the request.', required: true },
+        ETag: { description: 'Equals `If-None-Match`.', required: true },
       },
     },
     ...errors,

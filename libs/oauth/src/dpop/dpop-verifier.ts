@@ -16,60 +16,57 @@ import {
 } from './public-key.js';
 import { targetUri } from './target-uri.js';
 
-/** A proof whose signature, claims and target are valid. Whether it was used before is not checked yet. */
+/** A proof with a valid signature, claims and target. Replays are not checked yet. */
 export interface DpopProof {
-  /** Thumbprint of the key that signed it (RFC 7638, SHA-256, base64url). */
+  /** Thumbprint of the signing key (RFC 7638, SHA-256, base64url). */
   readonly jkt: string;
   /** Chosen by the client, at most 256 characters. */
   readonly jti: string;
-  /** Null when the proof has none. */
   readonly nonce: string | null;
-  /** When it becomes too old to be accepted (milliseconds since the epoch); it must be remembered until then. */
+  /** Milliseconds since the epoch; the proof must be remembered until then. */
   readonly expiresAt: number;
 }
 
-/** The request that a proof must have been made for. */
 export interface ProofTarget {
   readonly method: string;
-  /** Its public URI, by `publicUri`. */
+  /** From `publicUri`. */
   readonly uri: string;
-  /** The access token of the request; absent at the token endpoints. */
+  /** Absent at the token endpoints. */
   readonly accessToken?: string;
 }
 
 export interface DpopVerifierOptions {
-  /** How long after its `iat` a proof is accepted, in seconds. */
+  /** Seconds after `iat` during which a proof is accepted. */
   readonly lifetime: number;
-  /** How far in the future its `iat` may be, in seconds. */
+  /** Seconds that `iat` may be in the future. */
   readonly clockSkew: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
-/** Defaults where nothing else is configured; seconds. */
+/** Seconds. */
 export const DEFAULT_PROOF_LIFETIME = 300;
 export const DEFAULT_CLOCK_SKEW = 5;
 
-/** The longest proof that is read, in characters: one with a 4096-bit RSA key has about 1800. */
+/** Characters. A proof with a 4096-bit RSA key has about 1800. */
 const MAX_PROOF = 8192;
 const MAX_JTI = 256;
 const MAX_NONCE = 256;
-/** How much of a refused claim an error shows. */
-const MAX_SHOWN = 300;
+/** Characters of a rejected claim shown in an error. */
+const MAX_SHOWN_CLAIM = 300;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Verifies DPoP proofs by RFC 9449 4.3, in the RFC's order: header field, JOSE header, signature, claims. Two checks are
- * left to the token app, which has the memory for them: that a nonce is the server's, and that the proof was not used
- * before. Does no I/O.
+ * Verifies DPoP proofs in the order of RFC 9449 4.3: header field, JOSE header, signature, claims. Does no I/O: the token app
+ * checks nonces and replays.
  */
 export class DpopVerifier {
   constructor(private readonly options: DpopVerifierOptions) {}
 
   /**
    * @param field value of the DPoP header field
-   * @throws InvalidProofError that names the failed check
+   * @throws InvalidProofError
    */
   async verify(field: string | readonly string[] | undefined, target: ProofTarget): Promise<DpopProof> {
     const proof = readProof(field);
@@ -80,7 +77,7 @@ export class DpopVerifier {
     };
   }
 
-  /** The claims are signed by now. */
+  /** The signature has been verified. */
   private checkClaims(
     claims: Readonly<Record<string, unknown>>,
     { method, uri, accessToken }: ProofTarget,
@@ -93,20 +90,20 @@ export class DpopVerifier {
     if (jti.length > MAX_JTI)
       throw new InvalidProofError('jti', `the claim jti is longer than ${MAX_JTI} characters`);
     if (typeof htm !== 'string' || typeof htu !== 'string' || typeof iat !== 'number')
-      throw new InvalidProofError('claims', 'the claims htm, htu and iat are needed');
+      throw new InvalidProofError('claims', 'the claims htm, htu and iat are required');
     // 8: "The htm claim matches the HTTP method of the current request."
     if (htm !== method)
       throw new InvalidProofError('htm', 'the claim htm is not the method of this request', {
-        compared: { sent: htm.slice(0, MAX_SHOWN), expected: method },
+        compared: { sent: htm.slice(0, MAX_SHOWN_CLAIM), expected: method },
       });
     // 9: "The htu claim matches the HTTP URI value for the HTTP request in which the JWT was received, ignoring any
     // query and fragment parts."
     const target = targetUri(htu);
     if (target === null || target !== targetUri(uri))
       throw new InvalidProofError('htu', 'the claim htu is not the address of this request', {
-        compared: { sent: (target ?? htu).slice(0, MAX_SHOWN), expected: uri },
+        compared: { sent: (target ?? htu).slice(0, MAX_SHOWN_CLAIM), expected: uri },
       });
-    // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app checks the value.
+    // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares the value.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
       throw new InvalidProofError('nonce', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT, as determined by either the iat claim or a server managed timestamp via the
@@ -124,21 +121,20 @@ export class DpopVerifier {
   }
 }
 
-/** @param now milliseconds */
 function clocks(iat: number, now: number): { compared: Readonly<Record<string, string>> } {
   return {
     compared: { sent: `${iat} (iat)`, expected: `${Math.floor(now / 1000)} (clock of this service)` },
   };
 }
 
-/** A proof with a valid JOSE header; nothing is verified yet. */
+/** A proof with a valid JOSE header and an unverified signature. */
 interface UnverifiedProof {
   readonly jwt: string;
   readonly alg: DpopAlgorithm;
   readonly jwk: PublicKey;
 }
 
-/** @param field the header field's value; Node joins repeated ones with a comma, which no JWT contains */
+/** @param field Node joins repeated header fields with a comma, which a JWT cannot contain */
 function readProof(field: string | readonly string[] | undefined): UnverifiedProof {
   if (field === undefined || field.length === 0)
     throw new InvalidProofError('one header', 'the DPoP header is missing');
@@ -155,7 +151,7 @@ function readProof(field: string | readonly string[] | undefined): UnverifiedPro
   const { alg } = header;
   if (!isDpopAlgorithm(alg))
     throw new InvalidProofError('alg', `its alg must be one of ${DPOP_ALGORITHMS.join(', ')}`);
-  // No extension is supported, and RFC 7515 4.1.11 refuses what is critical and not understood.
+  // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
   if (header.crit !== undefined) throw new InvalidProofError('well-formed', 'its header must not have crit');
   return { jwt: field, alg, jwk: readPublicKey(header.jwk, alg) };
 }
@@ -176,7 +172,9 @@ async function signedClaims({ jwt, alg, jwk }: UnverifiedProof): Promise<Readonl
   try {
     ({ payload } = await compactVerify(jwt, await importJWK(jwk, alg), { algorithms: [alg] }));
   } catch (error) {
-    throw new InvalidProofError('signature', 'its signature is not by the key of its jwk', { cause: error });
+    throw new InvalidProofError('signature', 'its signature does not match the key in its jwk', {
+      cause: error,
+    });
   }
   try {
     const claims: unknown = JSON.parse(utf8.decode(payload));

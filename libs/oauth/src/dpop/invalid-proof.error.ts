@@ -1,4 +1,4 @@
-/** The check of RFC 9449 4.3 that a proof failed. */
+/** Failed check of RFC 9449 4.3. */
 export type ProofCheck =
   | 'one header'
   | 'size'
@@ -16,10 +16,10 @@ export type ProofCheck =
   | 'jti'
   | 'replay';
 
-/** What a check compared, for the operator. */
+/** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;
 
-/** A DPoP proof is missing or invalid. The message is for the client and repeats nothing of what was sent. */
+/** The message goes to the client and never contains request data. */
 export class InvalidProofError extends Error {
   readonly compared: Compared;
 

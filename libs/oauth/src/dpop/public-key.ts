@@ -5,7 +5,7 @@ interface KeyShape {
   readonly crv?: string;
 }
 
-/** Key type and curve of each algorithm (RFC 7518 3.1, RFC 8037, RFC 9864). */
+/** RFC 7518 3.1, RFC 8037, RFC 9864. */
 const KEY_SHAPES = {
   ES256: { kty: 'EC', crv: 'P-256' },
   ES384: { kty: 'EC', crv: 'P-384' },
@@ -17,14 +17,14 @@ const KEY_SHAPES = {
 
 export type DpopAlgorithm = keyof typeof KEY_SHAPES;
 
-/** The algorithms a proof may be signed with; metadata publishes them as `dpop_signing_alg_values_supported`. */
+/** Published in the metadata as `dpop_signing_alg_values_supported`. */
 export const DPOP_ALGORITHMS = Object.keys(KEY_SHAPES) as readonly DpopAlgorithm[];
 
 export function isDpopAlgorithm(alg: unknown): alg is DpopAlgorithm {
   return typeof alg === 'string' && Object.hasOwn(KEY_SHAPES, alg);
 }
 
-/** The members of a public JWK that its key and its thumbprint consist of (RFC 7638 3.2, RFC 8037 2), and no others. */
+/** Members of a public JWK that determine its thumbprint (RFC 7638 3.2, RFC 8037 2). */
 export type PublicKey =
   | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }
   | { readonly kty: string; readonly n: string; readonly e: string };
@@ -33,12 +33,12 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
 /** Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), a larger one costs the server more than the sender. */
+/** 2048 to 4096 bits: a smaller modulus is weak (RFC 7518 3.3), and a larger one costs the server more than the sender. */
 const MODULUS = { min: 342, max: 683 };
 /** 65537, which every library uses; a large exponent costs as much as a large modulus. */
 const EXPONENT = 'AQAB';
 
-/** The public key of a proof's `jwk`, for the algorithm of its `alg`. @throws InvalidProofError */
+/** Reads the `jwk` of a proof, for its `alg`. @throws InvalidProofError */
 export function readPublicKey(jwk: unknown, alg: DpopAlgorithm): PublicKey {
   if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
     throw new InvalidProofError('jwk', 'its header must have the public key as jwk');

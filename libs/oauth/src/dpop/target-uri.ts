@@ -1,18 +1,17 @@
-/** Only characters of RFC 3986, because the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
+/** Only characters of RFC 3986: the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
 const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
 
 /**
- * The URI of a request as `htu` must name it: "ignoring any query and fragment parts" and after "syntax-based and
- * scheme-based normalization" (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3).
- *
- * @returns null when it is not an http or https URI
+ * Normalizes a URI for comparison with `htu`: "ignoring any query and fragment parts" and after "syntax-based and scheme-based
+ * normalization" (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3).
+ * @returns null if it is not an http or https URI
  */
 export function targetUri(uri: string): string | null {
   if (!HTTP_URI.test(uri) || !URI_CHARACTERS.test(uri) || BAD_ESCAPE.test(uri) || !URL.canParse(uri))
     return null;
-  // Lower-cases scheme and host, drops the default port and removes dot segments.
+  // The URL class lower-cases scheme and host, drops the default port and removes dot segments.
   const { protocol, host, pathname } = new URL(uri);
   return `${protocol}//${host}${pathname.replaceAll(/%[0-9a-f]{2}/gi, normalizeEscape)}`;
 }
@@ -24,11 +23,9 @@ function normalizeEscape(escape: string): string {
 }
 
 /**
- * The public URI of a request: the address at which the app is published, and the requested path. The request's own Host
- * is ignored, because the sender chooses it.
- *
- * @param address public base address, without a trailing slash
- * @param path the request's path, with or without its query
+ * Returns the public URI of a request. Ignores its Host header, which the sender chooses.
+ * @param address public base URL without a trailing slash
+ * @param path requested path, with or without a query
  */
 export function publicUri(address: string, path: string): string {
   const [withoutQuery = ''] = path.split('?', 1);

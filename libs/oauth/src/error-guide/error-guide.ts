@@ -11,7 +11,7 @@ import { PAGE_CHECKS } from './page-checks.js';
 import { REQUEST_CHECKS } from './request-checks.js';
 import { SERVICE_CHECKS } from './service-checks.js';
 
-/** The sections of the guide: first each `error`, then each check that may have failed. */
+/** Error codes first, then the checks. */
 const SECTIONS = {
   'Error codes': ERROR_CODES,
   'Every request': REQUEST_CHECKS,
@@ -26,7 +26,7 @@ const SECTIONS = {
 
 type Section<Entries> = Entries extends unknown ? keyof Entries : never;
 
-/** Every check that an error or a log line names, and the entries that are published instead of some. */
+/** Check named by an error or a log line, or an entry published instead of other checks. */
 export type Check = Exclude<Section<(typeof SECTIONS)[keyof typeof SECTIONS]>, OAuthErrorCode>;
 
 export interface GuideSection {
@@ -38,7 +38,7 @@ const ENTRIES: ReadonlyMap<string, GuideEntry> = new Map(
   Object.values(SECTIONS).flatMap((entries: GuideEntries) => Object.entries(entries)),
 );
 
-/** What is public: without the entries that would tell apart what an answer must not. */
+/** Public entries: excludes those that would distinguish checks that a response must not distinguish. */
 export const ERROR_GUIDE: readonly GuideSection[] = Object.entries(SECTIONS)
   .map(([title, entries]: [string, GuideEntries]) => ({
     title,
@@ -48,14 +48,13 @@ export const ERROR_GUIDE: readonly GuideSection[] = Object.entries(SECTIONS)
   }))
   .filter(({ entries }) => entries.length > 0);
 
-/** The exact entry, for the operator. @returns null for a check and an error that the guide does not know */
+/** Returns the exact entry, for the operator; null if the guide has none. */
 export function guideEntry(check: string | undefined, error: string | undefined): GuideEntry | null {
   return ENTRIES.get(nameOf(check, error)) ?? null;
 }
 
 /**
- * The address of an error in the public guide: `error_uri` (RFC 6749 4.1.2.1 and 5.2). It tells no more than the description.
- *
+ * Returns `error_uri` (RFC 6749 4.1.2.1 and 5.2), a link to the public guide. It reveals no more than the description.
  * @param baseUrl {base_url}
  */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
@@ -63,16 +62,16 @@ export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode)
   return `${baseUrl}${ENDPOINTS.errors}#${anchorOf(ENTRIES.get(name)?.publishedAs ?? name)}`;
 }
 
-/** A refusal of prompt=none and a denial have checks that are requests’ errors as well: their `error` says more. */
-const BY_ERROR: readonly unknown[] = ['login_required', 'consent_required', 'access_denied'];
+/** For these errors, the code explains more than the checks `prompt` and `decision`, which malformed requests share. */
+const EXPLAINED_BY_CODE: readonly unknown[] = ['login_required', 'consent_required', 'access_denied'];
 
 function nameOf(check: unknown, error: string | undefined): string {
   const isKnown = typeof check === 'string' && ENTRIES.has(check);
-  const saysMore = BY_ERROR.includes(error) && (check === 'prompt' || check === 'decision');
-  return isKnown && !saysMore ? check : (error ?? '');
+  const isExplainedByCode = EXPLAINED_BY_CODE.includes(error) && (check === 'prompt' || check === 'decision');
+  return isKnown && !isExplainedByCode ? check : (error ?? '');
 }
 
-/** A fragment (RFC 3986 3.5) that needs no encoding. */
+/** Needs no encoding in a fragment (RFC 3986 3.5). */
 function anchorOf(name: string): string {
   return name.replaceAll(' ', '_');
 }

@@ -1,25 +1,24 @@
 /**
- * Who can fix an error: the developer of the application, the user, the operator of this service (by its commands), or the team
- * that runs it.
+ * Party that can fix an error: the application's developer, the user, the operator of this service (with its commands), or the
+ * team that runs it.
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 /**
- * Advice for one party, and the operator's commands for it, without the name of the program. Text in backticks is code. A word in
- * braces stands for a value of the request: {client_id}, {grant_id}, {redirect_uri}, {scope} or {user}.
+ * Advice for one party, with commands for the operator (without the program name). Backticks mark code. Braces mark a value of
+ * the request: {client_id}, {grant_id}, {redirect_uri}, {scope} or {user}.
  */
 type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 
-/** What is known of an error. Text in backticks is code. */
 export interface GuideEntry {
   readonly title: string;
-  /** What happened, in one or two sentences. */
+  /** Explanation in one or two sentences; backticks mark code. */
   readonly meaning: string;
-  /** The likeliest first. */
+  /** Most likely first. */
   readonly remedies: readonly Remedy[];
   /**
-   * The entry that the public page and `error_uri` show instead, where an answer must not tell two checks apart (an unknown
-   * client and a wrong secret).
+   * Entry shown instead on the public page and in `error_uri`, if a response must not distinguish two checks (an unknown client
+   * and a wrong secret).
    */
   readonly publishedAs?: string;
 }
